@@ -28,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE :=
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo demo-team test test-core test-all hunt mutants check gates size format docs api-types torture plugin package site lock test-ranges clean
+.PHONY: help venv demo demo-team test test-core test-all hunt mutants check gates size format docs api-types torture plugin package sbom audit site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -46,6 +46,8 @@ help:
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
 	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium (/usr/bin/chromium)"
 	@echo "make package  build wheel and sdist into dist/, check both, and use the wheel in an empty environment"
+	@echo "make sbom     the components that the wheel installs, as CycloneDX in build/sbom.json (from the package index)"
+	@echo "make audit    known vulnerabilities of the locked packages (from the network)"
 	@echo "make site     write the documentation as a site to dist/site; a link that leads nowhere is an error"
 	@echo "make lock     write requirements/: the newest versions within the ranges of pyproject.toml, with hashes"
 	@echo "make test-ranges  the test suite with the oldest allowed versions, or RESOLUTION=highest with the newest"
@@ -143,6 +145,16 @@ plugin: $(STAMP)
 package: $(STAMP)
 	$(call locked,package)
 	.ci/package $(BIN)/python
+
+# Both in an environment of their own: their requirements are not ours. The list has what the wheel installs, no tools.
+sbom: package
+	$(BIN)/python -m venv --clear build/sbom && build/sbom/bin/python -m pip install --quiet dist/*.whl
+	$(BIN)/python -m venv --clear build/tools && build/tools/bin/python -m pip install --quiet "cyclonedx-bom==7.5.0"
+	build/tools/bin/cyclonedx-py environment build/sbom/bin/python --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json
+
+audit: $(STAMP)
+	$(BIN)/python -m venv --clear build/tools && build/tools/bin/python -m pip install --quiet "pip-audit==2.10.1"
+	for file in requirements/*.txt; do build/tools/bin/pip-audit --no-deps --disable-pip --require-hashes -r $$file || failed=1; done; test -z "$$failed"
 
 site: $(STAMP)
 	@$(call locked,site)

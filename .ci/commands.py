@@ -17,12 +17,19 @@ PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 MANUAL = PAGE.with_name("indexer.1")
 MARK = "<!-- below this line: made from the commands by `make docs` -->"
 SHARED = frozenset({"--vault", "--index-dir", "--config", "--json", "--help"})
+IN_SCRIPTS = re.compile(r"(?m)(?:^\| `(?:-l, --files|--paths|--lines|-0, --null)` \|.*\n)+")
+"""The rows that the page has once, in a section written by hand."""
 
 
 def reference() -> str:
     """The page."""
-    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0] + f"{MARK}\n"
-    return "\n".join([head, *(line for group in (*GROUPS, ADVANCED) for line in _group(group))]) + "\n"
+    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    row = "| `--files`, `--paths`, `--lines`, `--null` | See [[#In scripts and editors]]. |\n"
+    return f"{head}{MARK}\n\n{IN_SCRIPTS.sub(row, _commands())}\n"
+
+
+def _commands() -> str:
+    return "\n".join(line for group in (*GROUPS, ADVANCED) for line in _group(group))
 
 
 def _group(group: str) -> Iterator[str]:
@@ -46,7 +53,7 @@ def _command(command: Any, name: str, heading: str = "###") -> Iterator[str]:
     own = [one for one in options if not SHARED & set(one.opts)]
     yield f"{heading} `{' '.join(['indexer', name, *map(_argument, arguments)])}`\n"
     yield "\n".join(line.strip() for line in (command.help or "").splitlines()).strip() + "\n"
-    if example := EXAMPLES.get(name):
+    if (example := EXAMPLES.get(name)) and example != f"indexer {name}":
         yield f"```sh\n{example}\n```\n"
     rows = [(_argument(one), one.help or "") for one in arguments if getattr(one, "help", "")]
     rows += [(_names(one), one.help or "") for one in own]
@@ -83,15 +90,14 @@ def _cell(text: str) -> str:
 
 def manual() -> str:
     """The man page in roff: what the reference has below its mark, and what it says of exit statuses."""
-    by_hand, _, page = reference().partition(MARK)
-    statuses = by_hand.partition("## Exit status")[2].partition("\n## ")[0]
+    statuses = PAGE.read_text(encoding="utf-8").partition("## Exit status")[2].partition("\n## ")[0]
     lines = [
         '.TH INDEXER 1 "" "vault-indexer" "User Commands"',
         ".SH NAME",
         r"indexer \- search Markdown notes by meaning, word and link",
         ".SH SYNOPSIS",
         r".B indexer COMMAND",
-        *_roff(page),
+        *_roff(f"\n\n{_commands()}"),
         ".SH EXIT STATUS",
         *_roff(statuses),
     ]

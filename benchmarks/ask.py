@@ -1,7 +1,7 @@
 """How well questions are answered without a model: does the answer stand in the quoted sentences, and is a
 question declined that no note answers.
 
-    python benchmarks/ask.py DATA [--work DIR] [--sets NAME,…] [--large FOLDER] [--misses N]
+    python benchmarks/ask.py DATA [--work DIR] [--sets NAME,…] [--large FOLDER] [--misses N] [--table]
 
 The sets: `XQuAD <language>` (every paragraph a note; a question counts as answered if the text of an answer
 stands in a quoted sentence), `near <language>` (every other paragraph hidden; the questions on those have no
@@ -11,7 +11,8 @@ and its queries without an answer. Every citation of every answer is compared wi
 the part kept aside, and of all.
 `ms` is the processor time of a whole answer, and of a search alone, in the median. Prints Markdown.
 
-With `--large`, the time on that vault is printed as well, for the first 50 judged queries.
+With `--large`, the time on that vault is printed as well, for the first 50 judged queries. `--table`
+prints the table of `ask_table` instead; its vaults are parts of the one of `--large`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ask_table import print_table
 from quality.engine import plain
 from quality.queries import ASIDE, Query, read_queries
 from quality.sets import judged, written
@@ -181,9 +183,14 @@ def main() -> None:
     """Print the table."""
     parser = options(__doc__, chosen="")
     parser.add_argument("--misses", type=int, default=0)
+    parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
     if given.data is None:
         parser.error("DATA is missing")
+    if given.table:
+        with folder(given.work) as work:
+            print_table(given.data, given.large, work, misses=bool(given.misses))
+        return
     print(
         "| set | part | known | answered | declined | unknown | declined | no sentence | wrong |"
         " ms ask / search |"

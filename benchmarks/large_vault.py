@@ -23,8 +23,8 @@ from pathlib import Path
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.daemon.assembly import Target
-from vault_indexer.index.reading.prepare import sample_texts
-from vault_indexer.model import Progress, SearchRequest
+from vault_indexer.index.reading import sample_texts
+from vault_indexer.model import Progress, SearchRequest, SizeLimits
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.service import VaultService
 from vault_indexer.vault.ignore import load_ignore_rules
@@ -97,7 +97,7 @@ def size_of(folder: Path) -> int:
 
 def report(vault: Path, index_dir: Path) -> None:
     target = resolve_target(vault, index_dir, None, environ={}, options={})
-    found = scan(vault, load_ignore_rules(vault, target.config.settings.files), max_file_bytes=5 << 20)
+    found = scan(vault, load_ignore_rules(vault, target.config.settings.files), limits=SizeLimits(5 << 20))
     text_bytes = sum(file.stat.size for file in found.files)
     built = timed(lambda: open_index(target, _silent))
     counts = built.value.status().counts

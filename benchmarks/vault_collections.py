@@ -5,8 +5,9 @@
 
 Each VAULT is a folder; its index is built in the work folder and used again. A phrase is a run of 3 to 12
 words (of 6 to 20 characters without spaces) of one block, as the page shows it (`parse.reading_view`). It
-is found if the note is among the hits of `"…"`, and its place is right if a hit of the note has the line of
-one of its occurrences. Prints a row of Markdown for each vault, with the time to build or open the index;
+is found if the note is among the hits of `"…"` or their copies, and its place is right if a hit has the line
+of one of its occurrences, or one in whose source, and the ten lines below it, its words follow each other.
+Prints a row of Markdown for each vault, with the time to build or open the index;
 with `--misses` the phrases that fail, too, and with `--broken N` a sample of the links that lead nowhere.
 The file is not called `collections.py`, since the scripts beside it would import that instead of the
 standard library.
@@ -87,7 +88,7 @@ def _blocks(node: dict[str, JsonValue], line: int) -> Iterator[Block]:
         if isinstance(first, dict) and first.get("l") == line:
             first["l"] = line + 1
     for child in node.get("c") or () if isinstance(node.get("c"), list) else ():  # type: ignore[union-attr]
-        if isinstance(child, dict) and child["t"] not in _INLINE:
+        if isinstance(child, dict) and child["t"] not in {*_INLINE, "embed", "img"}:
             yield from _blocks(child, line)
 
 
@@ -135,23 +136,26 @@ def measure(
     for offset in range(0, total, _PAGE):
         files += (one.path for one in vault.notes(limit=_PAGE, offset=offset).notes)
     files = sorted(path for path in files if path.endswith(_SUFFIXES))
-    style = detect_style(lambda name: (folder / name).exists())
+    tops = sorted(one.name for one in folder.iterdir() if one.is_dir())
+    style = detect_style(lambda name: (folder / name).exists(), tops)
     asked = found = placed = 0
     seconds = 0.0
     for path in chance.sample(files, len(files)):
         if asked >= number:
             break
-        blocks = list(blocks_of((folder / path).read_bytes(), style))
+        note = (folder / path).read_bytes()
+        blocks, source = list(blocks_of(note, style)), note.decode("utf-8", "replace").splitlines()
         for phrase in phrases_of(blocks, 3, chance):
             query = '"{}"'.format(phrase.replace("\\", "\\\\").replace('"', '\\"'))
             start = time.perf_counter()
             hits = vault.search(SearchRequest(query, 200)).results
             seconds += time.perf_counter() - start
-            lines = [hit.line for hit in hits if hit.path == path]
-            right = not set(lines).isdisjoint(_lines(blocks, phrase))
+            lines = [hit.line for hit in hits if path in (hit.path, *hit.copies)]
+            wanted = _lines(blocks, phrase)
+            right = any(line in wanted or _begins_at(source, line, phrase) for line in lines)
             asked, found, placed = asked + 1, found + bool(lines), placed + right
             if misses and not right:
-                what = f"line {lines[:3]} for {_lines(blocks, phrase)[:3]}" if lines else "not found"
+                what = f"line {lines[:3]} for {wanted[:3]}" if lines else "not found"
                 print(f"{path}: {phrase!r}: {what}", file=sys.stderr)
     own = [vault.links(path) for path in files]
     if sample:
@@ -176,6 +180,15 @@ def _lines(blocks: Sequence[Block], phrase: str) -> list[int]:
             line = block.line + block.text.count("\n", 0, match.start())
             found += range(line, line + block.text.count(_SOFT, 0, match.start()) + 1)
     return found
+
+
+def _begins_at(source: Sequence[str], line: int, phrase: str) -> bool:
+    """Whether the first word of the phrase is in a line of the source, and the others behind it in order."""
+    first, *others = re.findall(r"\w+", phrase.lower())
+    position = source[line - 1].lower().find(first)
+    rest = "\n".join((source[line - 1][position:], *source[line : line + 10])).lower()
+    words = re.compile(".{0,300}?".join((first, *others)), re.DOTALL)
+    return position >= 0 and words.match(rest) is not None
 
 
 def main() -> int:

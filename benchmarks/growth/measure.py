@@ -19,7 +19,7 @@ from speed.material import HITS, Material
 from speed.questions import from_notes
 from speed.sides import await_ready, environment, places, python_program
 from vault_indexer.errors import DaemonError
-from vault_indexer.index.opening import open_vectors
+from vault_indexer.index.derived import open_vectors
 from vault_indexer.serve.api.endpoints import SEARCH
 
 QUERIES = 200

@@ -37,7 +37,7 @@ await build(
         format: "cjs",
         platform: "browser",
         target: "es2022",
-        external: ["obsidian", "electron", "@codemirror/*", "fs/promises", "os", "child_process"],
+        external: ["obsidian", "electron", "@codemirror/*", "fs/promises", "os", "http", "child_process"],
         // A native import() would look for a file; Obsidian gives plugins a require().
         supported: { "dynamic-import": false },
         // main.js is part of the repository, so that the plugin can be installed without Node: it stays readable.

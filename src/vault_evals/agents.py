@@ -49,10 +49,17 @@ class CitedSpan:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A note, or a part of one, in an answer. `text` is the part that the answer shows."""
+    """A note, or a part of one, in an answer. `text` is what the answer shows; `part` is the page, slide or
+    sheet of a document that it is on ("page 3")."""
 
     path: str
     text: str
+    part: str = ""
+
+    @property
+    def place(self) -> str:
+        """The path, with the part as in a link: `paper.pdf#page=3`."""
+        return f"{self.path}#{self.part.replace(' ', '=')}" if self.part else self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +120,10 @@ class AnswersQuestions(Protocol):
 
 
 class ServiceAgents:
-    """The agents of a service in this process."""
-
     def __init__(self, service: EvalService) -> None:
         self._service = service
 
     def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:
-        """The answer of an agent. Raises VaultIndexerError."""
         match agent:
             case "search":
                 request = SearchRequest(question.query, question.limit, question.by_note)
@@ -131,11 +135,11 @@ class ServiceAgents:
                 return read_answer(agent, encode(self._service.links(question.note)))
             case "ask":
                 return read_answer(agent, encode(self._ask(question)))
-        raise UsageError(f"agent {agent}: it is not asked here")
+        raise UsageError(f"agent {agent}: not available here")
 
     def _ask(self, question: AgentInput) -> AskAnswer:
         if not isinstance(self._service, AnswersQuestions):
-            raise UsageError("agent ask: this index answers no questions")
+            raise UsageError("agent ask: this index does not support questions")
         return self._service.ask(AskRequest(question.question, question.limit, use_model=question.use_model))
 
 
@@ -150,14 +154,17 @@ def read_answer(agent: AgentName, data: Json) -> AgentAnswer:
             return AgentAnswer(tuple(_linked(data)))
         case "ask":
             return _ask_answer(data)
-    raise UsageError(f"agent {agent}: it is not asked here")
+    raise UsageError(f"agent {agent}: not available here")
 
 
 def _search_answer(data: Json) -> AgentAnswer:
     hits = _objects(data, "results")
     texts = [_text(hit, "content") or _text(hit, "snippet") for hit in hits]
     return AgentAnswer(
-        tuple(Finding(_text(hit, "path"), text) for hit, text in zip(hits, texts, strict=True)),
+        tuple(
+            Finding(_text(hit, "path"), text, _text(hit, "part"))
+            for hit, text in zip(hits, texts, strict=True)
+        ),
         texts[0] if texts else "",
         # The content begins with headings from other places in the note, so the span itself is cited.
         tuple(
@@ -193,11 +200,11 @@ def _ask_answer(data: Json) -> AgentAnswer:
     )
     # If the answer consists of passages to read, these are its findings.
     passages = [] if cited else _objects(data, "passages")
-    found = [(_text(one, "path"), _text(one, "quote")) for one in cited]
-    found += [(_text(passage, "path"), _text(passage, "content")) for passage in passages]
+    found = [Finding(_text(one, "path"), _text(one, "quote"), _text(one, "part")) for one in cited]
+    found += [Finding(_text(one, "path"), _text(one, "content"), _text(one, "part")) for one in passages]
     declined = _text(data, "kind") == "declined"
     return AgentAnswer(
-        () if declined else tuple(Finding(path, text) for path, text in found),
+        () if declined else tuple(found),
         " ".join(_text(sentence, "text") for sentence in sentences),
         citations,
         declined,
@@ -239,7 +246,6 @@ class OwnAgents:
         }
 
     def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:
-        """The answer of an agent. Raises VaultIndexerError."""
         if agent not in self._functions:
             return self._others.answer(agent, question)
         try:
@@ -309,10 +315,9 @@ class EndpointAgents:
         self._index = index
 
     def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:
-        """The answer of an agent. Raises VaultIndexerError."""
         endpoint = next((one for one in ENDPOINTS if one.name == agent), None)
         if endpoint is None:
-            raise UsageError(f"agent {agent}: the daemon answers no questions")
+            raise UsageError(f"agent {agent}: the daemon does not support questions")
         names = {parameter.name for parameter in endpoint.parameters}
         given = {name: value for name, value in _parameters(agent, question).items() if name in names}
         data = self._index.ask(endpoint, **given)
@@ -336,4 +341,4 @@ def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
                 "limit": question.limit,
                 "model": question.use_model,
             }
-    raise UsageError(f"agent {agent}: it is not asked here")
+    raise UsageError(f"agent {agent}: not available here")

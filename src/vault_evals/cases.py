@@ -7,6 +7,7 @@ error that names the file and the key: a case that is not run must not look like
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -17,10 +18,11 @@ from typing import Annotated, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from vault_evals import BUILT_IN_AGENTS
+from vault_indexer.config.values import unknown_key
 from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue
-from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
+from vault_indexer.text.yaml_values import YamlRefusedError, load_mapping
 
 AgentName = str
 """The agent of a case: a use case of the index (`BUILT_IN_AGENTS`), or a function that the user's
@@ -70,8 +72,9 @@ class StructureExpected(_Strict):
 
     `must_have_source` lists vault paths that must be among the findings, `sources_in_order` those that must
     appear in this order. `expected_paths` lists notes that a search must find among its first
-    `expected_in_top_k` notes (without it: anywhere); a note counts once, at its best hit. `expected_empty`:
-    there are no findings, or the verdict is "none".
+    `expected_in_top_k` notes (without it: anywhere); a note counts once, at its best hit. Each of them may be
+    a part of a document, such as `paper.pdf#page=3`. `expected_empty`: there are no findings, or the verdict
+    is "none".
     """
 
     min_findings: Annotated[int, Field(ge=1)] | None = None
@@ -88,9 +91,11 @@ class StructureExpected(_Strict):
         if self.expected_in_top_k is not None and not self.expected_paths:
             raise ValueError("expected_in_top_k: needs expected_paths")
         if self.expected_empty and len(self.model_fields_set) > 1:
-            raise ValueError("expected_empty: stands alone, since nothing else can hold of no findings")
+            raise ValueError(
+                "expected_empty: excludes all other checks, because there are no findings to check"
+            )
         if not self.model_fields_set or not any(getattr(self, name) for name in self.model_fields_set):
-            raise ValueError(f"names no check; choose of {', '.join(type(self).model_fields)}")
+            raise ValueError(f"contains no check; choose from {', '.join(type(self).model_fields)}")
         return self
 
 
@@ -120,7 +125,7 @@ class ExpectedCitation(_Strict):
         if self.path and not self.quote.strip() and self.model_fields_set != {"path"}:
             raise ValueError("quote: is missing or blank")
         if self.url and any(value is not None for value in (self.heading, self.block, self.start, self.end)):
-            raise ValueError("url: a page has neither heading, block, start nor end")
+            raise ValueError("url: heading, block, start and end do not apply to a page")
         if (self.start is None) != (self.end is None):
             raise ValueError("start: give both start and end, or neither")
         if self.start is not None and self.end is not None and self.end - self.start != len(self.quote):
@@ -129,7 +134,7 @@ class ExpectedCitation(_Strict):
                 f"{len(self.quote)}"
             )
         if self.sha256 and self.quote and self.sha256 != sha256_of(self.quote):
-            raise ValueError(f"sha256: is not that of the quote, which is {sha256_of(self.quote)}")
+            raise ValueError(f"sha256: does not match the quote, whose hash is {sha256_of(self.quote)}")
         return self
 
     @property
@@ -147,7 +152,7 @@ class CitationsExpected(_Strict):
     @model_validator(mode="after")
     def _checks_something(self) -> CitationsExpected:
         if not self.expected_citations and not self.support_phrases:
-            raise ValueError("names no check; give expected_citations, support_phrases or both")
+            raise ValueError("contains no check; give expected_citations, support_phrases or both")
         return self
 
 
@@ -161,11 +166,7 @@ class MeaningExpected(_Strict):
 
 
 Expected = StructureExpected | CitationsExpected | MeaningExpected
-_EXPECTED: Mapping[Layer, type[Expected]] = {
-    1: StructureExpected,
-    2: CitationsExpected,
-    3: MeaningExpected,
-}
+_EXPECTED: Mapping[Layer, type[Expected]] = {1: StructureExpected, 2: CitationsExpected, 3: MeaningExpected}
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,7 @@ def load_cases(
     for file in _case_files(folder):
         try:
             if not may_read(file):
-                raise UsageError(f"{file}: is outside of the vault, excluded, or too large")
+                raise UsageError(f"{file}: is outside the vault, excluded, or too large")
             cases.append(_load(file, folder))
         except UsageError as error:
             problems.append(str(error))
@@ -321,7 +322,7 @@ def _load(file: Path, folder: Path) -> GoldenCase:
     parts = (folder.resolve().name, *file.relative_to(folder).parts[:-1])
     layers = {LAYER_FOLDERS[part.lower()] for part in parts if part.lower() in LAYER_FOLDERS}
     if len(layers) > 1:
-        raise UsageError(f"{file}: a case lies below one folder named l1, l2 or l3, or below none")
+        raise UsageError(f"{file}: a case must be below at most one folder named l1, l2 or l3")
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -340,7 +341,7 @@ def _mismatches(case: GoldenCase) -> Iterator[str]:
         yield f"input.{name}: the agent {case.agent} takes {wanted}"
     if not case.asks and (case.layer != 2 or _needs_answer(case.expected)):
         key = f"input.{wanted}" if wanted else "input"
-        yield f"{key}: is missing; the agent {case.agent} needs it"
+        yield f"{key}: is missing; the agent {case.agent} requires it"
     yield from _unanswerable(case)
     for key in ("vault", "language"):
         if not isinstance(case.metadata.get(key, ""), str):
@@ -361,13 +362,13 @@ def _unanswerable(case: GoldenCase) -> Iterator[str]:
         if case.agent in ("related", "links") and expected.must_have_citation:
             yield f"expected.must_have_citation: the agent {case.agent} cites no text"
     elif case.agent in ("related", "links") and not case.input.is_empty:
-        yield f"agent: {case.agent} answers without text; layer {case.layer} takes search and ask"
+        yield f"agent: {case.agent} returns no text; layer {case.layer} requires search or ask"
 
 
 def _unknown_agents(cases: Iterable[GoldenCase], own_agents: Collection[str]) -> list[str]:
     known = ", ".join([*BUILT_IN_AGENTS, *sorted(own_agents)])
     return [
-        f"{case.file}: agent: {case.agent} is none of {known}; evals.agents names others"
+        f"{case.file}: agent: {case.agent} is not one of {known}; evals.agents can define more"
         for case in cases
         if case.agent not in BUILT_IN_AGENTS and case.agent not in own_agents
     ]
@@ -383,11 +384,23 @@ def _repeated_ids(cases: Iterable[GoldenCase]) -> list[str]:
     return problems
 
 
+_KEYS = tuple(
+    key
+    for model in (_Document, AgentInput, *_EXPECTED.values(), ExpectedCitation)
+    for key in model.model_fields
+    if key != "keys"
+)
+"""The keys of a case, to suggest the nearest for an unknown one."""
+
+
 def _problems(file: Path, prefix: str, error: ValidationError) -> str:
     lines = []
     for one in error.errors(include_url=False):
         loc = ".".join(part for part in (prefix, *map(str, one["loc"])) if part)
         message = one["msg"].removeprefix("Value error, ")
+        if one["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(str(one["loc"][-1]), _KEYS, n=1)
+            message = unknown_key(near[0] if near else "")
         # A check of a whole mapping already names its key.
         is_own = one["type"] == "value_error" and message.partition(":")[0].isidentifier()
         joint = "." if is_own and loc else ": " if loc else ""

@@ -6,20 +6,143 @@ the index would find every note unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from pathlib import Path
+from typing import Protocol
 
-from vault_evals.agents import AgentAnswer, CitedSpan
+from vault_evals.agents import AgentAnswer, CitedSpan, EvalService
 from vault_evals.cases import CitationsExpected, ExpectedCitation, is_url, replace_citation, sha256_of
-from vault_evals.notes import NoteSource, NoteText
-from vault_evals.pages import PageSource, check_page
-from vault_evals.results import CaseVerdict, Outcome, worst
+from vault_evals.pages import CitationState, Located, PageSource, check_page
+from vault_evals.results import Check, Outcome, outcome_of
 from vault_evals.wording import closest_passage, diff_of, holds
-from vault_indexer.errors import NoteError
+from vault_indexer.config.settings import FilesSettings
+from vault_indexer.errors import NoteError, UnknownNoteError
+from vault_indexer.index.reading import parse_file
+from vault_indexer.model import Note
+from vault_indexer.parse import parse_note
+from vault_indexer.vault import Decision, NoteVanished, load_ignore_rules, read_note, scan
 
-CitationState = Literal["same", "moved", "note moved", "changed", "gone"]
-"""Found where the case claims; elsewhere in the note; in another note; with different wording; not found."""
+# The notes that citations are checked against: as indexed, or as the files are now.
+
+
+@dataclass(frozen=True, slots=True)
+class NoteText:
+    """A note's text with its headings and blocks. `outline` is the parsed note; its positions are those of
+    the text."""
+
+    path: str
+    text: str
+    outline: Note
+
+    @classmethod
+    def of(cls, path: str, text: str) -> NoteText:
+        """Parses the note with this text. Raises NoteError."""
+        return cls(path, text, parse_note(path, text.encode("utf-8", "replace")))
+
+    def heading_at(self, position: int) -> str:
+        """The nearest heading above a position, "" before the first."""
+        title = ""
+        for section in self.outline.sections:
+            if section.start > position:
+                break
+            title = section.title
+        return title
+
+    def section_spans(self, heading: str) -> list[tuple[int, int]]:
+        """The spans of the sections with this heading, in order."""
+        return [(section.start, section.end) for section in self.outline.sections if section.title == heading]
+
+    def block_span(self, block: str) -> tuple[int, int] | None:
+        """The span of the block with this identifier."""
+        wanted = block.removeprefix("^").casefold()
+        spans = ((one.start, one.end) for one in self.outline.blocks if one.id.casefold() == wanted)
+        return next(spans, None)
+
+    def line_at(self, position: int) -> int:
+        """The line of a position, from 1."""
+        return self.text.count("\n", 0, position) + 1
+
+
+class NoteSource(Protocol):
+    def paths(self) -> Sequence[str]:
+        """The paths of all notes, in order."""
+        ...
+
+    def text(self, path: str) -> str | None:
+        """The text of the note at a path; None if there is none. Raises VaultIndexerError."""
+        ...
+
+
+def vault_file_check(vault: Path, files: FilesSettings) -> Callable[[Path], bool]:
+    """A predicate for the files that a run requested by an agent may read: files of the vault, also behind
+    symbolic links, that no rule excludes and that do not exceed the size limit of notes. Raises
+    ExclusionError."""
+    rules = load_ignore_rules(vault, files)
+    root = vault.resolve()
+
+    def may_read(file: Path) -> bool:
+        try:
+            real = file.resolve(strict=True)
+            is_small = real.stat().st_size <= files.limits.of(real.name)
+        except OSError:
+            return False
+        if not is_small or not real.is_relative_to(root):
+            return False
+        return rules.decide(real.relative_to(root).as_posix(), is_dir=False) is not Decision.IGNORE
+
+    return may_read
+
+
+class IndexedNotes:
+    def __init__(self, service: EvalService) -> None:
+        self._service = service
+        self._paths = service.note_paths()
+        self._known = frozenset(self._paths)
+
+    def paths(self) -> Sequence[str]:
+        return self._paths
+
+    def text(self, path: str) -> str | None:
+        if path not in self._known:  # the service accepts names, but a citation must contain a path
+            return None
+        try:
+            return self._service.indexed_text(path)
+        except UnknownNoteError:  # removed since the paths were listed
+            return None
+
+
+class VaultFiles:
+    """The current notes, read from the files without the index.
+
+    Notes are the files that remain after the settings, `.indexerignore` and Obsidian's own filters. The files
+    are listed when a note is first requested.
+    """
+
+    def __init__(self, vault: Path, files: FilesSettings) -> None:
+        self._vault = vault
+        self._files = files
+        self._paths: list[str] | None = None
+
+    def paths(self) -> Sequence[str]:
+        """The paths of all notes, in order. Raises VaultError."""
+        if self._paths is None:
+            rules = load_ignore_rules(self._vault, self._files)
+            found = scan(self._vault, rules, limits=self._files.limits).files
+            self._paths = [one.path for one in found if one.decision is Decision.INDEX]
+        return self._paths
+
+    def text(self, path: str) -> str | None:
+        """The text of the file at a path. Raises VaultError, and NoteError if it cannot be read."""
+        if path not in self.paths():
+            return None
+        try:
+            return parse_file(path, read_note(self._vault, path, self._files.limits.of(path)).data).text
+        except NoteVanished:
+            return None
+        except NoteError as error:
+            raise NoteError(f"{path}: {error}") from error
+
 
 STANDING: frozenset[CitationState] = frozenset({"same", "moved"})
 """The states in which the claim is still valid: the words are in the note."""
@@ -29,16 +152,9 @@ _LEAST_TO_SEARCH_FOR = 12
 in notes with the same file name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
-    """The current position of a citation. `now` is the citation with current values (None: not found), `line`
-    its line from 1 (0: unknown), `diff` the change of its words."""
-
-    state: CitationState
-    now: ExpectedCitation | None
-    detail: str = ""
-    diff: str = ""
-    line: int = 0
+def locate_citation(citation: ExpectedCitation, notes: NoteSource, pages: PageSource) -> Located:
+    """The state of a citation of a note or a page. Raises VaultIndexerError if it cannot be read."""
+    return check_page(citation, pages) if citation.url else locate(citation, notes)
 
 
 def locate(citation: ExpectedCitation, notes: NoteSource) -> Located:
@@ -53,7 +169,7 @@ def locate(citation: ExpectedCitation, notes: NoteSource) -> Located:
     found = _in_other_note(citation, notes)
     if found is not None:
         return found
-    why = "the note is gone" if text is None else "no passage of the note is like it"
+    why = "the note is gone" if text is None else "the note has no similar passage"
     return Located("gone", None, why)
 
 
@@ -162,12 +278,6 @@ def _moved_to(citation: ExpectedCitation, path: str, notes: NoteSource) -> Locat
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    verdict: CaseVerdict
-    reason: str = ""
-
-
 def check_citations(
     expected: CitationsExpected, answer: AgentAnswer | None, notes: NoteSource, pages: PageSource
 ) -> Outcome:
@@ -187,33 +297,30 @@ def check_citations(
         passages += [pages.page(url).text for url in cited if is_url(url)]
     for phrase in expected.support_phrases:
         stands = any(holds(passage, phrase) for passage in passages)
-        reason = f"support_phrases: {phrase!r} stands in no cited passage"
-        checks.append(_Check("pass") if stands else _Check("fail", reason))
-    passed = sum(check.verdict == "pass" for check in checks)
-    reasons = tuple(check.reason for check in checks if check.reason)
-    return Outcome(worst(check.verdict for check in checks), passed / len(checks), reasons)
+        checks.append(Check(stands, f"support_phrases: {phrase!r} does not occur in any cited passage"))
+    return outcome_of(checks)
 
 
 def _expected(
     citation: ExpectedCitation, answer: AgentAnswer | None, notes: NoteSource, pages: PageSource
-) -> Iterator[_Check]:
-    if citation.url:
-        checked = check_page(citation, pages)
-        said = "" if checked.state == "same" else f"{citation.url}: {checked.state}: {checked.detail}"
-        yield _Check("pass" if checked.state in STANDING else "fail", _with_diff(said, checked.diff))
-        if answer is not None and answer.sources:
-            reason = f"expected_citations: the answer does not cite {citation.url}"
-            yield _Check("pass") if citation.url in answer.sources else _Check("fail", reason)
+) -> Iterator[Check]:
+    located = locate_citation(citation, notes, pages)
+    is_standing = located.state in STANDING
+    if located.state == "same":
+        yield Check(is_standing)
+    else:
+        said = f"{citation.name}: {located.state}: {located.detail}"
+        yield Check(is_standing, _with_diff(said, located.diff), is_remark=True)
+    if answer is None:
         return
-    located = locate(citation, notes)
-    said = "" if located.state == "same" else f"{citation.path}: {located.state}: {located.detail}"
-    yield _Check("pass" if located.state in STANDING else "fail", _with_diff(said, located.diff))
-    if answer is not None and located.now is not None:
+    if citation.url:
+        if answer.sources:
+            reason = f"expected_citations: the answer does not cite {citation.url}"
+            yield Check(citation.url in answer.sources, reason)
+    elif located.now is not None:
         cites = any(_overlaps(one, located.now) for one in answer.citations)
         at = f"{located.now.path}, line {located.line}" if located.line else located.now.path
-        yield (
-            _Check("pass") if cites else _Check("fail", f"expected_citations: the answer does not cite {at}")
-        )
+        yield Check(cites, f"expected_citations: the answer does not cite {at}")
 
 
 def _overlaps(cited: CitedSpan, wanted: ExpectedCitation) -> bool:
@@ -222,9 +329,9 @@ def _overlaps(cited: CitedSpan, wanted: ExpectedCitation) -> bool:
     return cited.path == wanted.path and cited.start < wanted.end and wanted.start < cited.end
 
 
-def _verify_all(citations: Sequence[CitedSpan], notes: NoteSource, pages: PageSource) -> list[_Check]:
+def _verify_all(citations: Sequence[CitedSpan], notes: NoteSource, pages: PageSource) -> list[Check]:
     faults = (_page_fault(one, pages) if is_url(one.path) else _note_fault(one, notes) for one in citations)
-    return [_Check("fail", fault) if fault else _Check("pass") for fault in faults]
+    return [Check(not fault, fault) for fault in faults]
 
 
 def _page_fault(cited: CitedSpan, pages: PageSource) -> str:
@@ -244,9 +351,9 @@ def _note_fault(cited: CitedSpan, notes: NoteSource) -> str:
         return f"{where}: the note has {len(text)}"
     stands = text[cited.start : cited.end]
     if cited.quote and cited.quote != stands:
-        return _with_diff(f"{where}: other words stand there", diff_of(cited.quote, stands))
+        return _with_diff(f"{where}: the text there is different", diff_of(cited.quote, stands))
     if cited.sha256 and cited.sha256 != sha256_of(stands):
-        return f"{where}: the sha256 is not that of the words there"
+        return f"{where}: the sha256 does not match the text there"
     return ""
 
 

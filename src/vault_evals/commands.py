@@ -16,9 +16,16 @@ from vault_evals.agents import Agents, EndpointAgents, EvalService
 from vault_evals.cases import LAYERS, Layer, load_cases
 from vault_evals.drift import DriftReport, accept_drift, drift_issue, drift_json, drift_markdown, find_drift
 from vault_evals.meaning import judge_for
-from vault_evals.output import OutFile, ReportOutput, write_report
 from vault_evals.pages import Fetcher, PageSnapshots, cited_urls, fetch_page, hosts_of
-from vault_evals.ranking_commands import has_cases, ranking_of_run, ranking_text, register
+from vault_evals.ranking_commands import (
+    OutFile,
+    ReportOutput,
+    has_cases,
+    ranking_of_run,
+    ranking_text,
+    register,
+    write_report,
+)
 from vault_evals.results import Baseline, json_report, markdown_report, summary_line
 from vault_evals.runner import SNAPSHOTS, SuiteOptions, run_suite
 from vault_indexer.cli.connection.connect import Connection
@@ -39,8 +46,6 @@ _DRIFTED = 1
 
 
 class DriftFormat(StrEnum):
-    """The format of a drift report."""
-
     MD = "md"
     JSON = "json"
     ISSUE = "issue"
@@ -58,14 +63,15 @@ class JudgeOption(StrEnum):
 Live = Annotated[
     bool, typer.Option("--live", help="Check citations against the files and the web as they are now.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Fetch from the hosts that the cases name without asking.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Fetch from the hosts in the cases without asking.")]
 
 
 class CaseFolders(NamedTuple):
     """The folders of cases and of the pages that they cite."""
 
     cases: Annotated[
-        Path, typer.Option("--cases", metavar="DIR", help="The folder of cases, with l1, l2 and l3 in it.")
+        Path,
+        typer.Option("--cases", metavar="DIR", help="The folder of cases, which contains l1, l2 and l3."),
     ] = Path("evals")
     snapshots: Annotated[
         Path | None,
@@ -78,7 +84,10 @@ class JudgeChoice(NamedTuple):
 
     judge: Annotated[
         JudgeOption,
-        typer.Option("--judge", help="Who decides where the cosine does not. It is sent the answers."),
+        typer.Option(
+            "--judge",
+            help="The judge of answers that the cosine does not decide; the answers are sent to it.",
+        ),
     ] = JudgeOption.NONE
     judge_model: Annotated[
         str, typer.Option("--judge-model", metavar="NAME", help="Another model of the judge's provider.")
@@ -87,7 +96,10 @@ class JudgeChoice(NamedTuple):
         str, typer.Option("--judge-url", metavar="URL", help="Another address of the judge's provider.")
     ] = ""
     judge_key_env: Annotated[
-        str, typer.Option("--judge-key-env", metavar="NAME", help="The variable that holds the judge's key.")
+        str,
+        typer.Option(
+            "--judge-key-env", metavar="NAME", help="The environment variable with the judge's key."
+        ),
     ] = ""
 
 
@@ -107,8 +119,7 @@ def run(  # noqa: PLR0913 - one for each group of options
         typer.Option("--filter-agent", metavar="NAME", help="Run only cases of this agent; may be repeated."),
     ] = None,
     skip_missing: Annotated[
-        bool,
-        typer.Option("--skip-missing-snapshots", help="Skip cases that cite a page without a snapshot."),
+        bool, typer.Option("--skip-missing-snapshots", help="Skip cases that cite a page without a snapshot.")
     ] = False,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="FILE", help="A JSON report to compare with.")
@@ -128,22 +139,23 @@ def run(  # noqa: PLR0913 - one for each group of options
         fetch=fetch,
         snapshots=folders.snapshots,
         judge=judge_for(
-            judge.judge.value,
-            model=judge.judge_model,
-            url=judge.judge_url,
-            api_key_env=judge.judge_key_env,
+            judge.judge.value, model=judge.judge_model, url=judge.judge_url, api_key_env=judge.judge_key_env
         ),
         baseline=Baseline.read(baseline) if baseline else None,
     )
-    ranking = ranking_of_run(selection, folders.cases) if layers == LAYERS and not filter_agent else None
     as_json = shown.as_json(output)
-    if ranking is not None and not has_cases(folders.cases):
-        write_report(ranking_text(ranking, as_json=as_json), shown.out, "--out ")
-        return 0
+    ranks = layers == LAYERS and not filter_agent
+    if ranks and not has_cases(folders.cases):
+        only_ranking = ranking_of_run(selection, folders.cases)
+        if only_ranking is not None:
+            write_report(ranking_text(only_ranking, as_json=as_json), shown.out, "--out ")
+            return 0
     with _service(selection) as (service, agents), CaseProgress() as progress:
         report = run_suite(
             service, folders.cases, layers=layers, options=options, agents=agents, report=progress.show
         )
+    # Only now, because a mistake in a case must not be reported after minutes of ranking.
+    ranking = ranking_of_run(selection, folders.cases) if ranks else None
     text = json_report(report) if as_json else markdown_report(report)
     write_report(
         text if ranking is None else ranking_text(ranking, text, as_json=as_json), shown.out, "--out "
@@ -165,17 +177,14 @@ def drift(  # noqa: PLR0913 - one for each option
     live: Live = False,
     yes: Yes = False,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Write the values of today into the files of the cases.")
+        bool, typer.Option("--accept", help="Write the current values into the case files.")
     ] = False,
 ) -> int:
-    """List the citations that do not stand where the cases say; the exit status is 1 if there are any."""
+    """List the citations that have moved or changed; the exit status is 1 if there are any."""
     target = target_of(selection)
     fetch = _fetcher(cited_urls(load_cases(folders.cases)), yes=yes) if live else None
     options = SuiteOptions(
-        files=target.config.settings.files,
-        live=live,
-        fetch=fetch,
-        snapshots=folders.snapshots,
+        files=target.config.settings.files, live=live, fetch=fetch, snapshots=folders.snapshots
     )
     with open_service(target) as service, CaseProgress() as progress:
         found = find_drift(service, folders.cases, options=options, report=progress.show)
@@ -193,7 +202,7 @@ def snapshot(
     folders: CaseFolders,
     yes: Yes = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Fetch pages again that have a snapshot already.")
+        bool, typer.Option("--force", help="Fetch pages again even if they have a snapshot.")
     ] = False,
 ) -> int:
     """Fetch the pages that cases cite, those without a snapshot, and keep them for runs without a network."""
@@ -202,7 +211,7 @@ def snapshot(
     kept = PageSnapshots(folders.snapshots or folders.cases / SNAPSHOTS)
     urls = [url for url in cited if force or not kept.has(url)]
     if len(urls) < len(cited):
-        note(f"{quantity(len(cited) - len(urls), 'page')} kept as fetched before; --force fetches again")
+        note(f"{quantity(len(cited) - len(urls), 'page')} already fetched; --force fetches again")
     fetch, failed = _fetcher(urls, yes=yes), 0
     for url in urls:
         try:
@@ -253,9 +262,7 @@ def _layers(text: str) -> tuple[Layer, ...]:
     names = [part.strip() for part in text.split(",")]
     odd = [name for name in names if name not in {str(layer) for layer in LAYERS}]
     if odd:
-        raise UsageError(
-            f"--layer {text}: {odd[0]!r} is no layer; allowed are 1, 2 and 3, with commas between"
-        )
+        raise UsageError(f"--layer {text}: {odd[0]!r} is not a layer; give 1, 2 and 3, separated by commas")
     return tuple(cast("Layer", int(name)) for name in names)
 
 

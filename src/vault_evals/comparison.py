@@ -226,12 +226,15 @@ _OF_INTERVALS = frozenset({"low", "high", "p", "smallest"})
 
 
 def as_markdown(report: RankingReport) -> str:
-    """A table for each slice, followed by the smallest difference that its number of questions can show."""
+    """The mean nDCG of all slices in one table, followed by a detailed table for each slice with the smallest
+    difference that its number of questions can show."""
     return "\n".join(_lines(report)).rstrip() + "\n"
 
 
 def _lines(report: RankingReport) -> Iterator[str]:
     yield from ("# Ranking", "")
+    if len(report.slices) > 1:
+        yield from _overview_lines(report)
     for one in report.slices:
         yield from _slice_lines(one, report)
     if not report.slices:
@@ -241,6 +244,17 @@ def _lines(report: RankingReport) -> Iterator[str]:
         yield from (f"{quantity(len(report.stale), 'question')} {was} stale: notes have changed since.", "")
     if report.min_lift_pct is not None:
         yield from _gate_lines(report)
+
+
+def _overview_lines(report: RankingReport) -> Iterator[str]:
+    variants = list(dict.fromkeys(row.variant for part in report.slices for row in part.rows))
+    yield f"| nDCG@{report.k} | questions | {' | '.join(variants)} |"
+    yield "| --- |" + " ---: |" * (1 + len(variants))
+    for part in report.slices:
+        means = {row.variant: f"{row.ndcg.mean:.3f}" for row in part.rows}
+        cells = [means.get(variant, "") for variant in variants]
+        yield f"| {part.source}, {part.name} | {part.questions} | {' | '.join(cells)} |"
+    yield ""
 
 
 def _slice_lines(one: Slice, report: RankingReport) -> Iterator[str]:
@@ -262,7 +276,7 @@ def _slice_lines(one: Slice, report: RankingReport) -> Iterator[str]:
     smallest = {row.variant: row.against.smallest for row in one.rows if row.against and row.against.smallest}
     yield ""
     if not one.has_intervals:
-        yield from ("Too few questions for intervals: read no difference from these means.", "")
+        yield from ("Too few questions for intervals: do not infer differences from these means.", "")
     elif smallest:
         shown = ", ".join(f"{value:.3f} ({name})" for name, value in smallest.items())
         yield from (

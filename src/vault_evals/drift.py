@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from vault_evals.agents import EvalService
 from vault_evals.cases import CitationsExpected, ExpectedCitation, GoldenCase, load_cases, parse_case
-from vault_evals.citations import CitationState, Located, locate
-from vault_evals.notes import NoteSource
-from vault_evals.pages import PageSource, check_page
+from vault_evals.citations import locate_citation
+from vault_evals.pages import CitationState, Located
 from vault_evals.runner import DEFAULT_OPTIONS, SuiteOptions, sources
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.system import write_atomically
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import iso_moment, quantity
+from vault_indexer.text.yaml_values import YamlRefusedError, compose_nodes
 
 if TYPE_CHECKING:
     import yaml
@@ -74,7 +74,7 @@ def find_drift(
     """
     vault = Path(service.status().vault)
     cited = [
-        case
+        (case, case.expected.expected_citations)
         for case in load_cases(cases_folder)
         if isinstance(case.expected, CitationsExpected)
         and case.expected.expected_citations
@@ -86,12 +86,12 @@ def find_drift(
     drifts: list[Drift] = []
     errors: list[str] = []
     checked = 0
-    for done, case in enumerate(cited):
+    for done, (case, citations) in enumerate(cited):
         report(done, len(cited), case.id)
-        for position, citation in _citations(case):
+        for position, citation in enumerate(citations):
             checked += 1
             try:
-                located = _locate(citation, notes, pages)
+                located = locate_citation(citation, notes, pages)
             except VaultIndexerError as error:
                 errors.append(f"{case.id}: {error}")
                 continue
@@ -146,18 +146,6 @@ def drift_issue(report: DriftReport) -> str:
     return "\n".join(["---", f'title: "{title}"', f"labels: [{LABEL}]", "---", "", *_body(report)]) + "\n"
 
 
-def _citations(case: GoldenCase) -> Iterator[tuple[int, ExpectedCitation]]:
-    if isinstance(case.expected, CitationsExpected):
-        yield from enumerate(case.expected.expected_citations)
-
-
-def _locate(citation: ExpectedCitation, notes: NoteSource, pages: PageSource) -> Located:
-    if not citation.url:
-        return locate(citation, notes)
-    checked = check_page(citation, pages)
-    return Located(checked.state, checked.now, checked.detail, checked.diff)
-
-
 def _drift(case: GoldenCase, position: int, citation: ExpectedCitation, located: Located) -> Drift:
     return Drift(
         case.id,
@@ -184,7 +172,7 @@ def _body(report: DriftReport) -> Iterator[str]:
     for state, count in sorted(counts.items()):
         yield f"- {state}: {count}"
     if report.is_clean:
-        yield "All of them stand where the cases say."
+        yield "All are where the cases expect them."
     if report.errors:
         yield f"- could not be checked: {len(report.errors)}"
     yield ""
@@ -225,14 +213,14 @@ def refresh_file(file: Path, citations: Mapping[int, ExpectedCitation]) -> None:
         fresh = refresh(text, citations)
         _check(fresh, file, citations)
         write_atomically(file, fresh.encode(), mode=mode)
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, YamlRefusedError) as error:
         raise UsageError(f"{file}: cannot be refreshed: {error}") from error
 
 
 def refresh(text: str, citations: Mapping[int, ExpectedCitation]) -> str:
     import yaml
 
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    root = compose_nodes(text)
     listed = _value(_value(root, "expected"), "expected_citations")
     nodes = listed.value if isinstance(listed, yaml.SequenceNode) else []
     line_break = "\r\n" if "\r\n" in text else "\n"

@@ -11,13 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from vault_evals.questions import (
-    GRADES,
-    Judgements,
-    clicks_folder,
-    judged_folder,
-    read_clicks,
-)
+from vault_evals.questions import GRADES, Judgements, clicks_folder, judged_folder, read_clicks
 from vault_evals.ranking import POOL_DEPTH, PooledNote, pool_of, pooled_notes
 from vault_indexer.contract.marks import MAX_LIMIT, Key, Says, check_query
 from vault_indexer.contract.requests import NoteName, Query
@@ -44,7 +38,7 @@ class ClickRequest(NamedTuple):
 
     query: Query
     note: NoteName
-    rank: Annotated[int, Says(help="Its place among the hits, from 1 on.", minimum=1, maximum=MAX_LIMIT)]
+    rank: Annotated[int, Says(help="Its rank among the hits, starting at 1.", minimum=1, maximum=MAX_LIMIT)]
 
 
 class JudgePoolRequest(NamedTuple):
@@ -53,7 +47,7 @@ class JudgePoolRequest(NamedTuple):
     question: Annotated[
         str,
         Key("q"),
-        Says(help="The question; empty: the first known one that has notes without a grade.", holds="query"),
+        Says(help="The question; empty means the first known one with ungraded notes.", holds="query"),
     ] = ""
 
 
@@ -114,7 +108,7 @@ class FolderFeedbackStore:
         """Records that a note of the index was opened, and returns the file. Raises UsageError if the user
         has disabled this or the file cannot be written, UnknownNoteError if there is no such note."""
         if not self._settings.record_clicks:
-            raise UsageError("clicks are not kept: evals.record_clicks is false")
+            raise UsageError("clicks are not recorded: evals.record_clicks is false")
         check_query(query)
         time = iso_moment(datetime.now(UTC))
         click = {"time": time, "query": query, "path": self._service.path_of(path), "rank": rank}
@@ -198,17 +192,17 @@ CLICK: Endpoint[Any] = Endpoint(
     name="click",
     method="POST",
     path="/evals/click",
-    help="Keep that a note was opened from the hits of a query, where evals.record_clicks is true.",
+    help="Record that a note was opened from the hits of a query, if evals.record_clicks is true.",
     request=ClickRequest,
     answer="vault_evals.feedback:KeptClick",
-    answer_help="The click is kept.",
+    answer_help="The click was recorded.",
     needs_daemon=True,
 )
 
 JUDGE_POOL: Endpoint[Any] = Endpoint(
     name="judge_pool",
     path="/evals/judge",
-    help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
+    help="The notes to grade for a question: those found by words, by meaning and by both, without ranks.",
     request=JudgePoolRequest,
     answer="vault_evals.feedback:JudgingPool",
     answer_help="The notes without a grade.",
@@ -219,10 +213,10 @@ JUDGE: Endpoint[Any] = Endpoint(
     name="judge",
     method="POST",
     path="/evals/judge",
-    help="Keep the grade of a note for a question.",
+    help="Store the grade of a note for a question.",
     request=JudgeRequest,
     answer="vault_evals.feedback:KeptGrade",
-    answer_help="The grade is kept.",
+    answer_help="The grade was stored.",
     needs_daemon=True,
 )
 

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from vault_evals.questions import HEADING, LINK, Edit, Question, question_id
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import NoteError
-from vault_indexer.index.reading.note import note_from
+from vault_indexer.index.reading import note_from
 from vault_indexer.model import FileKind, Heading, Link, LinkKind, Note
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.parse.notes import decode
@@ -156,7 +156,7 @@ def survey_vault(target: Target, say: ShowProgress) -> Survey:
     for number, path in enumerate(chosen):
         say(number, len(chosen))
         try:
-            data = read_note(target.vault, path, target.config.settings.files.max_file_bytes)
+            data = read_note(target.vault, path, target.config.settings.files.limits.of(path))
             surveyor.read(note_from(path, data.data), data.sha256)
         except NoteError:
             continue
@@ -274,7 +274,7 @@ def _overlaps(one: Candidate, taken: dict[str, list[Edit]]) -> bool:
 
 def scan_vault(target: Target) -> Scan:
     files = target.config.settings.files
-    return scan(target.vault, load_ignore_rules(target.vault, files), max_file_bytes=files.max_file_bytes)
+    return scan(target.vault, load_ignore_rules(target.vault, files), limits=files.limits)
 
 
 def current_hashes(target: Target, questions: Iterable[Question]) -> dict[str, str]:
@@ -283,7 +283,7 @@ def current_hashes(target: Target, questions: Iterable[Question]) -> dict[str, s
     found: dict[str, str] = {}
     for path in sorted(paths):
         with suppress(NoteError):
-            found[path] = read_note(target.vault, path, target.config.settings.files.max_file_bytes).sha256
+            found[path] = read_note(target.vault, path, target.config.settings.files.limits.of(path)).sha256
     return found
 
 
@@ -312,7 +312,7 @@ def write_shadow(target: Target, questions: Sequence[Question], folder: Path) ->
             _copy(target.vault / name, folder / name)
     for file in scan_vault(target).files:
         copy = folder / file.path
-        if file.kind is FileKind.ATTACHMENT and file.decision is not Decision.INDEX:
+        if file.kind in (FileKind.ATTACHMENT, FileKind.DOCUMENT) and file.decision is not Decision.INDEX:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.touch()
         elif file.path in edits:
@@ -336,7 +336,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _write_edited(target: Target, path: str, copy: Path, edits: Iterable[Edit]) -> None:
-    data = read_note(target.vault, path, target.config.settings.files.max_file_bytes).data
+    data = read_note(target.vault, path, target.config.settings.files.limits.of(path)).data
     copy.parent.mkdir(parents=True, exist_ok=True)
     copy.write_bytes(edited(decode(path, data)[0], edits).encode())
 

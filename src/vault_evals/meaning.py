@@ -107,7 +107,7 @@ class MeaningCheck:
         except ProviderError as error:
             return Outcome("error", cosine, (f"{doubt}; {error}",))
         self._answers += 1
-        said = f"{doubt}; {self._judge.name} says: {judgement.reason}"
+        said = f"{doubt}; {self._judge.name} reports: {judgement.reason}"
         return Outcome("pass" if judgement.passed else "fail", cosine, (said,))
 
 
@@ -131,13 +131,13 @@ def difference(golden: str, answer: str, language: str = "") -> str:
 
 def _keyword_faults(expected: MeaningExpected, text: str) -> list[str]:
     faults = [
-        f"expected_keywords_none: {keyword!r} stands in the answer"
+        f"expected_keywords_none: {keyword!r} occurs in the answer"
         for keyword in expected.expected_keywords_none
         if holds(text, keyword)
     ]
     wanted = expected.expected_keywords_any
     if wanted and not any(holds(text, keyword) for keyword in wanted):
-        faults.append(f"expected_keywords_any: none of {', '.join(map(repr, wanted))} stands in the answer")
+        faults.append(f"expected_keywords_any: none of {', '.join(map(repr, wanted))} occurs in the answer")
     return faults
 
 
@@ -176,15 +176,11 @@ Answer with one JSON object and nothing else:
 
 
 class Judgement(NamedTuple):
-    """A judge's decision and its reason."""
-
     passed: bool
     reason: str
 
 
 class Judge(Protocol):
-    """Decides on one answer."""
-
     @property
     def name(self) -> str: ...
 
@@ -195,8 +191,6 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """A language model as a judge."""
-
     model: Llm
 
     @property
@@ -231,7 +225,7 @@ def judge_for(name: str, *, model: str = "", url: str = "", api_key_env: str = "
     if name == "none":
         return None
     if name not in JUDGES:
-        raise UsageError(f"judge {name!r}: allowed are none, {', '.join(JUDGES)}")
+        raise UsageError(f"judge {name!r}: choose none, {', '.join(JUDGES)}")
     given = {"model": model, "url": url, "api_key_env": api_key_env, "max_tokens": _MAX_TOKENS}
     chosen = {key: value for key, value in given.items() if value}
     return ModelJudge(llm_for(LlmSettings.model_validate({**JUDGES[name].model_dump(), **chosen})))

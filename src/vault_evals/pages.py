@@ -122,9 +122,9 @@ class _HttpsHandler(urllib.request.HTTPSHandler):
         return self.do_open(_SecureConnection, req, network=self._network)  # type: ignore[arg-type] # `network` is ours
 
 
-PageState = Literal["same", "moved", "changed", "gone"]
-"""The text is as in the case; so is that of the page it redirects to; the text differs; there is no such
-page."""
+CitationState = Literal["same", "moved", "note moved", "changed", "gone"]
+"""Found where the case claims; elsewhere in the note, or at the URL that the page redirects to; in another
+note; with different wording; not found."""
 
 PUBLIC_NETWORK = Network()
 GONE_STATUS = frozenset({404, 410})
@@ -163,8 +163,6 @@ class MissingSnapshotError(UsageError):
 
 
 class PageSource(Protocol):
-    """A source of the text of pages."""
-
     def page(self, url: str) -> Page:
         """The page of a URL. Raises UnavailableError or UsageError if it is not available."""
         ...
@@ -229,34 +227,35 @@ class LivePages:
 
 
 @dataclass(frozen=True, slots=True)
-class PageCheck:
-    """The state of a cited page; `detail` is the reason, `diff` the change of its words, `now` the citation
-    with current values (None: they are the same, or there is nothing to cite)."""
+class Located:
+    """The current position of a citation. `now` is the citation with current values (None: a page that is the
+    same, or nothing to cite), `line` its line from 1 (0: unknown), `diff` the change of its words."""
 
-    state: PageState
+    state: CitationState
+    now: ExpectedCitation | None = None
     detail: str = ""
     diff: str = ""
-    now: ExpectedCitation | None = None
+    line: int = 0
 
 
-def check_page(citation: ExpectedCitation, pages: PageSource) -> PageCheck:
+def check_page(citation: ExpectedCitation, pages: PageSource) -> Located:
     """The state of the page that a case cites. Raises the errors of `PageSource.page`."""
     page = pages.page(citation.url)
     if page.is_gone:
-        return PageCheck("gone", f"the server says {page.status}")
+        return Located("gone", None, f"the server returned {page.status}")
     quote = _SPACE.sub(" ", citation.quote).strip()
     if quote and quote not in page.text:
         span = closest_passage(quote, page.text)
         nearest = page.text[span[0] : span[1]] if span else ""
         hashed = sha256_of(nearest) if citation.sha256 else None
         now = replace_citation(citation, quote=nearest, sha256=hashed) if nearest else None
-        return PageCheck("changed", "the quote does not stand there", diff_of(quote, nearest), now)
+        return Located("changed", now, "the page does not contain the quote", diff_of(quote, nearest))
     if not quote and citation.sha256 and citation.sha256 != sha256_of(page.text):
         now = replace_citation(citation, sha256=sha256_of(page.text))
-        return PageCheck("changed", f"the sha256 of its text is {now.sha256}", now=now)
+        return Located("changed", now, f"the sha256 of its text is {now.sha256}")
     if page.final_url != citation.url:
-        return PageCheck("moved", f"now {page.final_url}", now=replace_citation(citation, url=page.final_url))
-    return PageCheck("same")
+        return Located("moved", replace_citation(citation, url=page.final_url), f"now {page.final_url}")
+    return Located("same")
 
 
 def cited_urls(cases: Iterable[GoldenCase]) -> tuple[str, ...]:
@@ -299,7 +298,7 @@ def fetch_page(url: str, network: Network = PUBLIC_NETWORK) -> Page:
         error.close()
         if error.code in GONE_STATUS:
             return Page(url, error.code, url, "", fetched_at)
-        raise UnavailableError(f"{url}: the server says {error.code} {error.reason}") from error
+        raise UnavailableError(f"{url}: the server returned {error.code} {error.reason}") from error
     except (OSError, HTTPException, ValueError, LookupError) as error:
         reason = getattr(error, "reason", None) or error
         raise UnavailableError(f"{url}: cannot be fetched: {reason}") from error

@@ -2,7 +2,7 @@
 
     {"id": "…", "text": "shrink png images", "grades": {"Tools/oxipng.md": 2}, "kind": "judged"}
 
-Generated questions also have `edits`, the text of the vault that must be hidden while they are asked,
+Generated questions also have `edits`, the text of the vault that must be hidden during their searches,
 `excluded`, notes that do not count as found, and `sha256`, the hash of each note that they were made from.
 """
 
@@ -100,7 +100,7 @@ def read_questions(file: Path) -> list[Question]:
     adapter = TypeAdapter(Question)
     questions = []
     seen: set[str] = set()
-    for number, line in enumerate(_read(file).split("\n"), start=1):
+    for number, line in enumerate(read_text(file).split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -108,7 +108,7 @@ def read_questions(file: Path) -> list[Question]:
         except ValidationError as error:
             raise UsageError(f"{file}:{number}: {_mistake(error.errors(include_url=False)[0])}") from error
         if question.id in seen:
-            raise UsageError(f"{file}:{number}: id {question.id!r} stands in the file twice")
+            raise UsageError(f"{file}:{number}: id {question.id!r} occurs twice in the file")
         seen.add(question.id)
         questions.append(question)
     return questions
@@ -117,7 +117,7 @@ def read_questions(file: Path) -> list[Question]:
 def _mistake(details: ErrorDetails) -> str:
     key = ".".join(str(part) for part in details["loc"])
     if not key:
-        return 'wanted is {"id": TEXT, "text": TEXT, "grades": {PATH: NUMBER}}'
+        return 'expected {"id": TEXT, "text": TEXT, "grades": {PATH: NUMBER}}'
     if details["type"] == "missing":
         return f"{key} is missing"
     if details["type"] == "unexpected_keyword_argument":
@@ -134,7 +134,9 @@ def read_clicks(*files: Path) -> list[Question]:
     judgements. Raises UsageError that names file and line.
     """
     opened: dict[str, dict[str, int]] = {}
-    lines = ((file, number, line) for file in files for number, line in enumerate(_read(file).split("\n"), 1))
+    lines = (
+        (file, number, line) for file in files for number, line in enumerate(read_text(file).split("\n"), 1)
+    )
     for file, number, line in lines:
         if not line.strip():
             continue
@@ -142,7 +144,7 @@ def read_clicks(*files: Path) -> list[Question]:
             click = json.loads(line)
             query, path = click["query"].strip(), click["path"].strip()
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise UsageError(f'{file}:{number}: wanted is {{"query": TEXT, "path": TEXT}}') from error
+            raise UsageError(f'{file}:{number}: expected {{"query": TEXT, "path": TEXT}}') from error
         opened.setdefault(query, {})[path] = 1
     return [Question(question_id(CLICKED, query), query, grades, CLICKED) for query, grades in opened.items()]
 
@@ -152,12 +154,13 @@ def question_id(kind: str, *parts: str) -> str:
     return f"{kind}-{hashlib.sha256(chr(0).join((kind, *parts)).encode()).hexdigest()[:12]}"
 
 
-def _read(file: Path) -> str:
+def read_text(file: Path, named: str = "") -> str:
+    """The text of a file. Raises UsageError, which names it after `named`."""
     try:
         return file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"{file}: cannot be read: {reason}") from error
+        raise UsageError(f"{named}{file}: cannot be read: {reason}") from error
 
 
 def _as_json(question: Question) -> dict[str, object]:
@@ -187,7 +190,7 @@ class Judgements:
         for number, line in enumerate(_lines(folder / _TOPICS), start=1):
             name, tab, text = line.partition("\t")
             if not tab or not text.strip():
-                raise UsageError(f"{folder / _TOPICS}:{number}: wanted is an id, a tab and a question")
+                raise UsageError(f"{folder / _TOPICS}:{number}: expected an id, a tab and a question")
             own.topics[name] = text.strip()
         for name, path, grade in read_qrels(folder / _QRELS):
             own.grades.setdefault(name, {})[path] = grade
@@ -204,7 +207,7 @@ class Judgements:
     def grade(self, name: str, path: str, grade: int) -> None:
         """Stores a grade durably. Raises UsageError on failure."""
         if grade not in GRADES:
-            raise UsageError(f"grade {grade}: allowed are {', '.join(map(str, GRADES))}")
+            raise UsageError(f"grade {grade}: choose one of {', '.join(map(str, GRADES))}")
         self.grades.setdefault(name, {})[path] = grade
         self.save()
 
@@ -270,19 +273,13 @@ def read_qrels(file: Path) -> list[tuple[str, str, int]]:
     for number, line in enumerate(_lines(file), start=1):
         fields = line.split()
         if len(fields) != 4 or not fields[3].lstrip("-").isdecimal():
-            raise UsageError(f"{file}:{number}: wanted are four fields: id, 0, note, grade")
+            raise UsageError(f"{file}:{number}: expected four fields: id, 0, note, grade")
         rows.append((fields[0], unquote(fields[2]), max(int(fields[3]), 0)))
     return rows
 
 
 def _lines(file: Path) -> list[str]:
-    try:
-        return [line for line in file.read_text("utf-8").split("\n") if line.strip()]
-    except FileNotFoundError:
-        return []
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"{file}: cannot be read: {reason}") from error
+    return [line for line in read_text(file).split("\n") if line.strip()] if file.exists() else []
 
 
 RANKING_FOLDER = "ranking"
@@ -317,5 +314,5 @@ def _check_ids(questions: Iterable[Question], folder: Path) -> None:
     seen: set[str] = set()
     for question in questions:
         if question.id in seen:
-            raise UsageError(f"{folder}: id {question.id!r} stands in two files")
+            raise UsageError(f"{folder}: id {question.id!r} occurs in two files")
         seen.add(question.id)

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault_evals.generate import current_hashes, shadow_vault
@@ -26,7 +26,7 @@ from vault_indexer.config.settings import SearchSettings, Settings
 from vault_indexer.contract.marks import MAX_LIMIT, MAX_QUERY_BYTES
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import QueryError
-from vault_indexer.model import Progress, SearchRequest
+from vault_indexer.model import SearchRequest
 from vault_indexer.search import IndexReader, RepeatedQuery, Searcher
 from vault_indexer.search.query import parse_query
 from vault_indexer.store import Snapshot
@@ -68,20 +68,10 @@ class RankingRun:
     seconds: float = 0.0
 
 
-@dataclass(slots=True)
-class _Collected:
-    """The scores collected so far: by variant, by the id of the question."""
-
-    scores: dict[str, dict[str, Scores]] = field(default_factory=dict)
-
-
 ShowLine = Callable[[str], None]
 
-
-def _say_nothing(_: str) -> None: ...
-
-
-def _report_nothing(_: Progress) -> None: ...
+_Collected = dict[str, dict[str, Scores]]
+"""The scores so far: by variant, by the id of the question."""
 
 
 def run_ranking(
@@ -90,8 +80,8 @@ def run_ranking(
     variants: Sequence[Variant],
     *,
     k: int = DEFAULT_K,
-    report: Report = _report_nothing,
-    say: ShowLine = _say_nothing,
+    report: Report = lambda _: None,
+    say: ShowLine = lambda _: None,
 ) -> RankingRun:
     """Runs every question with every variant; `k` notes of each answer count.
 
@@ -102,7 +92,7 @@ def run_ranking(
     started = time.perf_counter()
     hashes = current_hashes(target, questions)
     fresh = [question for question in questions if not is_stale(question, hashes)]
-    collected = _Collected({variant.name: {} for variant in variants})
+    collected: _Collected = {variant.name: {} for variant in variants}
     by_person = [one for one in fresh if not one.is_generated]
     generated = [one for one in fresh if one.is_generated]
     with temporary_folder() as folder:
@@ -124,7 +114,7 @@ def run_ranking(
         k,
         asked,
         tuple(one for one in questions if is_stale(one, hashes)),
-        {name: tuple(scores[one.id] for one in asked) for name, scores in collected.scores.items()},
+        {name: tuple(scores[one.id] for one in asked) for name, scores in collected.items()},
         time.perf_counter() - started,
     )
 
@@ -179,7 +169,7 @@ def _ask_all(
             for done, question in enumerate(questions, start=1):
                 query = repeated_query(reader, snapshot, question, k)
                 for name, one in settings.items():
-                    collected.scores[name][question.id] = _scores(query, one, question, k)
+                    collected[name][question.id] = _scores(query, one, question, k)
                 left.is_asked(len(group))
                 if left.is_due():
                     place.say(f"{done} {asked}{left.text()})")

@@ -20,7 +20,6 @@ from vault_evals.cases import LAYER_FOLDERS
 from vault_evals.comparison import RankingReport, as_markdown, compare, source_of
 from vault_evals.comparison import as_json as ranking_json
 from vault_evals.generate import DEFAULT_PER_KIND, choose_questions, survey_vault
-from vault_evals.output import ReportOutput, write_report
 from vault_evals.questions import (
     GRADES,
     Judgements,
@@ -29,6 +28,7 @@ from vault_evals.questions import (
     load_questions,
     read_clicks,
     read_qrels,
+    read_text,
     write_questions,
 )
 from vault_evals.ranking import DEFAULT_K, POOL_DEPTH, pool_of, pooled_notes, run_ranking
@@ -44,11 +44,52 @@ from vault_indexer.errors import UsageError
 from vault_indexer.model import Progress
 from vault_indexer.search import Searcher
 from vault_indexer.store import Snapshot
+from vault_indexer.system import write_atomically
 from vault_indexer.text.control_characters import clean, json_text
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import ProgressJson
+
+
+# Code shared by the commands of `indexer eval`: the format and the destination of a report.
+
+
+class ReportFormat(StrEnum):
+    MD = "md"
+    JSON = "json"
+
+
+OutFile = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Write the report to this file instead of the terminal."),
+]
+
+
+class ReportOutput(NamedTuple):
+    """The format and the destination of a report."""
+
+    report: Annotated[
+        ReportFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
+    ] = None
+    out: OutFile = None
+
+    def as_json(self, output: Output) -> bool:
+        """Whether JSON is requested: by `--report`, else by `--json`."""
+        return self.report is ReportFormat.JSON or (self.report is None and output.json)
+
+
+def write_report(text: str, file: Path | None, named: str = "") -> None:
+    """Writes to the file, or to standard output if there is none. Raises UsageError if the file cannot be
+    written; the message names it after `named`."""
+    if file is None:
+        sys.stdout.write(text)
+        return
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, text.encode(), mode=0o644)
+    except OSError as error:
+        raise UsageError(f"{named}{file}: cannot be written: {error.strerror or error}") from error
 
 
 MOST_FAILURES = 125
@@ -72,7 +113,7 @@ class QuestionSource(StrEnum):
 
 
 Cases = Annotated[
-    Path, typer.Option("--cases", metavar="DIR", help="The folder of cases, with ranking in it.")
+    Path, typer.Option("--cases", metavar="DIR", help="The folder of cases, which contains ranking.")
 ]
 
 
@@ -80,9 +121,9 @@ class Questions(NamedTuple):
     """The selected questions, and the number of notes of an answer that count."""
 
     cases: Cases = Path("evals")
-    k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many notes of an answer count.")] = (
-        DEFAULT_K
-    )
+    k: Annotated[
+        int, typer.Option("-k", min=1, max=100, help="The number of notes of an answer to evaluate.")
+    ] = DEFAULT_K
 
 
 def rank(  # noqa: PLR0913 - one for each group of options
@@ -92,14 +133,16 @@ def rank(  # noqa: PLR0913 - one for each group of options
     shown: ReportOutput,
     variants: Annotated[
         str,
-        typer.Option("--variants", metavar="NAME,…", help="What to compare: rrf,recursive+keyword."),
+        typer.Option("--variants", metavar="NAME,…", help="The variants to compare: rrf,recursive+keyword."),
     ] = ",".join(DEFAULT_VARIANTS),
     baseline: Annotated[
         str, typer.Option("--baseline", metavar="NAME", help="The variant to compare with [the first].")
     ] = "",
     min_lift_pct: Annotated[
         float | None,
-        typer.Option("--min-lift-pct", help="Fail a variant unless it is surely so much better."),
+        typer.Option(
+            "--min-lift-pct", help="Fail a variant unless it is significantly better by this percentage."
+        ),
     ] = None,
 ) -> int:
     """Measure how well configurations rank. With --min-lift-pct, the exit status is how many fail, over all
@@ -116,7 +159,7 @@ def rank(  # noqa: PLR0913 - one for each group of options
     as_data = shown.as_json(output)
     write_report(ranking_json(found) + "\n" if as_data else as_markdown(found), shown.out)
     if not found.slices:
-        note("no question was asked, all are stale: this shows nothing")
+        note("all questions are stale: nothing was measured")
     return exit_status_of(found)
 
 
@@ -131,10 +174,12 @@ def generate(
     output: Output,
     cases: Cases = Path("evals"),
     per_kind: Annotated[
-        int, typer.Option("--per-kind", min=1, max=10_000, help="How many questions of each kind at most.")
+        int,
+        typer.Option("--per-kind", min=1, max=10_000, help="The maximum number of questions of each kind."),
     ] = DEFAULT_PER_KIND,
 ) -> None:
-    """Make questions from the vault: headings and texts of links, which are hidden while they are asked."""
+    """Generate questions from headings and link texts of the vault, which are hidden during their
+    searches."""
     target = target_of(selection)
 
     def say(done: int, total: int) -> None:
@@ -159,7 +204,7 @@ def tune_command(
     output: Output,
     questions: Questions,
     source: Annotated[
-        QuestionSource, typer.Option("--from", help="Which questions to tune on.")
+        QuestionSource, typer.Option("--from", help="The questions to tune on.")
     ] = QuestionSource.GENERATED,
     strategies: Annotated[
         str,
@@ -167,7 +212,7 @@ def tune_command(
             "--strategies",
             metavar="NAME,…",
             autocompletion=complete_strategy,
-            help="Chunking strategies to try as well.",
+            help="Also try these chunking strategies.",
         ),
     ] = "",
     write: Annotated[
@@ -194,7 +239,7 @@ def tune_command(
     if not found.values:
         note("nothing was written: the active settings are the best")
     elif not found.is_better:
-        note("nothing was written: on the questions kept aside it is not surely better")
+        note("nothing was written: it is not significantly better on the held-out questions")
     else:
         note(f"wrote {apply(target.vault, found.values)}")
 
@@ -204,24 +249,22 @@ def judge(  # noqa: PLR0913 - the options of a session
     queries: Annotated[list[str] | None, typer.Argument(metavar="QUERY…", help="Questions to judge.")] = None,
     cases: Cases = Path("evals"),
     query_file: Annotated[
-        Path | None, typer.Option("--queries", metavar="FILE", help="A file with one question a line.")
+        Path | None, typer.Option("--queries", metavar="FILE", help="A file with one question per line.")
     ] = None,
     clicks: Annotated[
-        Path | None,
-        typer.Option("--clicks", metavar="FILE", help="Judge the queries of a file of clicks."),
+        Path | None, typer.Option("--clicks", metavar="FILE", help="Judge the queries in a file of clicks.")
     ] = None,
     qrels_in: Annotated[
-        Path | None, typer.Option("--qrels-in", metavar="FILE", help="Take the grades of TREC qrels.")
+        Path | None, typer.Option("--qrels-in", metavar="FILE", help="Read grades from TREC qrels.")
     ] = None,
     qrels_out: Annotated[
-        Path | None,
-        typer.Option("--qrels-out", metavar="FILE", help="Write the grades as TREC qrels."),
+        Path | None, typer.Option("--qrels-out", metavar="FILE", help="Write the grades as TREC qrels.")
     ] = None,
     depth: Annotated[
-        int, typer.Option("--depth", min=1, max=100, help="How many notes of each ranking to judge.")
+        int, typer.Option("--depth", min=1, max=100, help="The number of notes of each ranking to judge.")
     ] = POOL_DEPTH,
 ) -> None:
-    """Grade notes for questions: 0 does not help, 1 helps, 2 answers. It goes on where it ended."""
+    """Grade notes for questions: 0 does not help, 1 helps, 2 answers. Run it again to continue."""
     target = target_of(selection)
     judgements = Judgements.load(judged_folder(cases))
     for text in _texts(queries or [], query_file, clicks):
@@ -242,7 +285,8 @@ def judge(  # noqa: PLR0913 - the options of a session
         is_done = session.run()
     graded = sum(map(len, judgements.grades.values()))
     note(
-        f"{quantity(graded, 'grade')} in {judgements.folder}" + ("" if is_done else "; run it again to go on")
+        f"{quantity(graded, 'grade')} in {judgements.folder}"
+        + ("" if is_done else "; run it again to continue")
     )
 
 
@@ -298,11 +342,7 @@ def _grade_from_person() -> int | None:
 def _texts(queries: Sequence[str], query_file: Path | None, clicks: Path | None) -> Iterator[str]:
     yield from (text for text in queries if text.strip())
     if query_file is not None:
-        try:
-            lines = query_file.read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-            raise UsageError(f"--queries {query_file}: cannot be read: {reason}") from error
+        lines = read_text(query_file, "--queries ").splitlines()
         yield from (line.strip() for line in lines if line.strip())
     if clicks is not None:
         yield from (one.text for one in read_clicks(clicks))
@@ -354,7 +394,6 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands to `indexer eval`."""
     app.command("rank")(flatten_parameters(rank))
     app.command("generate")(flatten_parameters(generate))
     app.command("tune")(flatten_parameters(tune_command))

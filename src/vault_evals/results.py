@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from vault_evals.cases import GoldenCase, Layer
 from vault_indexer.errors import UsageError
@@ -32,6 +32,22 @@ class Outcome:
     reasons: tuple[str, ...] = ()
 
 
+class Check(NamedTuple):
+    """An expectation, and whether it is met. `reason` is shown if it is not, or if it is a remark."""
+
+    passed: bool
+    reason: str = ""
+    is_remark: bool = False
+
+
+def outcome_of(checks: Sequence[Check]) -> Outcome:
+    """The outcome of at least one check; the score is the share that passed."""
+    passed = sum(check.passed for check in checks)
+    reasons = (check.reason for check in checks if check.is_remark or not check.passed)
+    verdict: CaseVerdict = "pass" if passed == len(checks) else "fail"
+    return Outcome(verdict, passed / len(checks), tuple(reasons))
+
+
 @dataclass(frozen=True, slots=True)
 class LayerResult:
     """The result of one case. `score`, in [0, 1], is the part of its checks that held, or in layer 3 the
@@ -48,8 +64,6 @@ class LayerResult:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many cases had which verdict."""
-
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -154,7 +168,7 @@ class Baseline:
             raise UsageError(f"baseline {file}: not a JSON report of `indexer eval run`: {error}") from error
         odd = sorted({str(verdict) for verdict in verdicts.values()} - set(VERDICTS))
         if odd:
-            raise UsageError(f"baseline {file}: verdict {odd[0]!r}: allowed are {', '.join(VERDICTS)}")
+            raise UsageError(f"baseline {file}: verdict {odd[0]!r}: expected one of {', '.join(VERDICTS)}")
         return cls(str(file), verdicts)
 
     def diff(self, results: Sequence[LayerResult], known: Collection[str]) -> BaselineDiff:
@@ -175,11 +189,6 @@ class Baseline:
         return BaselineDiff(
             self.name, tuple(newly_failing), tuple(fixed), tuple(now_skipped), tuple(removed), tuple(added)
         )
-
-
-def worst(verdicts: Iterable[CaseVerdict]) -> CaseVerdict:
-    """The verdict of a case from those of its checks: a skip hides no failure, and a failure no error."""
-    return max(verdicts, key=VERDICTS.index, default="pass")
 
 
 def summarize(
@@ -240,6 +249,12 @@ def _summary(report: SuiteReport) -> Iterator[str]:
     yield ""
     yield f"{summary_line(summary)}."
     yield ""
+    groups: Mapping[str, Counts] = {**summary.by_layer, **summary.by_agent, **summary.by_language}
+    yield "| Group | Passed | Failed | Errors | Skipped |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for name, counts in groups.items():
+        yield f"| {_cell(name)} | {counts.passed} | {counts.failed} | {counts.errors} | {counts.skipped} |"
+    yield ""
     yield f"- Layers: {', '.join(map(str, report.layers_run))}"
     looked_up = "the files and pages as they are now" if summary.live else "the index and snapshots"
     yield f"- Citations: {looked_up}"
@@ -249,12 +264,6 @@ def _summary(report: SuiteReport) -> Iterator[str]:
         yield f"- Skipped: {count} ({reason})"
     if summary.nothing_ran:
         yield "- **No case was run: this report shows nothing.**"
-    groups: Mapping[str, Counts] = {**summary.by_layer, **summary.by_agent, **summary.by_language}
-    yield ""
-    yield "| Group | Passed | Failed | Errors | Skipped |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
-    for name, counts in groups.items():
-        yield f"| {_cell(name)} | {counts.passed} | {counts.failed} | {counts.errors} | {counts.skipped} |"
     yield ""
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from vault_evals import BUILT_IN_AGENTS
 from vault_evals.agents import AgentAnswer, Agents, EvalService, OwnAgents, ServiceAgents
 from vault_evals.cases import (
     LAYERS,
@@ -18,15 +21,83 @@ from vault_evals.cases import (
     StructureExpected,
     load_cases,
 )
-from vault_evals.citations import check_citations
+from vault_evals.citations import IndexedNotes, NoteSource, VaultFiles, check_citations
 from vault_evals.meaning import Judge, MeaningCheck, bounds_of
-from vault_evals.notes import IndexedNotes, NoteSource, VaultFiles
 from vault_evals.pages import Fetcher, LivePages, MissingSnapshotError, PageSnapshots, PageSource
-from vault_evals.results import Baseline, LayerResult, Outcome, SuiteReport, summarize
-from vault_evals.structure import check_structure
+from vault_evals.results import Baseline, Check, LayerResult, Outcome, SuiteReport, outcome_of, summarize
+from vault_evals.wording import holds
 from vault_indexer.config.settings import FilesSettings
+from vault_indexer.documents import part_name, part_spans
 from vault_indexer.errors import UsageError, VaultIndexerError
+from vault_indexer.links import nearest_note
 from vault_indexer.text.phrases import iso_moment
+
+# Layer 1: whether an answer has the expected shape: findings, their sources, their order.
+
+
+_SHOWN_PATHS = 5
+
+
+def check_structure(expected: StructureExpected, answer: AgentAnswer) -> Outcome:
+    """The outcome of all expected checks of the answer's shape."""
+    return outcome_of(list(_checks(expected, answer)))
+
+
+def _checks(expected: StructureExpected, answer: AgentAnswer) -> Iterator[Check]:
+    ranks = _ranks(answer)
+    shown = _shown(list(dict.fromkeys(finding.place for finding in answer.findings)))
+    found = len(answer.findings)
+    if expected.min_findings is not None:
+        enough = found >= expected.min_findings
+        yield Check(enough, f"min_findings: {found} of at least {expected.min_findings}")
+    for source in expected.must_have_source:
+        yield Check(_same_form(source) in ranks, f"must_have_source: {source} is not in {shown}")
+    if expected.sources_in_order:
+        yield _in_order(expected.sources_in_order, ranks, shown)
+    if expected.must_have_citation:
+        cites = bool(answer.citations or answer.sources)
+        yield Check(cites, "must_have_citation: the answer cites nothing")
+    for keyword in expected.forbidden_keywords_in_findings:
+        yield _forbidden(keyword, answer)
+    top = expected.expected_in_top_k or found
+    for path in expected.expected_paths:
+        rank = ranks.get(_same_form(path), 0)
+        where = f"is note {rank}, expected among the first {top}" if rank else f"is not in {shown}"
+        yield Check(0 < rank <= top, f"expected_paths: {path} {where}")
+    if expected.expected_empty:
+        empty = answer.declined or not answer.findings
+        yield Check(empty, f"expected_empty: found {shown}")
+
+
+def _ranks(answer: AgentAnswer) -> dict[str, int]:
+    """The rank of each note, and of each part of a document that is found: a note counts once."""
+    notes = {_same_form(path): rank for rank, path in enumerate(answer.paths, start=1)}
+    parts = {_same_form(one.place): notes[_same_form(one.path)] for one in answer.findings}
+    return parts | notes
+
+
+def _in_order(sources: Sequence[str], ranks: Mapping[str, int], shown: str) -> Check:
+    missing = [source for source in sources if _same_form(source) not in ranks]
+    if missing:
+        return Check(False, f"sources_in_order: {', '.join(missing)} not in {shown}")
+    places = [ranks[_same_form(source)] for source in sources]
+    at = ", ".join(f"{source} at {place}" for source, place in zip(sources, places, strict=True))
+    return Check(places == sorted(set(places)), f"sources_in_order: {at}")
+
+
+def _forbidden(keyword: str, answer: AgentAnswer) -> Check:
+    where = [finding.path for finding in answer.findings if holds(finding.text, keyword)]
+    return Check(not where, f"forbidden_keywords_in_findings: {keyword!r} occurs in {_shown(where)}")
+
+
+def _shown(paths: Sequence[str]) -> str:
+    more = len(paths) - _SHOWN_PATHS
+    return ", ".join(paths[:_SHOWN_PATHS]) + (f" and {more} more" if more > 0 else "") or "nothing"
+
+
+def _same_form(path: str) -> str:
+    return unicodedata.normalize("NFC", path)
+
 
 Report = Callable[[int, int, str], None]
 """Called before each case with the number of finished cases, their total, and the case's id."""
@@ -77,13 +148,14 @@ def run_suite(
 
     `service` provides the notes and the model of the index. `agents` answers the questions; without it, the
     service does. An error of one case is the verdict of that case and does not end the run. Raises UsageError
-    for a folder of cases that is not valid, or if no case is left to run; VaultIndexerError if the index
-    cannot be read.
+    for a folder of cases that is not valid, for a case that expects a note that does not exist, or if no case
+    is left to run; VaultIndexerError if the index cannot be read.
     """
     cases = load_cases(cases_folder, options.own_agents, options.may_read)
     chosen = select_cases(cases, layers, options.agents)
     started_at = _now()
     vault = Path(service.status().vault)
+    _check_notes([case for case in chosen if case.vault in ("", vault.name)], vault, service)
     notes, pages = sources(service, vault, cases_folder, options)
     model = service.status().manifest.get("embedding_model")
     name = str(model.get("provider", "")) if isinstance(model, dict) else ""
@@ -101,6 +173,44 @@ def run_suite(
     diff = options.baseline.diff(results, known) if options.baseline else None
     layers_run = tuple(layer for layer in LAYERS if layer in layers)
     return SuiteReport(started_at, _now(), layers_run, tuple(results), summary, diff)
+
+
+def _check_notes(cases: Iterable[GoldenCase], vault: Path, service: EvalService) -> None:
+    """Raises UsageError, naming every key at fault, if cases of built-in agents expect notes or parts of
+    documents that do not exist. An expected citation is not checked here: its note may have moved, which
+    `eval drift` finds."""
+    notes = service.note_paths()
+    known = {_same_form(note): note for note in notes}
+    problems = []
+    for case in cases:
+        expected = case.expected
+        if case.agent not in BUILT_IN_AGENTS or not isinstance(expected, StructureExpected):
+            continue
+        for key in ("must_have_source", "sources_in_order", "expected_paths"):
+            for path in getattr(expected, key):
+                if _same_form(path) in known or (vault / path).is_file():
+                    continue
+                note, _, part = path.rpartition("#")
+                near, reason = "", "no such note in the index"
+                if document := known.get(_same_form(note)):
+                    reason = _part_fault(document, part, service)
+                else:
+                    near = nearest_note(note or path, notes)
+                if reason:
+                    hint = f"; did you mean {near}?" if near else ""
+                    problems.append(f"{case.file}: expected.{key}: {reason}: {path!r}{hint}")
+    if problems:
+        raise UsageError("\n".join(problems))
+
+
+def _part_fault(document: str, part: str, service: EvalService) -> str:
+    """Why a document has no part such as `page=3`; "" if it has it."""
+    name = part_name(document)
+    if not name:
+        return "only pages, slides, sheets and other parts of documents can follow a #"
+    most = sum(1 for _ in part_spans(service.indexed_text(document)))
+    number = re.fullmatch(rf"{re.escape(name)}=([1-9][0-9]{{0,5}})", part)
+    return "" if number and int(number[1]) <= most else f"allowed are #{name}=1 to #{name}={most}"
 
 
 def select_cases(

@@ -130,7 +130,7 @@ def lifts(
 
 def _lift(baseline: float, difference: Interval, p: float, min_percent: float) -> Lift:
     if baseline == 0:
-        return Lift(None, p, passes=False, reason="the baseline is 0: there is no percentage of it")
+        return Lift(None, p, passes=False, reason="the baseline is 0, so there is no percentage")
     share = 100 / baseline
     percent = Interval(share * difference.mean, share * difference.low, share * difference.high)
     if percent.low < min_percent:

@@ -17,11 +17,11 @@ def _new_names(agents: dict[str, str]) -> dict[str, str]:
     for name, function in agents.items():
         if not _AGENT_NAME.fullmatch(name) or name in BUILT_IN_AGENTS:
             raise ValueError(
-                f"the name {name[:60]!r}: it has letters, digits, -, _ and dots, and is none of "
+                f"the name {name[:60]!r}: must have letters, digits, -, _ and dots, and must not be one of "
                 f"{', '.join(BUILT_IN_AGENTS)}"
             )
         if not function:
-            raise ValueError(f"{name}: names no function")
+            raise ValueError(f"{name}: is not the name of a function")
     return agents
 
 
@@ -31,23 +31,15 @@ class EvalsSettings(ExtensionTable):
     may ask.
     """
 
-    folder: OptionalFolder = Field(
-        default=None,
-        description="folder of cases where the grades of the web page and the clicks are kept; empty means "
-        "the folder evals of the index. A relative path starts at the folder of this file",
-    )
-    record_clicks: Annotated[bool, PUBLIC] = Field(
-        default=False,
-        description="keep which note is opened from the hits of which query, with its rank and the time; "
-        "`indexer eval` takes the queries as questions",
-    )
+    folder: OptionalFolder = None
+    """Folder for the grades and clicks of the web page; empty means evals in the index."""
+    record_clicks: Annotated[bool, PUBLIC] = False
+    """Record which note is opened from which query, with rank and time, for `indexer eval`."""
     agents: Annotated[
         dict[str, str],
         AfterValidator(_new_names),
         Allowed('a table of name = "module:function" or name = "entry point"'),
         Trust.USER,
-    ] = Field(
-        default_factory=dict,
-        description="functions of yours that golden cases can ask by these names, from the input of a case "
-        "to findings. An entry point is one of the group vault_indexer.agents. Its code runs in the program",
-    )
+    ] = Field(default_factory=dict)
+    """Your functions, or entry points of the group vault_indexer.agents, that golden cases can ask by these
+    names."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_evals.cases import LAYERS, Layer
-from vault_evals.notes import vault_file_check
+from vault_evals.citations import vault_file_check
 from vault_evals.results import json_report
 from vault_evals.runner import SuiteOptions, run_suite
 from vault_indexer.contract.parameters import Parameter, Value
@@ -81,10 +81,9 @@ def run_eval(target: Target, service: VaultService, arguments: Mapping[str, Valu
 
 
 def eval_request(vault: Path, arguments: Mapping[str, Value]) -> EvalRequest:
-    """Parses the arguments. Raises VaultIndexerError."""
     layers = str(arguments["layers"]).replace(" ", "")
     if not _LAYERS.fullmatch(layers):
-        raise UsageError(f"layers = {layers[:40]!r}: allowed are 1, 2 and 3, separated by commas")
+        raise UsageError(f"layers = {layers[:40]!r}: give 1, 2 and 3, separated by commas")
     return EvalRequest(
         _folder(vault, arguments, "cases_root"),
         _folder(vault, arguments, "snapshots_root") if arguments["snapshots_root"] else None,

@@ -89,7 +89,7 @@ def tune(
     sources = {source_of(question) for question in questions}
     if len(sources) != 1:
         named = ", ".join(sorted(sources)) or "none"
-        raise UsageError(f"questions of one source are wanted, generated or a person's; there are {named}")
+        raise UsageError(f"use questions of one source, generated or a person's; there are {named}")
     run = run_ranking(target, questions, variants, k=k, report=report, say=say)
     sizes = {part: sum(one.part == part for one in run.questions) for part in (TUNE, ASIDE)}
     if min(sizes.values()) < LEAST_QUESTIONS:

@@ -69,7 +69,6 @@ def parse_variants(names: Sequence[str]) -> tuple[Variant, ...]:
 
 
 def parse_variant(name: str) -> Variant:
-    """The variant with a name. Raises UsageError."""
     options: dict[str, str] = {}
     for part in name.split("+"):
         options |= _options_of(part.strip(), name)

@@ -8,7 +8,7 @@ from vault_indexer.extensions import Extension, ExtensionCommand
 EXTENSION = Extension(
     commands=(
         ExtensionCommand(
-            "gateway", "vault_gateway.commands", "Search the vaults of many daemons, for many users."
+            "gateway", "vault_gateway.commands", "Search the vaults of many daemons for many users."
         ),
     ),
     tables=MappingProxyType({"milvus": "vault_gateway.tables:MilvusSettings"}),

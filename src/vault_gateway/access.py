@@ -34,7 +34,6 @@ class NewToken:
 
     @classmethod
     def make(cls) -> NewToken:
-        """Creates a token from 256 random bits."""
         token = secrets.token_urlsafe(32)
         return cls(token, digest_of(token))
 
@@ -58,7 +57,6 @@ class Identity:
 
 
 def digest_of(token: str) -> str:
-    """The SHA-256 of a token, in hexadecimal digits."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -181,11 +179,9 @@ class CurrentUsers:
         return self._users.by_token(token)
 
     def of(self, identity: Identity) -> GatewayUser | None:
-        """The requester with the current rights; None if the token was withdrawn."""
         return self._users.of(identity)
 
     def rights(self) -> Iterator[tuple[str, str]]:
-        """The rights to vaults: the user's name and the vault's id."""
         return self._users.rights()
 
     @property
@@ -205,7 +201,6 @@ class CurrentUsers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stops following the file."""
         self._follower.stop()
 
     def _read_again(self) -> None:
@@ -217,7 +212,7 @@ class CurrentUsers:
             if self._unusable_since is None:
                 self._unusable_since = self._clock()
             log.error(
-                "the changed configuration is not used, the former rights hold for %g seconds: %s",
+                "the changed configuration has errors, the previous rights stay valid for %g seconds: %s",
                 self._settings.rights_grace_s,
                 problem,
             )
@@ -227,19 +222,19 @@ class CurrentUsers:
         self._unusable_since = None
         self._metrics.rights(current=True)
         self._metrics.count_rights(*self._users.counts())
-        log.warning("the rights were read again: %d users", len(found.users))
+        log.warning("rights reloaded: %d users", len(found.users))
         # With the keys that follow the file reset, any remaining difference is in keys that need a restart.
         former = {name: getattr(self._settings, name) for name in ("users", "groups", "withdrawn")}
         if found.model_copy(update=former) != self._settings:
             log.warning(
-                "other keys than users, groups and withdrawn have changed: they count after a restart"
+                "keys other than users, groups and withdrawn have changed: they take effect after a restart"
             )
 
 
 RIGHTS_UNKNOWN = Refusal(
     503,
     "rights",
-    "who may read what is not known: the configuration of the gateway cannot be used",
+    "the rights of users are unknown: the configuration of the gateway has errors",
     (("retry-after", "5"),),
 )
 
@@ -252,7 +247,6 @@ class WhileRightsHold:
         self._users = users
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Passes the request on, or answers 503."""
         if scope["type"] == "http" and not self._users.hold:
             await refuse(send, RIGHTS_UNKNOWN)
         else:
@@ -295,15 +289,15 @@ class PublishedVaults:
         self._unmatched: frozenset[tuple[str, str]] = frozenset()
 
     def of(self, user: GatewayUser, named: str = "") -> dict[str, VaultState]:
-        """The vaults that the user may read, by id; only those called `named` (an id, a name, or
-        `keeper/name`), if that is given. Raises UnknownVaultError if none of them is called so, whether or
-        not another vault is, and BackendError."""
+        """The vaults that the user may read, by id, limited to those whose id, name or `keeper/name` is
+        `named` if that is given. Raises UnknownVaultError if none of them matches, even if another vault
+        does, and BackendError."""
         mine = readable(user, self.all())
         if not named:
             return mine
         chosen = {vault: one for vault, one in mine.items() if named in (one.vault, one.name, full_name(one))}
         if not chosen:
-            raise UnknownVaultError("no vault of this name: /v1/vaults lists those that you may read")
+            raise UnknownVaultError("no such vault: /v1/vaults lists those that you may read")
         return chosen
 
     def reread(self, states: States) -> dict[str, VaultState]:
@@ -314,7 +308,6 @@ class PublishedVaults:
         return self._calls.run("states", partial(self._read_newest, read))
 
     def is_stale(self, state: VaultState) -> bool:
-        """Whether the keeper of a vault has not reported for too long."""
         return self._now_s() - state.seen_ms / 1000 > self._stale_after_s
 
     def unmatched_rights(self) -> int:
@@ -350,7 +343,6 @@ class PublishedVaults:
             self._looking.get("", lambda: self._take_in(self._read_newest(self._vaults.all)))
 
     def _good(self) -> States | None:
-        """The cached states, if they are not too old."""
         return self._states if self._clock() - self._read_at < self._good_s else None
 
     def _read(self) -> States:

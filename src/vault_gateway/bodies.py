@@ -66,9 +66,8 @@ class NoBodies:
     """Provides no bodies: only published text is available."""
 
     def of(self, found: Sequence[HitPlace], states: Mapping[str, VaultState]) -> Bodies:
-        """No bodies."""
         without = sorted({states[one.vault].name for one in found})
-        notices = (f"without text, since their text is not published: hits of {', '.join(without)}",)
+        notices = (f"without text, which is not published: hits of {', '.join(without)}",)
         return Bodies({}, notices if without else ())
 
 
@@ -115,12 +114,11 @@ class KeptBodies:
             known |= self._result(future, keeper)
         without = {states[one.vault].keeper for one in found if (one.vault, one.key) not in known}
         notices = tuple(
-            f"without text, since the keeper {one} did not give it: some hits" for one in sorted(without)
+            f"without text, because the keeper {one} did not provide it: some hits" for one in sorted(without)
         )
         return Bodies(known, notices)
 
     def close(self) -> None:
-        """Closes without waiting for pending requests."""
         for client in self._clients.values():
             client.close()
 
@@ -159,17 +157,16 @@ class _KeeperClient:
         self._read_at: float | None = None
 
     def ask(self, found: Sequence[HitPlace], place: str) -> Future[dict[ChunkId, str]]:
-        """Runs `bodies` in a thread of this keeper; fails at once if too many requests wait for it."""
+        """Runs `bodies` in a thread of this keeper; fails at once if too many requests are waiting for it."""
         if not self._free.acquire(blocking=False):
             refused: Future[dict[ChunkId, str]] = Future()
-            refused.set_exception(OSError("too many requests wait for it"))
+            refused.set_exception(OSError("too many requests are waiting for it"))
             return refused
         asked = self._threads.submit(self.bodies, found, place)
         asked.add_done_callback(lambda _: self._free.release())
         return asked
 
     def close(self) -> None:
-        """Closes without waiting for pending requests."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def bodies(self, found: Sequence[HitPlace], place: str) -> dict[ChunkId, str]:
@@ -186,12 +183,11 @@ class _KeeperClient:
         }
 
     def _name_of(self, place: str) -> str:
-        """The keeper's name for the vault at this place."""
         names, read_at = self._names, self._read_at
         if read_at is None or time.monotonic() - read_at > _NAMES_S or place not in names:
             names = self._reading.get("", self._read_names)
         if place not in names:
-            raise ValueError("it does not keep one of its published vaults")
+            raise ValueError("it no longer has one of its published vaults")
         return names[place]
 
     def _read_names(self) -> Mapping[str, str]:

@@ -56,7 +56,8 @@ Answer = TypeVar("Answer")
 _PAUSE_S = 1.0
 _AWAY = "the search server does not answer: try again in a few seconds"
 _FAILED = (
-    "the search server refused this search, or it took too long: name one vault by vault=, or ask for less"
+    "the search server refused this search, or it took too long: choose one vault with vault=, or a "
+    "smaller limit"
 )
 """The message for users. The server's address and its error are in the log."""
 

@@ -52,8 +52,6 @@ class FoundNotes:
 
 @dataclass(frozen=True, slots=True)
 class _KeptNote:
-    """A note, and its size on the server."""
-
     note: ReceivedNote
     size: int
 
@@ -207,12 +205,12 @@ class QueryModels:
     def _load(self, model: str, weights: str) -> Embedder:
         provider = EmbeddingModel.of_key(model).provider
         if not _is_local(provider):
-            raise ProviderError(f"a gateway has no model of the provider {provider}")
+            raise ProviderError(f"a gateway does not support models of the provider {provider}")
         fitted = self._weights(weights) if weights else None
         settings = EmbeddingSettings(provider=provider, token_weights="idf" if fitted else "none")
         embedder = embedder_for(settings, weights=fitted)
         if embedder.model.key != model:
-            raise ProviderError(f"the model {model} is not installed here, but {embedder.model.key}")
+            raise ProviderError(f"the model {model} is not installed here; {embedder.model.key} is")
         return embedder
 
     def _weights(self, digest: str) -> TokenWeights:
@@ -230,11 +228,9 @@ class _MissingModel:
     reason: str
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Raises ProviderError."""
         raise ProviderError(f"{len(texts)} texts: {self.reason}")
 
     def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - as the port has it
-        """Raises ProviderError."""
         raise ProviderError(self.reason)
 
 

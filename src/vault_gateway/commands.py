@@ -25,7 +25,7 @@ from vault_gateway.settings import (
 )
 from vault_gateway.unpublish import remove_publication
 from vault_indexer.cli.output.terminal import note, print_json
-from vault_indexer.cli.parameters import Output, VaultSelection, one_command
+from vault_indexer.cli.parameters import LogFile, Output, VaultSelection, one_command
 from vault_indexer.config.edits import changed_for_sure, config_text, parsed_config, replace_config
 from vault_indexer.config.values import toml_text
 from vault_indexer.daemon.log import logging_to
@@ -94,7 +94,7 @@ def _change(file: Path, key: str, change: Callable[[Any], bool]) -> bool:
 
     changed = changed_for_sure(edit, lambda found: found == wanted, key, file)
     if new := _mistakes(changed, file) - _mistakes(text, file):
-        raise UsageError(f"{sorted(new)[0]}; {file} stays as it is")
+        raise UsageError(f"{sorted(new)[0]}; {file} was not changed")
     replace_config(file, changed)
     return True
 
@@ -107,7 +107,7 @@ def _mistakes(text: str, file: Path) -> set[str]:
     return set()
 
 
-# What whoever runs a gateway does with the server: look at what is published, give rights, unpublish.
+# The administration of the server: list published vaults, grant rights, unpublish.
 
 
 class GatewayAdministration:
@@ -124,7 +124,6 @@ class GatewayAdministration:
             yield cls(MilvusVaults(connection, settings.milvus.collection_prefix))
 
     def published(self) -> list[VaultState]:
-        """The published vaults, by keeper and name."""
         return sorted(self._vaults.all().values(), key=lambda one: (one.keeper, one.name, one.vault))
 
     def resolve(self, written: str) -> VaultState:
@@ -136,9 +135,11 @@ class GatewayAdministration:
             return found[0]
         same_name = [one for one in states if one.name == written]
         if found:
-            raise UnknownVaultError(f"{written} is the name of several vaults: {_listed(found)}")
+            raise UnknownVaultError(f"several vaults are called {written}: {_listed(found)}")
         if same_name:
-            raise UnknownVaultError(f"a name alone names no vault; did you mean {_listed(same_name)}?")
+            raise UnknownVaultError(
+                f"a name without a keeper is not enough; did you mean {_listed(same_name)}?"
+            )
         raise UnknownVaultError(f'no vault {written} is published: "indexer gateway vaults" lists them')
 
     def unpublish(self, vault: str) -> VaultState | None:
@@ -158,24 +159,23 @@ def gateway(
         Literal["serve", "token", "vaults", "grant", "unpublish"],
         typer.Argument(
             metavar="[serve|token|vaults|grant|unpublish]",
-            help="serve: answer searches. token: make a token for a user. vaults: list what is published. "
-            "grant USER VAULT: let a user, or group:NAME, read the vault of an id or of KEEPER/NAME. "
-            "unpublish VAULT: remove a vault from the Milvus server; its notes and its index stay.",
+            help="serve: answer searches. token: create a token for a user. vaults: list the published "
+            "vaults. grant USER VAULT: let a user or group:NAME read a vault, given by its id or as "
+            "KEEPER/NAME. unpublish VAULT: remove a vault from the Milvus server; its notes and its index "
+            "stay.",
         ),
     ] = "serve",
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[USER VAULT|VAULT]", help="Of grant and unpublish.")
+        list[str] | None,
+        typer.Argument(metavar="[USER VAULT|VAULT]", help="The arguments of grant and unpublish."),
     ] = None,
-    log_file: Annotated[
-        Path | None,
-        typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
-    ] = None,
+    log_file: LogFile = None,
 ) -> None:
-    """Search the vaults of many daemons, for many users, by the configuration of --config FILE."""
+    """Search the vaults of many daemons for many users, with the configuration --config FILE."""
     given = tuple(arguments or ())
     wanted = {"grant": (2,), "unpublish": (0, 1)}.get(action, (0,))
     if len(given) not in wanted:
-        raise UsageError(f"gateway {action} takes {_TAKES.get(action, 'no more words')}")
+        raise UsageError(f"gateway {action} takes {_TAKES.get(action, 'no arguments')}")
     if action == "token":
         _print_token(output)
     elif action == "unpublish" and not given:
@@ -191,7 +191,7 @@ def _with_configuration(
     selection: VaultSelection, output: Output, action: str, given: tuple[str, ...], log_file: Path | None
 ) -> None:
     if selection.config is None:
-        raise UsageError("--config FILE is missing: the gateway has a configuration of its own")
+        raise UsageError("--config FILE is missing: the gateway has its own configuration")
     if action == "serve":
         with logging_to(log_file):
             _serve(selection.config)
@@ -206,21 +206,10 @@ def _with_configuration(
 
 
 def print_vaults(administration: GatewayAdministration, output: Output) -> None:
-    """Prints the published vaults, as text or as JSON."""
     published = administration.published()
-    rows = [
-        {
-            "id": one.vault,
-            "name": one.name,
-            "keeper": one.keeper,
-            "notes": one.notes,
-            "chunks": one.chunks,
-            "published_at": one.published_at,
-            "seen_at": one.seen_at,
-        }
-        for one in published
-    ]
     if output.json:
+        keys = ("name", "keeper", "notes", "chunks", "published_at", "seen_at")
+        rows = [{"id": one.vault, **{key: getattr(one, key) for key in keys}} for one in published]
         print_json({"vaults": rows})
         return
     for one in published:
@@ -233,27 +222,26 @@ def print_vaults(administration: GatewayAdministration, output: Output) -> None:
 
 
 def grant(administration: GatewayAdministration, config: Path, user: str, written: str) -> None:
-    """Gives a user or a group the right to a vault, and reports it. Raises UsageError, UnknownVaultError."""
     state = administration.resolve(written)
     shown = f"{full_name(state)} ({state.vault})"
     if add_right(config, user, state.vault):
         note(f"{user} may read {shown}.")
     else:
-        note(f"{user} may read {shown} already.")
+        note(f"{user} may already read {shown}.")
 
 
 def unpublish(administration: GatewayAdministration, config: Path, written: str) -> None:
-    """Remove a vault from the server, given by its id or by `keeper/name`, keep it from coming back, and say
-    so. The id of a vault that is not published is only kept from coming back. Raises UnknownVaultError,
+    """Removes a vault, given by its id or as `keeper/name`, from the server, blocks it in the configuration,
+    and prints a line about it. An id that is not published is only blocked. Raises UnknownVaultError,
     UsageError."""
     is_id = VAULT_ID.fullmatch(written) is not None
     vault = written if is_id else administration.resolve(written).vault
     add_withdrawn(config, vault)
     removed = administration.unpublish(vault)
     if removed is None:
-        note(f"Nothing of {vault} is published. {config} keeps it from coming back.")
+        note(f"Vault {vault} is not published. {config} now blocks it.")
     else:
-        note(f"Removed {full_name(removed)} ({vault}). {config} keeps it from coming back.")
+        note(f"Removed {full_name(removed)} ({vault}). {config} now blocks it.")
 
 
 def _unpublish_own(selection: VaultSelection) -> None:
@@ -262,8 +250,8 @@ def _unpublish_own(selection: VaultSelection) -> None:
     vault = remove_publication(selection)
     if vault:
         note(
-            "A server that is restored from an older copy has the vault again. To keep it hidden then, "
-            f"whoever runs the gateways runs: indexer gateway --config FILE unpublish {vault}"
+            "A server restored from an older backup contains the vault again. To keep it hidden, the "
+            f"administrator of the gateways runs: indexer gateway --config FILE unpublish {vault}"
         )
 
 
@@ -291,7 +279,6 @@ def _serve(config: Path) -> None:
 
 
 def authority(listener: socket.socket, host: str) -> str:
-    """The host and port part of an HTTP address."""
     return f"[{host}]:{listener.getsockname()[1]}" if ":" in host else f"{host}:{listener.getsockname()[1]}"
 
 

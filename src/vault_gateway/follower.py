@@ -143,8 +143,6 @@ def _published_by(settings: Settings) -> tuple[object, object]:
 
 
 class _PublicationThread:
-    """The thread that repeatedly brings the server up to date with the catalog."""
-
     def __init__(
         self,
         publication: Publication,
@@ -214,7 +212,7 @@ class _PublicationThread:
             log.error("publishing failed", exc_info=error)
             return self._failed(error)
         if self.fault:
-            log.info("the index is published again")
+            log.info("publishing works again")
         self.fault = ""
         self._retry.reset()
         if not done:

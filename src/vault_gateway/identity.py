@@ -24,7 +24,7 @@ from vault_indexer.serve.http.guard import (
 _NO_KEYS = Refusal(
     503,
     "identity",
-    "who asks cannot be checked: the provider of the token does not give its keys; try again",
+    "the user cannot be verified: the keys of the token's provider are unavailable; try again",
     (("retry-after", "5"),),
 )
 
@@ -51,7 +51,6 @@ class TrustedProxy:
         return Identity("proxy", names[0], tuple(one for one in given if is_name(one)))
 
     def is_trusted(self, client: Sequence[object] | None) -> bool:
-        """Whether the connection of this client comes from the proxy."""
         if self._by_socket:
             return True
         try:
@@ -81,7 +80,6 @@ class Identified:
         self._proxy = proxy
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Passes the request on, or answers 503 if the identity cannot be determined."""
         if scope["type"] == "http":
             try:
                 REQUEST.get().identity = await self._identity(scope)

@@ -18,14 +18,13 @@ class BodiesRequest(NamedTuple):
     """The bodies of chunks by their keys."""
 
     keys: Annotated[
-        str,
-        Says(help=f"Keys of chunks, separated by commas; at most {MAX_LIMIT}.", max_chars=MAX_QUERY_BYTES),
+        str, Says(help=f"Chunk keys, separated by commas; at most {MAX_LIMIT}.", max_chars=MAX_QUERY_BYTES)
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkBody:
-    """The body of a chunk, and where it stands in its note."""
+    """The body of a chunk, and its position in the note."""
 
     key: int
     path: str
@@ -36,7 +35,7 @@ class ChunkBody:
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """Those of the wanted chunks that the index has."""
+    """The bodies of the requested chunks that are in the index."""
 
     bodies: tuple[ChunkBody, ...]
 
@@ -61,7 +60,7 @@ BODIES: Endpoint[Any] = Endpoint(
     help="The bodies of chunks by their keys, for a gateway.",
     request=BodiesRequest,
     answer="vault_gateway.keeper:Bodies",
-    answer_help="The bodies; a key that the index does not have is left out.",
+    answer_help="The bodies; keys that are not in the index are left out.",
 )
 
 ROUTES = (ExtensionRoute(BODIES, _bodies),)

@@ -22,6 +22,13 @@ class GatewayMetrics(RequestMetrics):
         from prometheus_client import Counter, Gauge, Histogram
 
         name = "vault_indexer_gateway"
+
+        def counter(metric: str, text: str, *labels: str) -> Counter:
+            return Counter(f"{name}_{metric}", text, labels, registry=self.registry)
+
+        def gauge(metric: str, text: str, *labels: str) -> Gauge:
+            return Gauge(f"{name}_{metric}", text, labels, registry=self.registry)
+
         self._milvus = Histogram(
             f"{name}_milvus_seconds",
             "Time of calls to Milvus.",
@@ -29,68 +36,38 @@ class GatewayMetrics(RequestMetrics):
             buckets=BUCKETS,
             registry=self.registry,
         )
-        self._failures = Counter(
-            f"{name}_milvus_failures", "Calls to Milvus that failed.", ["operation"], registry=self.registry
+        self._failures = counter("milvus_failures", "Calls to Milvus that failed.", "operation")
+        self._states = counter(
+            "states_reads", "Requests for the list of published vaults, by source.", "source"
         )
-        self._states = Counter(
-            f"{name}_states_reads",
-            "How often the list of published vaults was needed, and where it was from.",
-            ["source"],
-            registry=self.registry,
+        self._keepers = counter(
+            "keeper_failures", "Requests for text that a keeper did not answer.", "keeper"
         )
-        self._keepers = Counter(
-            f"{name}_keeper_failures",
-            "Requests for bodies that a keeper did not answer.",
-            ["keeper"],
-            registry=self.registry,
+        self._hits = counter("hits", "Hits that were sent.")
+        self._shares = counter(
+            "share_refusals", "Requests that were refused because the user's share was used up."
         )
-        self._hits = Counter(f"{name}_hits", "Hits that were sent.", registry=self.registry)
-        self._shares = Counter(
-            f"{name}_share_refusals",
-            "Requests that were refused because the user has had the whole share.",
-            registry=self.registry,
+        self._refusals = counter(
+            "refusals", "Requests that were answered with an error, by its kind.", "reason"
         )
-        self._refusals = Counter(
-            f"{name}_refusals",
-            "Requests that were answered with an error, by its kind.",
-            ["reason"],
-            registry=self.registry,
+        self._keys = counter(
+            "identity_keys_failures", "Times that the keys of the OIDC provider could not be fetched."
         )
-        self._keys = Counter(
-            f"{name}_identity_keys_failures",
-            "Times that the keys of the OIDC provider could not be fetched.",
-            registry=self.registry,
-        )
-        self._audit = Counter(
-            f"{name}_audit_failures",
-            "Lines of the audit log that could not be written.",
-            registry=self.registry,
-        )
-        self._holders = Gauge(
-            f"{name}_rights_holders", "Users and groups that have a right.", registry=self.registry
-        )
-        self._named = Gauge(
-            f"{name}_rights_vaults", "Vaults that rights name by their id.", registry=self.registry
-        )
+        self._audit = counter("audit_failures", "Lines of the audit log that could not be written.")
+        self._holders = gauge("rights_holders", "Users and groups with rights.")
+        self._named = gauge("rights_vaults", "Vaults with rights by id.")
         self._publications = _PublicationCollector(name)
         self.registry.register(self._publications)
-        build = Gauge(f"{name}_build_info", "Always 1.", ["version", "python"], registry=self.registry)
+        build = gauge("build_info", "Always 1.", "version", "python")
         build.labels(version("vault-indexer"), platform.python_version()).set(1)
-        self._rights = Gauge(
-            f"{name}_rights_current",
-            "1 if the rights are those of the configuration, 0 if that cannot be used and former ones hold.",
-            registry=self.registry,
+        self._rights = gauge(
+            "rights_current",
+            "1 if the rights are those of the configuration, 0 if previous rights are used.",
         )
-        self._vaults = Gauge(f"{name}_vaults", "Published vaults.", registry=self.registry)
-        self._stale = Gauge(
-            f"{name}_vaults_stale",
-            "Published vaults whose keeper has not been seen for too long.",
-            registry=self.registry,
-        )
-        self._unmatched = Gauge(
-            f"{name}_rights_unmatched", "Rights that match no published vault.", registry=self.registry
-        )
-        self.ready = Gauge(f"{name}_ready", "1 if Milvus answered last, else 0.", registry=self.registry)
+        self._vaults = gauge("vaults", "Published vaults.")
+        self._stale = gauge("vaults_stale", "Published vaults whose keeper has not reported for too long.")
+        self._unmatched = gauge("rights_unmatched", "Rights that match no published vault.")
+        self.ready = gauge("ready", "1 if Milvus answered the last call, else 0.")
 
     def milvus(self, operation: str, seconds: float, *, failed: bool) -> None:
         self._milvus.labels(operation).observe(seconds)
@@ -98,14 +75,12 @@ class GatewayMetrics(RequestMetrics):
             self._failures.labels(operation).inc()
 
     def reached(self, is_there: bool) -> None:
-        """Records whether Milvus is reachable, according to its last answer."""
         self.ready.set(1 if is_there else 0)
 
     def states(self, *, from_server: bool) -> None:
         self._states.labels("milvus" if from_server else "cache").inc()
 
     def keeper_failed(self, keeper: str) -> None:
-        """Counts a request for bodies that a keeper failed to answer."""
         self._keepers.labels(keeper).inc()
 
     def rights(self, *, current: bool) -> None:
@@ -120,8 +95,6 @@ class GatewayMetrics(RequestMetrics):
         self._publications.states = states
 
     def count_rights(self, holders: int, vaults: int) -> None:
-        """Records the number of users and groups with rights in the configuration, and of the vaults they
-        name."""
         self._holders.set(holders)
         self._named.set(vaults)
 
@@ -129,7 +102,6 @@ class GatewayMetrics(RequestMetrics):
         self._refusals.labels(reason).inc()
 
     def keys_failed(self) -> None:
-        """Counts a failure to fetch the keys of the OIDC provider."""
         self._keys.inc()
 
     def audit_failed(self) -> None:
@@ -165,7 +137,7 @@ class _PublicationCollector:
         )
         seen = GaugeMetricFamily(
             f"{self._name}_seen_timestamp_seconds",
-            "When the keeper of the vault last said that it is there, in seconds since 1970.",
+            "When the keeper of the vault last reported, in seconds since 1970.",
             labels=["vault"],
         )
         for vault, state in states.items():

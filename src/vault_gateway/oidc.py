@@ -187,7 +187,7 @@ class OidcTokens:
             import jwt  # noqa: F401
         except ImportError as error:
             raise ProviderError(
-                f'{error.name} is not installed, [oidc] needs it: pip install "vault-indexer[milvus]"'
+                f'{error.name} is not installed, but [oidc] requires it: pip install "vault-indexer[milvus]"'
             ) from error
         self._settings = settings
         tls = ssl.create_default_context(cafile=settings.ca_file or None)

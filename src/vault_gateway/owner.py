@@ -108,7 +108,7 @@ def require_owner(vaults: MilvusVaults, published: PublishedVault) -> VaultState
         began_earlier = own is None or (other.claimed_ms, other.vault) <= (own.claimed_ms, own.vault)
         if not other.withdrawn_ms and other.owner != published.owner and began_earlier:
             raise NotOwnerError(
-                f"{published.full_name} is published by another index since "
+                f"{published.full_name} has been published by another index since "
                 f"{iso_time(other.claimed_ms * 1_000_000)}; "
                 "take it over with --take-over"
             )

@@ -21,9 +21,8 @@ from vault_gateway.owner import PublishedVault, require_owner
 from vault_gateway.published_note import PublishedNote, terms_of
 from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.compatibility import WEIGHTS_BLOB
-from vault_indexer.index.jobs import keyword_documents, note_words
-from vault_indexer.index.workers.job import Died, Failed, JobWorker, Runnable
-from vault_indexer.index.workers.pool import WorkerPool, run_until_done
+from vault_indexer.index.jobs import keyword_documents
+from vault_indexer.index.workers.pool import Died, Failed, JobWorker, Runnable, WorkerPool, run_until_done
 from vault_indexer.model import CHUNK_KEY_BITS, note_id_of
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import Generation, VaultStatistics
@@ -43,8 +42,6 @@ _TRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class NotesJob:
-    """Requests the notes with these ids."""
-
     generation: Generation
     model: str
     note_ids: tuple[int, ...]
@@ -75,9 +72,7 @@ _Job = Runnable[object, _Result]
 class NoteSource(Protocol):
     """Provides the notes of one generation, and its statistics."""
 
-    def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
-        """The notes with these ids, ascending; unknown ids are omitted."""
-        ...
+    def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]: ...
 
     def statistics(self, vault: str, model: str, dimension: int) -> bytes:
         """The statistics of the vault, as `VaultStatistics.to_bytes` returns them."""
@@ -85,9 +80,7 @@ class NoteSource(Protocol):
 
     def rest(self) -> None: ...
 
-    def stop(self) -> None:
-        """Makes a call in progress end soon. Any thread may call it."""
-        ...
+    def stop(self) -> None: ...
 
 
 class PublishingWorker:
@@ -103,7 +96,6 @@ class PublishingWorker:
         self._pool: WorkerPool[_Job, _Result | Failed] = WorkerPool(1, JobWorker, limits)
 
     def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
-        """The notes with these ids, ascending; unknown ids are omitted."""
         for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
             prepared = self._prepare(NotesJob(self._generation, model, tuple(batch)))
             assert not isinstance(prepared, bytes)
@@ -137,8 +129,8 @@ def published_notes(catalog: CatalogReader, model: str, note_ids: Iterable[int])
         notes = catalog.notes(batch)
         for stored in stored_notes(catalog, batch):
             rows = [row for row in catalog.chunks_of(stored.note_id) if not row.chunk.is_context]
-            words = note_words(notes[stored.note_id])
-            documents = keyword_documents(words, ((row.key, row.chunk) for row in rows))
+            keyed = ((row.key, row.chunk) for row in rows)
+            documents = keyword_documents(notes[stored.note_id], keyed)
             vectors = dict(catalog.chunk_vectors(model, [row.key for row in rows]))
             yield PublishedNote(stored, {document.key: terms_of(document) for document in documents}, vectors)
 

@@ -83,6 +83,7 @@ def pack_note(note: PublishedNote, *, with_text: bool) -> bytes:
         "spans": _encoded(rows.block_spans),
         "tasks": rows.tasks,
         "tags": rows.tags,
+        "fields": rows.fields if with_text else [],
         "links": rows.links if with_text else [],
         "resolved": stored.resolved if with_text else [],
         "chunks": [_chunk_row(row, with_text=with_text) for row in rows.chunks],
@@ -132,6 +133,7 @@ def _unpacked(note_id: int, data: bytes, dimension: int) -> ReceivedNote:
         links=_rows(content["links"]),
         chunks=[(*row, b"\1" if has_digest else None) for *row, has_digest in content["chunks"]],
         words=tuple(map(base64.b64decode, content["words"])),
+        fields=[(str(name), str(value)) for name, value in content.get("fields", ())],
     )
     stored = StoredNote(note_id, int(content["modified_ns"]), rows, tuple(content["resolved"]))
     documents = tuple(

@@ -30,7 +30,7 @@ _QUIET_S = 1.0
 _TICK_S = 0.05
 _LAST_ANSWERS_S = 1.0
 
-ENDING = Refusal(503, "ending", "this gateway ends: ask another one", (("retry-after", "1"),))
+ENDING = Refusal(503, "ending", "this gateway is shutting down: use another one", (("retry-after", "1"),))
 
 
 class Drain:
@@ -131,10 +131,7 @@ class Probes:
     server."""
 
     def __init__(
-        self,
-        app: App,
-        look: Callable[[], Warnings],
-        refusals: Sequence[Callable[[], Refusal | None]],
+        self, app: App, look: Callable[[], Warnings], refusals: Sequence[Callable[[], Refusal | None]]
     ) -> None:
         """`look` queries the server, may block, and raises BackendError; `refusals` return reasons to refuse
         all requests regardless of the server."""

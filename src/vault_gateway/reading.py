@@ -111,7 +111,7 @@ class GatewayReader:
             raise UnknownNoteError(_unknown(path) + _reason(states, sorted(missing)))
         if len(found) > 1:
             names = ", ".join(sorted(full_name(states[one]) for one in found))
-            raise UsageError(f"note = {path!r} is in {names}: name one by vault=")
+            raise UsageError(f"note = {path!r} is in {names}: choose one with vault=")
         ((where, note_id),) = found.items()
         return states[where], note_id
 
@@ -155,7 +155,7 @@ class _Passages:
 def _reason(states: Mapping[str, VaultState], missing: Sequence[str]) -> str:
     if not states:
         return f": {NOTHING_PUBLISHED}"
-    return f"; not searched, since it is being published again: {', '.join(missing)}" if missing else ""
+    return f"; not searched, because it is being published again: {', '.join(missing)}" if missing else ""
 
 
 def _unknown(path: str) -> str:

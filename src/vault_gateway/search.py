@@ -66,9 +66,9 @@ def parse_gateway_query(query: str) -> Question:
     refused = [condition for condition in parsed.conditions if any(map(_is_refused, atoms(condition.node)))]
     if refused:
         named = ", ".join(f"{one.source} ({_why(one)})" for one in refused)
-        raise QueryError(f"a gateway cannot decide {named}", 1)
+        raise QueryError(f"a gateway cannot evaluate {named}", 1)
     if not parsed.text:
-        raise QueryError("the query has only filters; a gateway needs a word that ranks", 1)
+        raise QueryError("the query has only filters; a gateway needs at least one word to rank by", 1)
     tags = [_tags(one.node) for one in parsed.conditions]
     return Question(
         tags=tuple(tag for own in tags for tag in own or ()),
@@ -83,8 +83,8 @@ def _is_refused(node: Node) -> bool:
 
 def _why(condition: Condition) -> str:
     if any(isinstance(one, InVault) for one in atoms(condition.node)):
-        return "vault: is a parameter of a gateway, not a part of the query"
-    return "links are known to the daemon alone"
+        return "vault: is a parameter of the request, not part of the query"
+    return "only the daemon has the links"
 
 
 _OF_NAMES = frozenset({Scope.PATH, Scope.FILE, Scope.TAG})
@@ -226,7 +226,8 @@ class GatewaySearch:
         groups = _groups(states.values())
         if len(groups) > MAX_MODELS:
             raise UsageError(
-                f"your vaults have {len(groups)} models, a search can have {MAX_MODELS}: name one by vault="
+                f"your vaults have {len(groups)} embedding models, but a search can use {MAX_MODELS}: choose "
+                "one vault with vault="
             )
         self._check_cost(order, question, states.values())
         until = time.monotonic() + self._settings.server.timeout_s / 2
@@ -235,18 +236,20 @@ class GatewaySearch:
         embedders: dict[str, Embedder] = {}
         for group in groups:
             if time.monotonic() > until:
-                raise BackendError("the search server is too slow: try again, or name one vault by vault=")
+                raise BackendError(
+                    "the search server is too slow: try again, or choose one vault with vault="
+                )
             embedder = self._models.embedder(group.model, group.weights)
             embedders |= {state.vault: embedder for state in group.states}
             try:
                 for vault, ids in self._ask(group, embedder, order, question, deadline).items():
                     wanted.setdefault(vault, set()).update(ids)
             except (CollectionMissingError, _NotYetError):
-                notices.append(f"not searched, since it is being published again: {group.names}")
+                notices.append(f"not searched, because it is being published again: {group.names}")
         names = _names_of(states[vault] for vault in wanted)
         with self.candidates.snapshots(states, wanted) as snapshots:
             late = sorted(states[vault].name for vault in wanted if vault not in snapshots)
-            notices += [f"not searched, since it is being published again: {name}" for name in late]
+            notices += [f"not searched, because it is being published again: {name}" for name in late]
             vaults = tuple(
                 SearchedVault(names[vault], None, own.snapshot, embedders[vault])
                 for vault, own in sorted(snapshots.items())
@@ -324,8 +327,8 @@ class GatewaySearch:
         chunks, most = sum(state.chunks for state in states), self._settings.max_filtered_chunks
         if (order.folder or question.tags) and chunks > most:
             raise UsageError(
-                f"a folder or a tag in {chunks:,} parts of notes costs too much, {most:,} are allowed: "
-                "name one vault by vault="
+                f"a folder or a tag in {chunks:,} parts of notes is too slow, the maximum is {most:,}: "
+                "choose one vault with vault="
             )
 
     def _stale_notices(self, hits: Sequence[Hit], found: Searched) -> list[str]:
@@ -346,8 +349,8 @@ def _check_text(question: Question, found: Iterable[tuple[VaultState, FoundNotes
     without = sorted({state.name for state, own in found if not own.have_text})
     if question.needs_text and without:
         raise QueryError(
-            f"the text of {', '.join(without)} is not published, and the query has conditions on it; name "
-            "another vault by vault=",
+            f"the text of {', '.join(without)} is not published, but the query has conditions on it; choose "
+            "another vault with vault=",
             1,
         )
 

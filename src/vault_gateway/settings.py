@@ -28,23 +28,23 @@ from vault_indexer.errors import ConfigError, ConfigProblem
 HeaderName = Annotated[
     str,
     Field(pattern=r"^[A-Za-z0-9-]{1,100}$"),
-    Allowed("the name of a header: letters, digits and -"),
+    Allowed("a header name: letters, digits and -"),
 ]
-ClaimName = Annotated[str, Field(min_length=1, max_length=200), Allowed("the name of a claim")]
-FileName = Annotated[str, Field(max_length=4096), Allowed("the path of a file")]
+ClaimName = Annotated[str, Field(min_length=1, max_length=200), Allowed("a claim name")]
+FileName = Annotated[str, Field(max_length=4096), Allowed("a file path")]
 KeysUrl = Annotated[
     str,
     Field(
         pattern=r"^(https://[^\s/@]+/[^\s@#]*|http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?/[^\s@#]*)$"
     ),
-    Allowed("a URL with https, such as https://id.example.org/keys; with http on loopback only"),
+    Allowed("an https URL such as https://id.example.org/keys; http is allowed on loopback only"),
 ]
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 """Only algorithms with a public key: with a shared secret, a party that can verify a token can also create
 one."""
 
 
-_NETWORK = "an address, or a network such as 10.1.2.0/24; not every address"
+_NETWORK = "an address, or a network such as 10.1.2.0/24; not the whole address space"
 
 
 def _network(value: str) -> str:
@@ -73,53 +73,48 @@ Network = Annotated[
 
 
 class GatewayOidc(Table):
-    """A provider of OpenID Connect whose tokens say who asks."""
+    """An OpenID Connect provider whose tokens identify users."""
 
     issuer: Annotated[
-        str, Field(min_length=1, max_length=2000), Allowed("the issuer, as its tokens name it")
-    ] = Field(description="claim iss of its tokens, to the letter")
-    audience: Annotated[str, Field(min_length=1, max_length=2000), Allowed("the name of the gateway")] = (
-        Field(description="what the claim aud has to hold: how the provider calls this gateway")
-    )
-    jwks_url: KeysUrl = Field(description="where its public keys are; keys come from nowhere else")
-    algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = Field(
-        default=("RS256",), description="signatures that are accepted"
-    )
-    user_claim: ClaimName = Field(
-        default="sub", description="claim that names the user; one that users cannot choose themselves"
-    )
-    groups_claim: ClaimName = Field(default="groups", description="claim with the groups of the user, a list")
-    leeway_s: Annotated[float, Field(ge=0, le=300), Unit("seconds")] = Field(
-        default=30.0, description="by so much the clock of the provider may differ"
-    )
-    keys_s: Annotated[float, Field(ge=10, le=86_400), Unit("seconds")] = Field(
-        default=300.0, description="how long its keys are good before they are fetched again"
-    )
-    ca_file: FileName = Field(
-        default="",
-        description="certificates (PEM) that its server is checked with, if not those of the system",
-    )
+        str, Field(min_length=1, max_length=2000), Allowed("the issuer, exactly as in its tokens")
+    ]
+    """Value of the claim iss in its tokens, compared exactly."""
+    audience: Annotated[
+        str, Field(min_length=1, max_length=2000), Allowed("the gateway's name at the provider")
+    ]
+    """Required value of the claim aud: the provider's name for this gateway."""
+    jwks_url: KeysUrl
+    """URL of its public keys, the only source of keys."""
+    algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = ("RS256",)
+    """Accepted signature algorithms."""
+    user_claim: ClaimName = "sub"
+    """Claim with the name of the user; users must not be able to choose its value."""
+    groups_claim: ClaimName = "groups"
+    """Claim with a list of the user's groups."""
+    leeway_s: Annotated[float, Field(ge=0, le=300), Unit("seconds")] = 30.0
+    """Allowed difference between the clocks of the provider and the gateway."""
+    keys_s: Annotated[float, Field(ge=10, le=86_400), Unit("seconds")] = 300.0
+    """Time after which its keys are fetched again."""
+    ca_file: FileName = ""
+    """File with the certificates (PEM) that verify its server, if not those of the system."""
 
 
 class GatewayProxy(Table):
-    """A reverse proxy that has checked who asks, and says so in headers."""
+    """A reverse proxy that authenticates users and passes their names in headers."""
 
-    user_header: HeaderName = Field(description="header that names the user")
-    groups_header: HeaderName | None = Field(
-        default=None, description="header with the groups of the user, with commas between them"
-    )
-    addresses: Annotated[tuple[Network, ...], AfterValidator(_networks), Allowed(_NETWORK)] = Field(
-        default=(),
-        description="addresses whose headers count; none are needed if the gateway listens on server.socket",
-    )
+    user_header: HeaderName
+    """Header with the name of the user."""
+    groups_header: HeaderName | None = None
+    """Header with the groups of the user, separated by commas."""
+    addresses: Annotated[tuple[Network, ...], AfterValidator(_networks), Allowed(_NETWORK)] = ()
+    """Addresses whose headers are trusted; not needed if the gateway listens on server.socket."""
 
 
 class GatewayGroup(Table):
-    """What all users of a group may read."""
+    """The rights of all users of a group."""
 
-    name: Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")] = (
-        Field(description="as the provider or the proxy names it")
-    )
+    name: Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
+    """Its name at the provider or the proxy."""
     vaults: tuple[
         Annotated[
             str,
@@ -127,15 +122,19 @@ class GatewayGroup(Table):
             Allowed('the id of a vault, as `indexer gateway grant` writes it, or "*"'),
         ],
         ...,
-    ] = Field(default=(), description='ids of the vaults that they may read; "*" for all')
-    metrics: bool = Field(default=False, description="whether they may read /metrics")
+    ] = ()
+    """Ids of the vaults that its users may read; "*" means all."""
+    metrics: bool = False
+    """Whether its users may read /metrics."""
 
 
 class GatewayAudit(Table):
-    """Who asked for what: a line of JSON for each request."""
+    """The audit log: a line of JSON for each request."""
 
-    file: FileName = Field(default="", description='"-" is standard output; without it nothing is written')
-    queries: bool = Field(default=False, description="whether the lines hold what was searched for")
+    file: FileName = ""
+    """Path of the log; "-" means standard output, and empty means no log."""
+    queries: bool = False
+    """Whether the lines contain the queries."""
 
 
 EVERY_VAULT = "*"
@@ -148,20 +147,20 @@ VAULT_ID = re.compile(r"[a-z0-9-]{1,60}-[0-9a-f]{16}")
 VaultId = Annotated[
     str,
     Field(pattern=rf"^{VAULT_ID.pattern}$"),
-    Allowed("the id of a vault, as `indexer gateway vaults` lists it"),
+    Allowed("a vault id, as listed by `indexer gateway vaults`"),
 ]
 Right = Annotated[
     str,
     Field(pattern=r"^(\*|[a-z0-9-]{1,60}-[0-9a-f]{16})$"),
     Allowed(
-        'the id of a vault, as `indexer gateway grant` writes it, or "*"; a name gives no right, since '
-        "another vault may have it tomorrow"
+        'a vault id, as written by `indexer gateway grant`, or "*"; a name is not accepted, because another '
+        "vault may have it later"
     ),
 ]
 HostName = Annotated[
     str,
     Field(pattern=r"^([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"),
-    Allowed("a host name or address, with its port if the header Host has one"),
+    Allowed("a host name or address, with the port if the header Host contains one"),
 ]
 Address = Annotated[
     str,
@@ -172,114 +171,100 @@ GivenUrl = Annotated[ServerUrl, Field(min_length=1), Allowed("a URL such as http
 
 
 class GatewayMilvus(MilvusAccess):
-    """The server that is searched. All keys but the last two are those of the daemons that publish to it."""
+    """The Milvus server to search. All keys but the last two are those of the daemons that publish to it."""
 
-    uri: GivenUrl = Field(description="address of the server")
-    collection_prefix: Prefix = Field(default="vault_indexer", description="as the daemons have it")
-    consistency: Literal["session", "bounded"] = Field(
-        default="bounded", description="how new an answer of the server has to be"
-    )
-    timeout_s: Annotated[float, Field(gt=0, le=60), Unit("seconds")] = Field(
-        default=5.0, description="a call to the server that takes longer has failed: status 503"
-    )
+    uri: GivenUrl
+    """Address of the server."""
+    collection_prefix: Prefix = "vault_indexer"
+    """Collection_prefix of the daemons."""
+    consistency: Literal["session", "bounded"] = "bounded"
+    """How up to date the server's answers must be."""
+    timeout_s: Annotated[float, Field(gt=0, le=60), Unit("seconds")] = 5.0
+    """Time limit of a call to the server; a slower call fails with status 503."""
 
 
 class GatewayServer(Table):
-    """Where the gateway listens, and for whom."""
+    """The address of the gateway, and the limits of its requests."""
 
-    host: Address = Field(
-        default="127.0.0.1", description="address that it listens on. It speaks HTTP without TLS"
-    )
-    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
-        default=7610, description="0 lets the system choose"
-    )
-    socket: FileName = Field(
-        default="",
-        description="path of a Unix socket that it listens on instead: for a proxy on the same machine",
-    )
-    allowed_hosts: tuple[HostName, ...] = Field(
-        default=(),
-        description="values of the header Host that are answered, beside the names of loopback: the name by "
-        "which users know the gateway",
-    )
-    allowed_origins: tuple[Origin, ...] = Field(
-        default=(), description="browser origins that may call the API; all others get status 403"
-    )
-    max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
-        default=32,
-        description="requests answered at the same time; further ones wait, and get status 503 after ten "
-        "seconds",
-    )
-    user_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
-        default=2,
-        description="requests that one user may have under way; one is worked on at a time, and further ones "
-        "get status 429",
-    )
-    user_rate: Annotated[float, Field(gt=0, le=10_000), Unit("requests a second")] = Field(
-        default=5.0, description="what one user may ask in the long run; beyond that, status 429"
-    )
-    user_burst: Annotated[int, Field(ge=1, le=10_000), Unit("requests")] = Field(
-        default=20, description="requests that one user may send in a moment, after a rest"
-    )
-    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
-        default=20.0, description="time after which a request is cancelled"
-    )
-    drain_s: Annotated[float, Field(ge=0, le=600), Unit("seconds")] = Field(
-        default=20.0,
-        description="after SIGTERM requests are answered for so long at most: until none is under way and "
-        "none has come for a second",
-    )
+    host: Address = "127.0.0.1"
+    """Address that it listens on, for HTTP without TLS."""
+    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = 7610
+    """0 lets the system choose."""
+    socket: FileName = ""
+    """Path of a Unix socket to listen on instead, for a proxy on the same machine."""
+    allowed_hosts: tuple[HostName, ...] = ()
+    """Accepted values of the header Host in addition to the loopback names: the public name of the
+    gateway."""
+    allowed_origins: tuple[Origin, ...] = ()
+    """Browser origins that may call the API; all others get status 403."""
+    max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = 32
+    """Maximum number of concurrent requests; more requests wait, and get status 503 after ten seconds."""
+    user_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = 2
+    """Maximum number of concurrent requests of one user, handled one at a time; more requests get status
+    429."""
+    user_rate: Annotated[float, Field(gt=0, le=10_000), Unit("requests a second")] = 5.0
+    """Sustained rate of one user; requests beyond it get status 429."""
+    user_burst: Annotated[int, Field(ge=1, le=10_000), Unit("requests")] = 20
+    """Number of requests that one user may send at once after a pause."""
+    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = 20.0
+    """Time after which a request is cancelled."""
+    drain_s: Annotated[float, Field(ge=0, le=600), Unit("seconds")] = 20.0
+    """Maximum time for which requests are answered after SIGTERM. The gateway exits earlier if none is in
+    progress and none has arrived for a second."""
 
 
 class GatewayKeeper(Table):
-    """A daemon that keeps vaults, to be asked for bodies."""
+    """A daemon that provides the text of hits."""
 
-    name: Name = Field(description="its milvus.keeper")
-    url: GivenUrl = Field(description="where it answers")
-    token_env: Annotated[VariableName, Field(min_length=1)] = Field(
-        description="environment variable that holds its token (its server.token_env)"
-    )
+    name: Name
+    """Its milvus.keeper."""
+    url: GivenUrl
+    """Its address."""
+    token_env: Annotated[VariableName, Field(min_length=1)]
+    """Environment variable with its token (its server.token_env)."""
 
 
 Sha256 = Annotated[
     str,
     Field(pattern=r"^[0-9a-f]{64}$"),
-    Allowed("the SHA-256 of the token in 64 small hexadecimal digits, as `indexer gateway token` prints it"),
+    Allowed(
+        "the SHA-256 of the token in 64 lower-case hexadecimal digits, as printed by `indexer gateway token`"
+    ),
 ]
 
 
 class GatewayToken(Table):
-    """One of the tokens of a user: a new one is given out before the old one ends."""
+    """One of a user's tokens: a user gets a new token before the old one expires."""
 
-    name: Name = Field(description="tells the tokens of the user apart; no secret")
-    token_sha256: Sha256 = Field(description="of the token")
-    expires: Annotated[date | None, Allowed("a date such as 2026-12-31")] = Field(
-        default=None, description="the last day, in UTC, on which it is accepted; none: it does not end"
-    )
+    name: Name
+    """Distinguishes the tokens of the user; not secret."""
+    token_sha256: Sha256
+    """SHA-256 of the token."""
+    expires: Annotated[date | None, Allowed("a date such as 2026-12-31")] = None
+    """Last day (UTC) on which it is accepted; without it, the token does not expire."""
 
 
 class GatewayUser(Table):
-    """Who may ask, and what of. One without a token is known by [oidc] or [proxy] alone, and one with a token
-    by that alone: so nobody becomes another user by choosing a name at the provider."""
+    """A user and the user's rights. A user without a token is identified only by [oidc] or [proxy], and a
+    user with a token only by that token, so a name chosen at the provider never gives access to another
+    user's rights."""
 
-    name: Name = Field(description="for logs of the operator, or as the provider or the proxy names the user")
-    token_sha256: Sha256 | None = Field(
-        default=None, description="of the token; the token itself is nowhere but with the user"
-    )
+    name: Name
+    """The user's name in logs, or at the provider or proxy."""
+    token_sha256: Sha256 | None = None
+    """SHA-256 of the token; only the user has the token itself."""
     tokens: Annotated[
         tuple[GatewayToken, ...],
         Field(max_length=2),
-        Allowed("at most two tables of name, token_sha256, expires"),
-    ] = Field(
-        default=(), description="instead of token_sha256: one token, or two while one replaces the other"
-    )
-    vaults: tuple[Right, ...] = Field(
-        default=(), description='ids of the vaults that the user may read; "*" for all'
-    )
-    groups: tuple[Name, ...] = Field(
-        default=(), description="groups that the user belongs to, beside those that the provider names"
-    )
-    metrics: bool = Field(default=False, description="whether the user may read /metrics")
+        Allowed("at most two tables with name, token_sha256, expires"),
+    ] = ()
+    """Used instead of token_sha256: one token, or two during a replacement."""
+    vaults: tuple[Right, ...] = ()
+    """Ids of the vaults that the user may read; "*" means all."""
+    groups: tuple[Name, ...] = ()
+    """Groups of the user, in addition to those from the provider."""
+    metrics: bool = False
+    """Whether the user may read /metrics."""
 
     @property
     def digests(self) -> tuple[tuple[str, date | None], ...]:
@@ -289,51 +274,42 @@ class GatewayUser(Table):
 
 
 class GatewaySettings(Table):
-    """A whole file. docs/gateway.md has its keys as a table."""
+    """The whole file. docs/gateway.md contains a table of its keys."""
 
     milvus: GatewayMilvus
     server: GatewayServer = GatewayServer()
-    users: tuple[GatewayUser, ...] = Field(default=(), description="at least one, or a group")
-    groups: tuple[GatewayGroup, ...] = Field(default=(), description="what the users of a group may read")
-    oidc: GatewayOidc | None = Field(default=None, description="tokens of a provider of OpenID Connect")
-    proxy: GatewayProxy | None = Field(default=None, description="a proxy that says who asks")
+    users: tuple[GatewayUser, ...] = ()
+    """The users; at least one user or group is required."""
+    groups: tuple[GatewayGroup, ...] = ()
+    """The groups, with the rights of their users."""
+    oidc: GatewayOidc | None = None
+    """An OpenID Connect provider whose tokens are accepted."""
+    proxy: GatewayProxy | None = None
+    """A proxy that authenticates users."""
     audit: GatewayAudit = GatewayAudit()
-    withdrawn: tuple[VaultId, ...] = Field(
-        default=(),
-        description="ids of vaults that nobody finds, whatever the server says: `indexer gateway unpublish` "
-        "writes them",
-    )
-    bodies: Literal["milvus", "keepers"] = Field(
-        default="milvus", description="where the text of a hit is from"
-    )
-    keepers: tuple[GatewayKeeper, ...] = Field(default=(), description='with bodies = "keepers"')
-    keeper_timeout_s: Annotated[float, Field(gt=0, le=60), Unit("seconds")] = Field(
-        default=2.0, description="how long an answer waits for all keepers together"
-    )
-    max_filtered_chunks: Annotated[int, Field(ge=1), Unit("parts of notes")] = Field(
-        default=2_000_000,
-        description="a search with a folder or a tag looks at each part of each note: over vaults with more "
-        "parts it is refused",
-    )
-    states_s: Annotated[float, Field(ge=0, le=60), Unit("seconds")] = Field(
-        default=2.0, description="how long the list of published vaults is good"
-    )
-    rights_grace_s: Annotated[float, Field(ge=0, le=86_400), Unit("seconds")] = Field(
-        default=300.0,
-        description="for so long the former rights hold while the file cannot be used; then nobody is "
-        "answered",
-    )
-    stale_after_s: Annotated[float, Field(ge=120, le=31_536_000), Unit("seconds")] = Field(
-        default=600.0,
-        description="a vault whose keeper has not been seen for longer is called stale; keepers say once a "
-        "minute that they are there",
-    )
-    snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
-        default=240, description="length of the text shown around the match"
-    )
-    max_chunks_per_note: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
-        default=3, description="largest number of hits from one note"
-    )
+    withdrawn: tuple[VaultId, ...] = ()
+    """Ids of vaults that are hidden from all users, even if the server has them; written by `indexer gateway
+    unpublish`."""
+    bodies: Literal["milvus", "keepers"] = "milvus"
+    """Source of the text of hits."""
+    keepers: tuple[GatewayKeeper, ...] = ()
+    """Required with bodies = "keepers"."""
+    keeper_timeout_s: Annotated[float, Field(gt=0, le=60), Unit("seconds")] = 2.0
+    """Maximum time that an answer waits for all keepers together."""
+    max_filtered_chunks: Annotated[int, Field(ge=1), Unit("parts of notes")] = 2_000_000
+    """Maximum size of the vaults for a search with a folder or a tag, which reads every part of every
+    note."""
+    states_s: Annotated[float, Field(ge=0, le=60), Unit("seconds")] = 2.0
+    """Time for which the list of published vaults is cached."""
+    rights_grace_s: Annotated[float, Field(ge=0, le=86_400), Unit("seconds")] = 300.0
+    """Time for which the previous rights stay valid while the file has errors; after that, all requests are
+    refused."""
+    stale_after_s: Annotated[float, Field(ge=120, le=31_536_000), Unit("seconds")] = 600.0
+    """A vault is stale if its keeper has not reported for longer; keepers report once a minute."""
+    snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = 240
+    """Length of the text shown around the match."""
+    max_chunks_per_note: Annotated[int, Field(ge=1, le=200), Unit("hits")] = 3
+    """Largest number of hits from one note."""
 
 
 def load_gateway(path: Path) -> GatewaySettings:
@@ -384,10 +360,10 @@ def _disagreements(settings: GatewaySettings) -> Iterator[tuple[str, str]]:
     )
     yield from _repeated("keepers.name", [keeper.name for keeper in settings.keepers])
     if settings.bodies == "keepers" and not settings.keepers:
-        yield "keepers", 'at least one [[keepers]], since bodies is "keepers"'
+        yield "keepers", 'at least one [[keepers]], because bodies is "keepers"'
     yield from settings.milvus.disagreements(settings.milvus.uri)
     if settings.milvus.timeout_s >= settings.server.timeout_s:
-        yield "milvus.timeout_s", f"below server.timeout_s ({settings.server.timeout_s:g})"
+        yield "milvus.timeout_s", f"less than server.timeout_s ({settings.server.timeout_s:g})"
 
 
 def _identity_disagreements(settings: GatewaySettings) -> Iterator[tuple[str, str]]:
@@ -397,19 +373,20 @@ def _identity_disagreements(settings: GatewaySettings) -> Iterator[tuple[str, st
     groups = {group.name for group in settings.groups}
     for user in settings.users:
         if bool(user.token_sha256) and bool(user.tokens):
-            yield "users", f"token_sha256 or tokens, one of both: {printable(user.name)}"
+            yield "users", f"either token_sha256 or tokens, not both: {printable(user.name)}"
         elif not user.digests and not has_provider:
-            needed = "token_sha256 or tokens, one of both, since there is no [oidc] and no [proxy]"
+            needed = "token_sha256 or tokens, because there is no [oidc] and no [proxy]"
             yield "users", f"{needed}: {printable(user.name)}"
         for unknown in sorted(set(user.groups) - groups):
-            yield "users.groups", f"names of [[groups]]; there is none called {printable(unknown)}"
+            yield "users.groups", f"names from [[groups]]; no group is called {printable(unknown)}"
     proxy = settings.proxy
     if proxy is not None and not proxy.addresses and not settings.server.socket:
-        yield "proxy.addresses", "at least one, or server.socket: headers of anybody else mean nothing"
+        reason = "headers from other addresses are not trusted"
+        yield "proxy.addresses", f"at least one, unless server.socket is set: {reason}"
 
 
 def _repeated(key: str, values: list[str]) -> Iterator[tuple[str, str]]:
     for value, count in Counter(values).items():
         if count > 1:
             shown = f"{value[:8]}…" if key.endswith("sha256") else printable(value)
-            yield key, f"each one once: {shown} stands {count} times"
+            yield key, f"unique values; {shown} occurs {count} times"

@@ -1,4 +1,4 @@
-"""The options of a Milvus server that holds the derived indices of many vaults."""
+"""The options of a Milvus server for the derived indices of many vaults."""
 
 from __future__ import annotations
 
@@ -42,45 +42,33 @@ ServerName = Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]{0,253}$"), Allowed("a
 
 
 class MilvusAccess(Table):
-    """How a daemon and a gateway reach a server that others run."""
+    """The connection options that daemons and gateways share."""
 
-    uri: ServerUrl = Field(
-        default="",
-        description='address of the server, such as "http://127.0.0.1:19530". Its token stands in a variable '
-        "of its own (token_env)",
-    )
-    token_env: VariableName = Field(
-        default="",
-        description='environment variable that holds the token ("user:password" or an API key); the token '
-        "itself is never in a file",
-    )
-    db_name: DatabaseName = Field(
-        default="", description="database on the server that holds the collections; empty: its default one"
-    )
-    ca_file: PemFile = Field(
-        default="",
-        description="certificates that the server's is checked with, if they are not those of the system; "
-        "with https",
-    )
-    cert_file: PemFile = Field(
-        default="", description="certificate of this program, for a server that wants one (mutual TLS)"
-    )
-    key_file: PemFile = Field(default="", description="private key of cert_file, without a password")
-    server_name: ServerName = Field(
-        default="", description="name in the server's certificate, if it is not that of the uri"
-    )
-    replicas: Annotated[int, Field(ge=1, le=64), Unit("copies")] = Field(
-        default=1, description="copies of each collection that the server's query nodes hold in memory"
-    )
+    uri: ServerUrl = ""
+    """Address of the server."""
+    token_env: VariableName = ""
+    """Environment variable with the token: "user:password" or an API key."""
+    db_name: DatabaseName = ""
+    """Database of the collections; empty means the server's default."""
+    ca_file: PemFile = ""
+    """Certificates that verify the server, if not those of the system; requires https."""
+    cert_file: PemFile = ""
+    """Certificate of this program, for mutual TLS."""
+    key_file: PemFile = ""
+    """Private key of cert_file, without password."""
+    server_name: ServerName = ""
+    """Name in the server's certificate, if it differs from the host in uri."""
+    replicas: Annotated[int, Field(ge=1, le=64), Unit("copies")] = 1
+    """In-memory copies of each collection in the query nodes."""
 
     def disagreements(self, uri: str) -> Iterator[tuple[str, str]]:
-        """Keys that do not fit together, and what is allowed."""
+        """Yields keys that contradict each other, with the allowed values."""
         if (self.ca_file or self.cert_file or self.server_name) and not uri.startswith("https://"):
-            yield "milvus.uri", "a URL that begins with https://, since a certificate is configured"
+            yield "milvus.uri", "a URL that begins with https://, because a certificate is configured"
         if bool(self.cert_file) != bool(self.key_file):
-            yield "milvus.key_file", "cert_file and key_file together"
+            yield "milvus.key_file", "cert_file and key_file must be set together"
         if self.cert_file and not self.ca_file:
-            yield "milvus.ca_file", "the certificates that the server's is checked with, beside cert_file"
+            yield "milvus.ca_file", "the certificates that verify the server, because cert_file is set"
 
 
 class MilvusSettings(MilvusAccess, ExtensionTable):
@@ -88,53 +76,45 @@ class MilvusSettings(MilvusAccess, ExtensionTable):
     milvus.
     """
 
-    shards: Annotated[int, Field(ge=1, le=16), Unit("shards")] = Field(
-        default=1, description="channels by which a new collection is written; more than 1 for many daemons"
-    )
-    partitions: Annotated[int, Field(ge=0, le=1024), Unit("partitions")] = Field(
-        default=0,
-        description="parts that the vaults of a new collection are spread over; a search reads those of its "
-        "vaults. 0: as many as the server makes by itself",
-    )
+    shards: Annotated[int, Field(ge=1, le=16), Unit("shards")] = 1
+    """Write channels of a new collection; more than 1 helps with many daemons."""
+    partitions: Annotated[int, Field(ge=0, le=1024), Unit("partitions")] = 0
+    """Partitions for the vaults of a new collection, of which a search reads only its own; 0 means the
+    server's default."""
     index_type: Annotated[
-        str, Field(pattern=r"^[A-Z][A-Z0-9_]{1,40}$"), Allowed("the name of an index of Milvus, such as HNSW")
-    ] = Field(default="AUTOINDEX", description="index of the vectors of a new collection")
+        str, Field(pattern=r"^[A-Z][A-Z0-9_]{1,40}$"), Allowed("the name of a Milvus index, such as HNSW")
+    ] = "AUTOINDEX"
+    """Vector index of a new collection."""
     index_params: Annotated[
         dict[str, int | float | str],
         Allowed("a table of name = value, such as {M = 16, efConstruction = 200}"),
-    ] = Field(default={}, description="parameters of that index")
-    collection_prefix: Prefix = Field(
-        default="vault_indexer",
-        description="the names of all collections begin with it; installations with different prefixes do "
-        "not see each other",
-    )
+    ] = Field(default_factory=dict)
+    """Parameters of that index."""
+    collection_prefix: Prefix = "vault_indexer"
+    """Prefix of all collection names, which separates installations."""
     # how new an answer of the server has to be before a change stops counting as pending: "session" sees what
     # this daemon has written, "bounded" what any reader sees within the server's tolerance
     consistency: Tuned[Literal["session", "bounded"]] = "session"
-    keeper: Annotated[str, Field(max_length=200), Allowed("a text of at most 200 characters")] = Field(
-        default="",
-        description="name of this daemon among all that publish to the server; together with the path of the "
-        "vault it identifies the vault. Empty means the name of the host: choose one where that changes",
-    )
-    store_bodies: bool = Field(
-        default=True,
-        description="whether the text of the chunks is stored on the server, too. With false, a gateway asks "
-        "the daemon of the vault for it",
-    )
+    keeper: Annotated[str, Field(max_length=200), Allowed("a text of at most 200 characters")] = ""
+    """Name of this daemon, unique on the server; it identifies a vault together with its path. Empty means
+    the host name."""
+    store_bodies: bool = True
+    """Store the text of chunks on the server too; with false, a gateway requests it from the daemon."""
     timeout_s: Tuned[float] = 10.0  # seconds; a call that takes longer has failed, and is made again
 
     @classmethod
     def with_defaults(cls, tables: Mapping[str, object]) -> Mapping[str, object]:
-        """The vaults of a server are searched together: weights of its own would make each another model."""
+        """Turns token weights off by default: separate weights would make each vault's vectors a different
+        model, and the vaults of a server are searched together."""
         index, embedding = tables.get("index"), tables.get("embedding", {})
         if isinstance(index, dict) and isinstance(embedding, dict) and index.get("backend") == "milvus":
             return {**tables, "embedding": {"token_weights": "none", **embedding}}
         return tables
 
     def check(self, settings: Settings) -> None:
-        """Raises DisagreementError without the server that `index.backend` needs, and for files of TLS that
-        do not fit together."""
+        """Raises DisagreementError if `index.backend` needs a server that is not configured, and for
+        inconsistent TLS files."""
         if settings.index.backend == "milvus" and not self.uri:
-            raise DisagreementError("the URL of the server is needed", "milvus.uri", "index.backend")
+            raise DisagreementError("the URL of the server is required", "milvus.uri", "index.backend")
         for key, allowed in self.disagreements(self.uri):
             raise DisagreementError(allowed, key)

@@ -32,7 +32,7 @@ def remove_publication(selection: VaultSelection) -> str:
     if vault:
         note(f"Removed {target.vault} from {uri}; its id was {vault}.")
     else:
-        note(f"Nothing of {target.vault} is published on {uri}.")
+        note(f"{target.vault} is not published on {uri}.")
     return vault
 
 
@@ -55,8 +55,8 @@ def drop_publication(target: Target, environ: Mapping[str, str]) -> str:
         known = vaults.state(own.vault)
         if known is not None and known.owner != own.owner:
             raise NotOwnerError(
-                f"{known.keeper}/{known.name} is published by another index: "
-                f'"indexer gateway unpublish {own.vault}" removes it all the same'
+                f'{known.keeper}/{known.name} is published by another index: "indexer gateway unpublish '
+                f'{own.vault}" removes it anyway'
             )
         vaults.drop(own.vault, time.time_ns() // 1_000_000)
         identity.forget()
@@ -79,7 +79,7 @@ def take_over(target: Target, environ: Mapping[str, str]) -> str:
         vaults, file = _published_vaults(target, environ, held), IdentityFile(target.index_dir)
         now_ms = time.time_ns() // 1_000_000
         taken = take_over_vault(vaults, target.vault, settings.table("milvus").keeper, file, now_ms)
-        return f"This index publishes {target.vault} from now on." if taken else ""
+        return f"This index now publishes {target.vault}." if taken else ""
 
 
 def _published_vaults(target: Target, environ: Mapping[str, str], held: ExitStack) -> MilvusVaults:

@@ -1,5 +1,5 @@
-"""The questions and answers of a gateway. A key has the meaning that it has in the answers of a daemon; those
-that a gateway cannot fill are missing, never empty."""
+"""The requests and answers of a gateway. Keys have the same meaning as in a daemon's answers; those that a
+gateway cannot provide are missing, never empty."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from vault_indexer.serve.api.endpoints import Endpoint
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayHit(Hit):
-    """A hit of a vault that `keeper` keeps and published last at `published_at`. Without its text, `snippet`,
-    `marks` and `content` are empty."""
+    """A hit of a vault that `keeper` last published at `published_at`. If its text is not available,
+    `snippet`, `marks` and `content` are empty."""
 
     vault: str
     keeper: str
@@ -35,9 +35,9 @@ class GatewayHit(Hit):
 
 @dataclass(frozen=True, slots=True)
 class GatewayAnswer:
-    """The answer to one search, as `SearchAnswer`.
+    """The answer to one search, like `SearchAnswer`.
 
-    `keys` are those of each hit that the JSON has (None: all).
+    `keys` are the keys of each hit in the JSON (None: all).
     """
 
     query: str
@@ -53,7 +53,7 @@ class GatewayAnswer:
 
 @dataclass(frozen=True, slots=True)
 class GatewayNote:
-    """A note of a vault that `keeper` keeps, as it was published at `published_at`."""
+    """A note of a vault that `keeper` published, as of `published_at`."""
 
     path: str
     title: str
@@ -70,10 +70,10 @@ class GatewayNote:
 
 @dataclass(frozen=True, slots=True)
 class PublishedVault:
-    """A vault that the user may read, as it is published: `seq` is the last commit of its index, of the
-    generation `generation`, `chunks` how many parts of notes, `model` what made its vectors. `published_at`
-    is when its keeper last published a change, `seen_at` when it last said that it is there; `is_stale` says
-    that this was too long ago."""
+    """A published vault that the user may read. `seq` is the last commit of its index, of the generation
+    `generation`, `chunks` the number of its chunks, and `model` its embedding model. `published_at` is the
+    time at which its keeper last published a change, `seen_at` the time of the keeper's last report;
+    `is_stale` means that this report is too old."""
 
     id: str
     name: str
@@ -97,14 +97,12 @@ class PublishedVaultList:
 
 @dataclass(frozen=True, slots=True)
 class GatewayHealth:
-    """Whether the gateway answers."""
-
     ok: bool
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayReadiness:
-    """Whether the gateway can answer searches, and what its administrator should look at."""
+    """Whether the gateway can answer searches, with warnings for its administrator."""
 
     ok: bool
     warnings: tuple[str, ...]
@@ -115,15 +113,13 @@ class GatewayReadiness:
 
 OneVault = Annotated[str, Says(help="The name of one vault, or KEEPER/NAME; empty means all.", max_chars=401)]
 NotePath = Annotated[
-    str, Key("path"), Says(help="Path of the note from its vault, with its suffix.", max_chars=MAX_PATH_BYTES)
+    str, Key("path"), Says(help="Path of the note in its vault, with the suffix.", max_chars=MAX_PATH_BYTES)
 ]
 
 
 class GatewaySearchRequest(NamedTuple):
-    """One search of a gateway."""
-
     query: Query
-    limit: Annotated[int, Says(help="Notes at most; 0: 10.", minimum=0, maximum=MAX_LIMIT)] = 0
+    limit: Annotated[int, Says(help="Maximum number of notes; 0 means 10.", minimum=0, maximum=MAX_LIMIT)] = 0
     by_note: By = False
     vault: OneVault = ""
     folder: Annotated[
@@ -134,31 +130,31 @@ class GatewaySearchRequest(NamedTuple):
 
 
 class GatewayNoteRequest(NamedTuple):
-    """One note of a gateway."""
-
     note: NotePath
     vault: OneVault = ""
 
 
 class GatewayRelatedRequest(NamedTuple):
-    """Notes near a note, in its vault."""
+    """Notes related to a note, in its vault."""
 
     note: NotePath
-    limit: Annotated[int, Says(help="Notes at most.", minimum=1, maximum=MAX_LIMIT)] = 10
+    limit: Annotated[int, Says(help="Maximum number of notes.", minimum=1, maximum=MAX_LIMIT)] = 10
     vault: OneVault = ""
 
 
 class GatewayAskRequest(NamedTuple):
-    """One question to a gateway, which quotes notes and asks no language model."""
+    """One question to a gateway, which quotes notes and calls no language model."""
 
     question: Annotated[
-        str,
-        Key("q"),
-        Says(help=f"The question. At most {MAX_QUERY_BYTES} bytes of UTF-8.", holds="query"),
+        str, Key("q"), Says(help=f"The question. At most {MAX_QUERY_BYTES} bytes of UTF-8.", holds="query")
     ]
     limit: Annotated[
         int,
-        Says(help="Passages to read at most; 0: as many as a search shows.", minimum=0, maximum=MAX_LIMIT),
+        Says(
+            help="Maximum number of passages to read; 0 means the number of hits of a search.",
+            minimum=0,
+            maximum=MAX_LIMIT,
+        ),
     ] = 0
     vault: OneVault = ""
 
@@ -178,7 +174,7 @@ GATEWAY_SEARCH: Endpoint[Any] = Endpoint(
 GATEWAY_NOTE: Endpoint[Any] = Endpoint(
     name="note",
     path="/v1/note",
-    help="A note, as its keeper has published it.",
+    help="A note as published by its keeper.",
     request=GatewayNoteRequest,
     answer="vault_gateway.wire:GatewayNote",
     answer_help="The note.",
@@ -187,17 +183,17 @@ GATEWAY_NOTE: Endpoint[Any] = Endpoint(
 GATEWAY_RELATED: Endpoint[Any] = Endpoint(
     name="related",
     path="/v1/related",
-    help="Notes near a note in its vault, by meaning and by the links among them.",
+    help="Notes related to a note in its vault, by meaning and by the links between them.",
     request=GatewayRelatedRequest,
     answer="RelatedAnswer",
-    answer_help="The notes near it.",
+    answer_help="The related notes.",
 )
 
 GATEWAY_ASK: Endpoint[Any] = Endpoint(
     name="ask",
     method="POST",
     path="/v1/ask",
-    help="Answer a question with sentences of notes, each with its place.",
+    help="Answer a question with sentences from notes, each with its location.",
     request=GatewayAskRequest,
     answer="AskAnswer",
     answer_help="The answer.",
@@ -206,7 +202,7 @@ GATEWAY_ASK: Endpoint[Any] = Endpoint(
 GATEWAY_VAULTS: Endpoint[Any] = Endpoint(
     name="vaults",
     path="/v1/vaults",
-    help="The vaults that the user may read, as they are published.",
+    help="The published vaults that the user may read.",
     answer="vault_gateway.wire:PublishedVaultList",
     answer_help="The vaults, by name.",
 )

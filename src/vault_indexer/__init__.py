@@ -13,33 +13,39 @@ seconds to import.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault_indexer.api import Vault, VaultGroup, open_all_vaults, open_vault
+    from vault_indexer.api import (
+        AsyncVault,
+        Vault,
+        VaultGroup,
+        open_all_vaults,
+        open_vault,
+        open_vault_async,
+    )
     from vault_indexer.llamaindex import VaultNodeParser, VaultRetriever
 
-__all__ = ["Vault", "VaultGroup", "VaultNodeParser", "VaultRetriever", "open_all_vaults", "open_vault"]
+__all__ = [
+    "AsyncVault",
+    "Vault",
+    "VaultGroup",
+    "VaultNodeParser",
+    "VaultRetriever",
+    "open_all_vaults",
+    "open_vault",
+    "open_vault_async",
+]
 
-_ROOMS: Mapping[str, str] = MappingProxyType(
-    {
-        "Vault": "vault_indexer.api",
-        "VaultGroup": "vault_indexer.api",
-        "VaultNodeParser": "vault_indexer.llamaindex",
-        "VaultRetriever": "vault_indexer.llamaindex",
-        "open_vault": "vault_indexer.api",
-        "open_all_vaults": "vault_indexer.api",
-    }
-)
+_IN_LLAMAINDEX = frozenset({"VaultNodeParser", "VaultRetriever"})
 
 
 def __getattr__(name: str) -> object:
-    if name not in _ROOMS:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(importlib.import_module(_ROOMS[name]), name)
-    return found
+    module = "vault_indexer.llamaindex" if name in _IN_LLAMAINDEX else "vault_indexer.api"
+    value: object = getattr(importlib.import_module(module), name)
+    return value
 
 
 def __dir__() -> list[str]:

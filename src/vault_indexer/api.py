@@ -1,13 +1,17 @@
-"""The Python API: one or several vaults as objects. `from vault_indexer import open_vault,
-open_all_vaults`."""
+"""The Python API: one or several vaults as objects.
+
+`from vault_indexer import open_vault, open_all_vaults`.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_index, resolve_target
 from vault_indexer.config import NamedVault, load_own
@@ -24,6 +28,7 @@ from vault_indexer.model import (
     MentionsAnswer,
     NoteGraph,
     NoteList,
+    NoteText,
     Orphan,
     Passage,
     Progress,
@@ -38,18 +43,20 @@ from vault_indexer.system import with_home
 from vault_indexer.vaults import ClosedVault, OpenVault, VaultRuntime, Vaults
 
 Report = Callable[[Progress], None]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def open_vault(
     path: str | Path, index_dir: str | Path | None = None, *, report: Report | None = None, **options: object
 ) -> Vault:
-    """The vault with its index in this process; one that is missing or does not fit is built first.
+    """Open the vault with its index in this process. A missing or incompatible index is built first.
 
-    Options are the tables of the configuration, `search={"limit": 5}, chunking={"strategy": "none"}`, or
-    dotted keys; they win over files and environment. `report` hears how a build gets on. Building starts
-    other processes, which do not import the caller's script. Where a daemon writes the same index, it is
-    only read here. Raises UsageError, ConfigError, VaultError, IndexUnusableError, ProcessError or
-    ProviderError.
+    Options are tables of the configuration, `search={"limit": 5}, chunking={"strategy": "none"}`, or dotted
+    keys; they override files and environment variables. `report` is called with the progress of a build. A
+    build starts other processes, which do not import the caller's script. If a daemon writes the same index,
+    this process only reads it. Raises UsageError, ConfigError, VaultError, IndexUnusableError, ProcessError
+    or ProviderError.
     """
     target = resolve_target(
         with_home(path),
@@ -62,11 +69,11 @@ def open_vault(
 
 
 def open_all_vaults(config: str | Path | None = None, *, report: Report | None = None) -> VaultGroup:
-    """All vaults of the table [vaults] of your configuration (or of the file `config`), with their indices in
-    this process, as `open_vault` opens one.
+    """Open all vaults of the table [vaults] in your configuration (or in the file `config`), like
+    `open_vault`.
 
-    One that cannot be opened is left out, and each answer says so in its notices. Raises UsageError where the
-    table has none, and ConfigError.
+    A vault that cannot be opened is omitted, and the notices of each answer report it. Raises UsageError if
+    the table has no vaults, and ConfigError.
     """
     config_file = None if config is None else with_home(config)
     named = named_vaults(config_file, os.environ)
@@ -80,7 +87,7 @@ def open_named(
     named: Sequence[NamedVault], config_file: Path | None, report: Report, opened: ExitStack
 ) -> Vaults:
     """Open the indices of these vaults in this process; `opened` closes them. A vault that cannot be opened
-    raises its error when it is used. Raises ConfigError."""
+    raises its error on use. Raises ConfigError."""
     settings = load_own(config_file, os.environ).settings
     holders: list[VaultRuntime] = []
     for one in named:
@@ -95,8 +102,20 @@ def open_named(
     return Vaults(holders, settings, llm_cache=llm_cache)
 
 
+def _in_thread(
+    method: Callable[Concatenate[Vault, P], R],
+) -> Callable[Concatenate[AsyncVault, P], Coroutine[Any, Any, R]]:
+    """The method of a vault as a coroutine function of `AsyncVault`."""
+
+    @functools.wraps(method)
+    async def run(self: AsyncVault, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, self._vault, *args, **kwargs)
+
+    return run
+
+
 class VaultGroup:
-    """Several vaults that are asked together. Thread-safe; to be closed, as by `with`."""
+    """Several vaults that are searched together. Thread-safe; close it, for example with `with`."""
 
     def __init__(self, vaults: Vaults, opened: ExitStack) -> None:
         self._vaults = vaults
@@ -110,37 +129,31 @@ class VaultGroup:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the vaults are called."""
+        """The names of the vaults."""
         return self._vaults.names
 
     def search(
         self, query: str | SearchRequest, *, vault: str = "", limit: int = 0, fresh: bool = False
     ) -> SearchAnswer:
-        """Ranked hits of the vault of this name, or of all in one ranking; then each hit names its `vault`.
-        As `Vault.search` otherwise."""
+        """Return ranked hits of the vault with this name, or of all vaults in one ranking, where each hit has
+        its `vault`. Otherwise like `Vault.search`."""
         request = SearchRequest(query, limit, fresh=fresh) if isinstance(query, str) else query
         return self._vaults.search(request, vault)
 
     def ask(
-        self,
-        question: str,
-        *,
-        vault: str = "",
-        limit: int = 0,
-        use_model: bool = True,
-        fresh: bool = False,
+        self, question: str, *, vault: str = "", limit: int = 0, use_model: bool = True, fresh: bool = False
     ) -> AskAnswer:
-        """The answer from the vault of this name, or from all; then each citation names its `vault`. As
-        `Vault.ask` otherwise."""
+        """Return the answer from the vault with this name, or from all vaults, where each citation has its
+        `vault`. Otherwise like `Vault.ask`."""
         return self._vaults.ask(AskRequest(question, limit, use_model, fresh), vault)
 
     def close(self) -> None:
-        """Let go of the indices."""
+        """Close the indices."""
         self._opened.close()
 
 
 class Vault:
-    """One vault and its index. Thread-safe; to be closed, as by `with`."""
+    """One vault and its index. Thread-safe; close it, for example with `with`."""
 
     def __init__(self, service: VaultService) -> None:
         self._service = service
@@ -156,6 +169,7 @@ class Vault:
         query: str | SearchRequest,
         *,
         limit: int = 0,
+        offset: int | None = None,
         by_note: bool = False,
         as_you_type: bool = False,
         fresh: bool = False,
@@ -163,13 +177,15 @@ class Vault:
         min_relevance: float | None = None,
         expand: Expand = "",
     ) -> SearchAnswer:
-        """Ranked hits of at most `limit` notes; 0 means the configured number. Raises UsageError for an empty
-        or long query.
+        """Return ranked hits of at most `limit` notes; 0 means the configured number. Raises UsageError for
+        an empty or long query, or a number out of bounds.
 
-        `by_note`: one hit a note. `as_you_type`: the last word may be unfinished. `fresh`: what has changed
-        in the vault up to now is indexed first. `correct`: of words that no note holds, likely spellings are
-        searched as well. `min_relevance`, in [0, 1]: hits below are left out; None means the configured one.
-        `expand`: each hit has the text around it as `passage`; "parent" gives what its chunk is a part of.
+        `by_note` returns one hit per note. With `as_you_type`, the last word may be unfinished. With `fresh`,
+        pending changes of the vault are indexed first. With `correct`, likely spellings are also searched for
+        words that no note contains. Hits with a relevance below `min_relevance`, in [0, 1], are omitted; None
+        means the configured value. With `offset`, the first notes are left out; pages that all have one, the
+        first 0, belong to one ranking of 200 notes. With `expand`, each hit has the text around it as
+        `passage`; "parent" returns the parent of its chunk.
         """
         if isinstance(query, str):
             query = SearchRequest(
@@ -181,27 +197,33 @@ class Vault:
                 correct=correct,
                 min_relevance=min_relevance,
                 expand=expand,
+                offset=offset,
             )
         return self._service.search(query)
 
     def ask(self, question: str, *, limit: int = 0, use_model: bool = True, fresh: bool = False) -> AskAnswer:
-        """The answer to a question: sentences, each with the span of a note that it rests on.
+        """Return the answer to a question: sentences, each with the span of a note that supports it.
 
-        `limit` is the number of passages to read, 0 means the configured one. With `use_model` false no
-        language model is asked, also where one is configured. `fresh` is as in `search`. Raises UsageError
-        for an empty or long question, ProviderError where the model is configured and does not answer.
+        `limit` is the number of passages to read; 0 means the configured number. If `use_model` is false, no
+        language model is called, even if one is configured. `fresh` is as in `search`. Raises UsageError for
+        an empty or long question, and ProviderError if a configured model does not answer.
         """
         return self._service.ask(AskRequest(question, limit, use_model, fresh))
 
     def sentence(self, sentence_id: str) -> Passage:
-        """The sentence of an id that a chunk, hit or citation names in its `sentence_ids`. Raises
-        UnknownNoteError or UsageError where there is none."""
+        """Return the sentence with an id from the `sentence_ids` of a chunk, hit or citation. Raises
+        UnknownNoteError or UsageError if it does not exist."""
         return self._service.sentence(sentence_id.rpartition("_sentence_")[0], sentence_id)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
-        """Notes near a note: its path, or its name if that is unique. Raises UsageError if there is none, or
-        for a limit that is not 1 to 200."""
+        """Return notes related to a note, given by its path or its unique name. Raises UsageError if it does
+        not exist, or for a limit that is not 1 to 200."""
         return self._service.related(note, limit)
+
+    def note(self, note: str) -> NoteText:
+        """The current text of a note: its path, or its name if that is unique. Raises UnknownNoteError if
+        there is no such note, and NoteError if its file cannot be read."""
+        return self._service.note(note)
 
     def notes(
         self,
@@ -213,49 +235,85 @@ class Vault:
         limit: int = 50,
         offset: int = 0,
     ) -> NoteList:
-        """Notes in a folder, with a tag, changed since a time, by path or (`order="recent"`) those changed
-        last first. Raises UsageError for a folder that holds none, a tag that none has, or a wrong time."""
+        """Return the notes in a folder, with a tag, changed since a time, by path or (`order="recent"`)
+        newest change first. Raises UsageError for a folder without notes, a tag without notes, or an invalid
+        time."""
         return self._service.notes(folder, tag, since, order, limit, offset)
 
     def links(self, note: str) -> LinksAnswer:
-        """All links of a note. Raises UsageError if there is no such note."""
+        """Return all links of a note. Raises UsageError if it does not exist."""
         return self._service.links(note)
 
     def mentions(self, note: str, limit: int = 50) -> MentionsAnswer:
-        """Places that name a note without linking it. Raises UsageError if there is no such note."""
+        """Return places that mention a note without a link. Raises UsageError if it does not exist."""
         return self._service.mentions(note, limit)
 
     def unresolved_links(self, limit: int | None = None) -> tuple[UnresolvedTarget, ...]:
-        """What links of the vault name and no file is, most wanted first; at most `limit` of them."""
+        """Return the targets of broken links, most frequent first; at most `limit`."""
         return self._service.unresolved_links()[: _check_limit(limit)]
 
     def orphans(self, limit: int | None = None) -> tuple[Orphan, ...]:
-        """The notes that neither link to a file nor are linked to, by path; at most `limit` of them."""
+        """Return the notes without links in either direction, by path; at most `limit`."""
         return self._service.orphans()[: _check_limit(limit)]
 
     def graph(self, note: str, *, depth: int = 1, limit: int = 150, related: bool = True) -> NoteGraph:
-        """The files within `depth` (1 to 3) links of a note and, with `related`, notes near in meaning; at
-        most `limit` (1 to 300) files. Raises UsageError for a number out of bounds, or if there is no such
-        note."""
+        """Return the files within `depth` (1 to 3) links of a note and, with `related`, notes with a similar
+        meaning; at most `limit` (1 to 300) files. Raises UsageError for a number out of bounds, or if the
+        note does not exist."""
         return self._service.graph(note, depth=depth, limit=limit, related=related)
 
     def rebuild(self, report: Report | None = None) -> RebuildReport:
-        """Rebuild the index; searches go on until it takes over."""
+        """Rebuild the index. The old one answers searches until the new one is complete."""
         return self._service.rebuild(report or _ignore_progress)
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self._service.close()
+
+
+class AsyncVault:
+    """A vault whose methods are coroutines. Each runs the method of `Vault` with the same name in a thread.
+    Close it, for example by `async with`."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    search = _in_thread(Vault.search)
+    ask = _in_thread(Vault.ask)
+    sentence = _in_thread(Vault.sentence)
+    related = _in_thread(Vault.related)
+    note = _in_thread(Vault.note)
+    notes = _in_thread(Vault.notes)
+    links = _in_thread(Vault.links)
+    mentions = _in_thread(Vault.mentions)
+    unresolved_links = _in_thread(Vault.unresolved_links)
+    orphans = _in_thread(Vault.orphans)
+    graph = _in_thread(Vault.graph)
+    rebuild = _in_thread(Vault.rebuild)
+    close = _in_thread(Vault.close)
+
+
+async def open_vault_async(
+    path: str | Path, index_dir: str | Path | None = None, *, report: Report | None = None, **options: object
+) -> AsyncVault:
+    """Opens a vault as `open_vault` does, without blocking the event loop."""
+    return AsyncVault(await asyncio.to_thread(open_vault, path, index_dir, report=report, **options))
 
 
 def _check_limit(limit: int | None) -> int | None:
     if limit is not None and limit < 1:
-        raise UsageError(f"limit {limit}: allowed is 1 or more, or None for all")
+        raise UsageError(f"limit {limit}: must be 1 or more, or None for all")
     return limit
 
 
 def _ignore_progress(_: Progress) -> None:
-    """Discard the progress of a build."""
+    """Ignores the progress of a build."""
 
 
 def _dot_keys(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:
@@ -264,7 +322,7 @@ def _dot_keys(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple
         if isinstance(value, Mapping):
             yield from _dot_keys(normalize_strategy_options(value) if key == "chunking" else value, f"{key}.")
         elif "." not in key:
-            raise UsageError(f"option {key}: tables are wanted, as in search={{'limit': 5}}")
+            raise UsageError(f"option {key}: must be a table, such as search={{'limit': 5}}")
         elif value is None or isinstance(value, str | int | float | Path | list | tuple):
             yield key, value
         else:

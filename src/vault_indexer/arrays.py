@@ -14,24 +14,24 @@ Floats32 = NDArray[np.float32]
 Halves = NDArray[np.float16]
 
 Keys = NDArray[np.int64]
-"""Of chunks (`model.chunk_key`) or of notes."""
+"""Keys of chunks (`model.chunk_key`) or of notes."""
 
 Mask = NDArray[np.bool_]
 Matrix = NDArray[np.float32]
-"""A vector a row."""
+"""One vector per row."""
 
 Positions = NDArray[np.int64]
 """Indices of another array."""
 
 
-# Ranges of positions, all at once: a note is a range of chunk keys in every store.
+# Ranges of positions. In every store, a note is a range of chunk keys.
 
 
 def spread_ranges(
     firsts: Positions, ends: Positions, limit: int = sys.maxsize
 ) -> tuple[Positions, Positions]:
-    """The numbers of all ranges (`firsts` inclusive, `ends` exclusive) in a row, each with the number of its
-    range; of a range that is longer than `limit` so many of its numbers, spread evenly."""
+    """The concatenated numbers of all ranges (`firsts` inclusive, `ends` exclusive), and the index of each
+    number's range. A range longer than `limit` contributes only `limit` of its numbers, evenly spread."""
     lengths = ends - firsts
     taken = np.minimum(lengths, limit)
     owners = np.repeat(np.arange(len(firsts)), taken)
@@ -40,21 +40,21 @@ def spread_ranges(
 
 
 def first_of_each(ordered: NDArray[np.integer]) -> Mask:
-    """Of ascending numbers, which ones stand there for the first time."""
+    """A mask of the first occurrence of each value in ascending numbers."""
     first = np.ones(len(ordered), bool)
     first[1:] = ordered[1:] != ordered[:-1]
     return first
 
 
-# A matrix times a vector, each row by itself.
+# A matrix times a vector, computed row by row.
 
 
 Number = TypeVar("Number", np.float32, np.float64)
 
 
 def row_products(rows: NDArray[Number], vector: NDArray[Number]) -> NDArray[Number]:
-    """The inner product of each row with `vector`. Not by `@`, which adds up the last rows otherwise: equal
-    rows have to have equal scores."""
+    """The inner product of each row with `vector`. Not computed by `@`, which sums the last rows in a
+    different order: equal rows must get equal scores."""
     found: NDArray[Number] = np.einsum("ij,j->i", rows, vector)
     return found
 
@@ -63,7 +63,7 @@ def row_products(rows: NDArray[Number], vector: NDArray[Number]) -> NDArray[Numb
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each row divided by its length; an all-zero row stays as it is."""
+    """Divides each row by its length; an all-zero row is unchanged."""
     lengths: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
     lengths[lengths == 0] = 1
     unit: NDArray[np.float32] = vectors / lengths

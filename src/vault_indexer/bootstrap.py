@@ -16,18 +16,18 @@ from vault_indexer.config import (
     vaults_of,
 )
 from vault_indexer.config.sources import OptionValue
-from vault_indexer.daemon.assembly import Assembly, Report, Target
+from vault_indexer.daemon.assembly import Assembly, Report, SharedBudget, Target
 from vault_indexer.daemon.discovery import refuse_foreign
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import (
     LockedError,
     UsageError,
     VaultError,
 )
+from vault_indexer.index.compatibility import refuse_newer
 from vault_indexer.index.note_workers import make_chunker
-from vault_indexer.index.reading.inspection import Inspector
+from vault_indexer.index.reading import Inspector
 from vault_indexer.providers import LazyEmbedder
 from vault_indexer.service import VaultService
 from vault_indexer.system import default_index_dir, with_home
@@ -43,10 +43,8 @@ def resolve_target(
     environ: Mapping[str, str],
     options: Mapping[str, OptionValue],
 ) -> Target:
-    """From arguments and environment to a target. Raises UsageError, VaultError or ConfigError.
-
-    Where no vault is named, neither here nor by INDEXER_VAULT, it is the one of the user's configuration.
-    """
+    """Resolves arguments and environment to a target. Without a vault here or in INDEXER_VAULT, the vault is
+    that of the user's configuration. Raises UsageError, VaultError or ConfigError."""
     chosen = dict(options)
     if index_dir is not None:
         chosen["index.dir"] = str(index_dir)
@@ -72,13 +70,14 @@ def resolve_target(
     if folder.is_relative_to(where.resolve()):
         raise UsageError(f"the index folder {where} contains the notes of {folder}: name another folder")
     refuse_foreign(where)
+    refuse_newer(where)
     files = tuple(file.path for file in config_files(folder, config_file, environ))
     return Target(folder, where, config, reload, files)
 
 
 def _index_folder(folder: Path, config: LoadedConfig, environ: Mapping[str, str]) -> Path:
-    """The key `index.dir`, else the default folder. A vault of the table `[vaults]` has a folder of its own,
-    which only an option or a variable overrules."""
+    """The key `index.dir`, otherwise the default folder. A vault of the table `[vaults]` has its own folder,
+    which only an option or a variable overrides."""
     default, chosen = default_index_dir(folder, environ), config.settings.index.dir
     own = [one for one in config.settings.vaults.values() if one.path.resolve() == folder]
     if own and not config.origins["index.dir"].startswith(("option", "environment")):
@@ -87,8 +86,8 @@ def _index_folder(folder: Path, config: LoadedConfig, environ: Mapping[str, str]
 
 
 def named_vaults(config_file: Path | None, environ: Mapping[str, str]) -> tuple[NamedVault, ...]:
-    """The vaults of the user's own configuration, none if it has no table of them. Raises ConfigError, and
-    UsageError where two of them would share a folder or an index."""
+    """The vaults of the user's own configuration; none without a table `[vaults]`. Raises ConfigError, and
+    UsageError if two vaults would share a folder or an index."""
     settings = load_own(config_file, environ).settings
     found = vaults_of(settings.vaults, settings.vault)
     for kind, folders in (
@@ -104,7 +103,7 @@ def named_vaults(config_file: Path | None, environ: Mapping[str, str]) -> tuple[
 
 
 def named_target(named: NamedVault, config_file: Path | None, environ: Mapping[str, str]) -> Target:
-    """The target of a vault of the table. Raises as `resolve_target`."""
+    """The target of a vault in the table. Raises as `resolve_target`."""
     where = _index_dir_of(named, environ)
     return resolve_target(named.path, where, config_file, environ=environ, options={})
 

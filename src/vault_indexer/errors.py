@@ -1,26 +1,26 @@
-"""One tree of errors: whatever goes wrong in a way a user can act on is one of these.
+"""The tree of errors that a user can act on.
 
 VaultIndexerError
 ├── UsageError            exit 2   wrong option, argument or query
-│   ├── QueryError                 a query that cannot be parsed; knows the column
+│   ├── QueryError                 a query that cannot be parsed, with the column
 │   ├── UnknownNoteError           no note of the index has this path or name
 │   └── UnknownVaultError          no vault that may be read has this name
 ├── ConfigError           exit 2   every mistake of a configuration, all at once
 ├── UnavailableError      exit 3   the vault or the index cannot be used
 │   ├── VaultError                 missing, not a folder, unreadable
-│   │   └── ExclusionError         an exclusion that is not understood; says file, line and pattern
+│   │   └── ExclusionError         an invalid exclusion, with file, line and pattern
 │   ├── IndexUnusableError         missing, damaged, not writable
-│   │   └── DamagedError           the catalog's bytes are not what was written; the remedy is a rebuild
-│   ├── DiskFullError              no room for the index; it is whole, and the next try may succeed
-│   ├── LockedError                another process holds the index; says who
+│   │   └── DamagedError           the catalog's bytes have changed; the remedy is a rebuild
+│   ├── DiskFullError              no space for the index, which is intact; the next try may succeed
+│   ├── LockedError                another process has locked the index, with its name
 │   ├── DaemonError                no daemon, port in use, or it does not answer
-│   ├── ServiceError               what starts services on this system is missing, or refuses
+│   ├── ServiceError               the service manager of this system is missing or failed
 │   ├── QueryTimeoutError          a search took longer than its deadline
 │   ├── ProcessError               a process of the indexer cannot be started
-│   ├── BackendError               a server that holds derived indices does not answer, or refuses
-│   └── QueryCancelledError        nobody waits for the answer of a search any more
+│   ├── BackendError               a server with derived indices does not answer, or refuses a request
+│   └── QueryCancelledError        no client waits for the answer of a search any more
 ├── ProviderError         exit 3   an embedding or language model cannot be used
-└── NoteError             (never ends a command) one note cannot be indexed; says why
+└── NoteError             (never ends a command) one note cannot be indexed, with the reason
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 
 class VaultIndexerError(Exception):
-    """Base of all errors meant for a person: `str()` is one clear line without a traceback."""
+    """The base of all errors for users: `str()` is one clear line without a traceback."""
 
     exit_code = 3
 
@@ -58,7 +58,7 @@ class UnknownVaultError(UsageError):
 
 
 class ConfigProblem(NamedTuple):
-    """One mistake in the configuration: where it stands, what stands there, what may."""
+    """A mistake in the configuration: its source, key and value, and the allowed values."""
 
     key: str
     value: str
@@ -89,8 +89,7 @@ class VaultError(UnavailableError):
 
 
 class ExclusionError(VaultError):
-    """Exclusions that are not understood, each named in `problems`: what to keep out of the index is
-    unknown."""
+    """Invalid exclusions, each in `problems`, so that the excluded notes are unknown."""
 
     def __init__(self, problems: Sequence[ConfigProblem]) -> None:
         super().__init__(in_one_line(problems))
@@ -101,33 +100,37 @@ _SHOWN_PROBLEMS = 3
 
 
 def in_one_line(problems: Sequence[ConfigProblem]) -> str:
-    """The first problems, and how many others there are."""
+    """The first problems, and the number of others."""
     shown = [str(problem) for problem in problems[:_SHOWN_PROBLEMS]]
     more = len(problems) - len(shown)
     return "; ".join([*shown, f"and {more} more"] if more else shown)
 
 
 class IndexUnusableError(UnavailableError):
-    """The index is missing, damaged beyond repair by reading, or cannot be written."""
+    """The index is missing, too damaged to be read, or cannot be written."""
 
 
 class DamagedError(IndexUnusableError):
-    """The catalog's bytes are not what was written. The remedy is a rebuild from the vault."""
+    """The catalog's bytes differ from those written. The remedy is a rebuild from the vault."""
 
 
 class ManifestError(IndexUnusableError):
-    """A manifest that lacks fields, or holds odd ones; `fields` names them. The remedy is a rebuild."""
+    """A manifest with missing or invalid fields, which `fields` names. The remedy is a rebuild."""
 
     def __init__(self, message: str, fields: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.fields = tuple(fields)
 
 
-class DiskFullError(UnavailableError):
-    """The file system of the index is full, or the user's quota is used up. What was written before is whole.
+class NewerIndexError(UnavailableError):
+    """A newer program has written the index. It is neither damaged nor to be rebuilt."""
 
-    Not an IndexUnusableError: an index that cannot grow is not damaged, and must not be built again.
-    `explained` says that the message already names the folder, the room there is, and the room needed.
+
+class DiskFullError(UnavailableError):
+    """The file system of the index is full, or the user's quota is used up. Earlier data is intact.
+
+    It is not an IndexUnusableError: an index that cannot grow is not damaged, and must not be rebuilt.
+    `explained` means that the message already contains the folder and the free and the required space.
     """
 
     def __init__(self, message: str, *, explained: bool = False) -> None:
@@ -136,19 +139,19 @@ class DiskFullError(UnavailableError):
 
 
 class LockedError(UnavailableError):
-    """Another live process holds the index."""
+    """Another running process has locked the index."""
 
 
 class ProcessError(UnavailableError):
-    """A process of the indexer cannot be started, or ends again and again before it has begun."""
+    """A process of the indexer cannot be started, or repeatedly exits before it begins."""
 
 
 class DaemonError(UnavailableError):
-    """The daemon is not there, does not answer, or cannot take its port."""
+    """The daemon is not running, does not answer, or cannot bind to its port."""
 
 
 class ServiceError(UnavailableError):
-    """What starts services on this system (systemd, launchd, the task scheduler) is missing, or refuses."""
+    """The service manager of this system (systemd, launchd, the task scheduler) is missing or failed."""
 
 
 class QueryTimeoutError(UnavailableError):
@@ -156,18 +159,18 @@ class QueryTimeoutError(UnavailableError):
 
 
 class QueryCancelledError(UnavailableError):
-    """A search was stopped because nobody waits for its answer: the client has gone, or the daemon stops."""
+    """A search was stopped because no client waits for its answer: it has disconnected, or the daemon is
+    stopping."""
 
 
 class BackendError(UnavailableError):
-    """A server that holds derived indices (Milvus) does not answer, refuses, or is not what it should be."""
+    """A server with derived indices (Milvus) does not answer, refuses a request, or is misconfigured."""
 
 
 class ProviderError(VaultIndexerError):
     """An embedding or language model cannot be loaded or does not answer.
 
-    `is_transient`: the same request may be answered in a moment (no connection, too many requests, a server's
-    own error).
+    `is_transient` means that a retry may succeed (no connection, too many requests, an error of the server).
     """
 
     def __init__(self, message: str, *, is_transient: bool = False) -> None:

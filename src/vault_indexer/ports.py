@@ -1,4 +1,4 @@
-"""The protocols of the exchangeable parts. Implementations never import each other."""
+"""The protocols of the exchangeable parts. Their implementations never import each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """What makes two vectors comparable: they must come from the same model."""
+    """The identity of an embedding model. Only vectors of the same model are comparable."""
 
     provider: str
     name: str
@@ -26,19 +26,19 @@ class EmbeddingModel:
 
     @property
     def key(self) -> str:
-        """Names the model in the vector cache."""
+        """The name of the model in the vector cache."""
         return f"{self.provider}/{self.name}/{self.dimension}"
 
     @classmethod
     def of_key(cls, key: str) -> EmbeddingModel:
-        """The model of a key; of one that is none, the dimension is 1."""
+        """The model of a key; for an invalid key, the dimension is 1."""
         provider, _, rest = key.partition("/")
         name, _, dimension = rest.rpartition("/")
         return cls(provider, name, int(dimension) if dimension.isdecimal() else 1)
 
 
 class Chunker(Protocol):
-    """Splits a parsed note into chunks: in order, deterministic, each body a span of the note."""
+    """Splits a parsed note into chunks: in order, deterministically, each body a span of the note."""
 
     @property
     def strategy(self) -> str:
@@ -46,31 +46,31 @@ class Chunker(Protocol):
         ...
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note; an empty or blank note has none."""
+        """Returns all chunks of the note; none for an empty or blank note."""
         ...
 
 
 class WordVectors(Protocol):
-    """The words for which there is a vector each, whatever the context, known by number. They say
-    which words are alike, whichever model embeds the chunks."""
+    """The numbered words of a static model, each with one vector regardless of context. They tell which words
+    are similar, whatever model embeds the chunks."""
 
     def numbers(self, text: str) -> WordNumbers:
-        """The distinct words of a text that it knows, in any case; uint16, ascending."""
+        """The numbers of the distinct known words in a text, in any case; uint16, ascending."""
         ...
 
     def likeness(self, words: Sequence[str], numbers: WordNumbers) -> Vectors:
-        """The cosine of each word with each numbered one, shape (len(words), len(numbers)); nan for a word
-        that it does not know."""
+        """The cosine of each word with each numbered one, shape (len(words), len(numbers)); nan for an
+        unknown word."""
         ...
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of length 1 (or all zero for a text without a known token). Any thread
-    may ask."""
+    """Embeds texts as vectors of length 1 (all zero for a text without a known token). Any thread may call
+    it."""
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model, as the manifest names it."""
+        """The model, as recorded in the manifest."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -84,11 +84,11 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Where a model's tokens stand in a text."""
+    """The positions of a model's tokens in a text."""
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Start and end (characters) of every token, in order. A character of several tokens is in each of
-        them, or the first has it and the others are empty."""
+        """Start and end (characters) of every token, in order. A character with several tokens is in each of
+        them, or the first one contains it and the others are empty."""
         ...
 
 
@@ -101,21 +101,22 @@ class Llm(Protocol):
         ...
 
     def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
-        """The answer's text, of at most `max_tokens` (None: as many as the model is set to). Raises
+        """Returns the answer's text with at most `max_tokens` tokens (None: the model's setting). Raises
         ProviderError on failure or timeout."""
         ...
 
 
 class StreamingLlm(Llm, Protocol):
-    """A language model whose answer can be read while it is written, and whose request can be given up."""
+    """A language model that can stream its answer and cancel a request."""
 
     def pieces(
         self, prompt: str, *, timeout_s: float, is_cancelled: Callable[[], bool], as_written: bool
     ) -> Iterator[str]:
-        """The answer's text in order: as it is written, where the model can do that, else in one piece.
+        """Yields the answer's text in order, as it is written if the model can stream, otherwise in one
+        piece.
 
-        `timeout_s` bounds the whole answer. The request ends when the iterator is closed, and within a tenth
-        of a second after `is_cancelled` says so. Raises ProviderError as `complete` does, and then
-        QueryCancelledError.
+        `timeout_s` limits the whole answer. The request ends when the iterator is closed, or within a tenth
+        of a second after `is_cancelled` returns True. Raises ProviderError like `complete`, and
+        QueryCancelledError after a cancellation.
         """
         ...

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import posixpath
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from vault_indexer.answer import Answerer, AskEvent, whole_answer, with_notices
+import vault_indexer.answer as answering
+from vault_indexer.answer import AskEvent, whole_answer, with_notices
+from vault_indexer.bases import base_view, read_definition
 from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.schema import OPEN_STRATEGIES
@@ -21,12 +25,15 @@ from vault_indexer.contract.marks import (
 )
 from vault_indexer.contract.parameters import check_bounds
 from vault_indexer.contract.requests import (
+    DEFAULT_ROWS,
+    BaseRequest,
     LinksRequest,
     NoteOrder,
     NotesRequest,
     RebuildOptions,
     RelatedRequest,
 )
+from vault_indexer.documents import with_part_names
 from vault_indexer.errors import (
     IndexUnusableError,
     NoteError,
@@ -35,13 +42,14 @@ from vault_indexer.errors import (
     UsageError,
     VaultIndexerError,
 )
-from vault_indexer.index.reading.note import note_from
+from vault_indexer.index.reading import document_note, note_from, with_language
 from vault_indexer.index.vault_health import vault_health
 from vault_indexer.links import (
     MAX_DEPTH,
     MAX_NODES,
     cluster_map,
     links_of,
+    links_of_draft,
     mentions,
     neighbourhood,
     note_of,
@@ -55,20 +63,26 @@ from vault_indexer.links import (
 from vault_indexer.model import (
     AskAnswer,
     AskRequest,
+    Backlink,
+    BaseView,
     ChunkRow,
     ClusterKind,
     ClusterMap,
     Completions,
     Explanation,
     FileKind,
+    JsonValue,
     LinksAnswer,
     MentionsAnswer,
+    NoteChanges,
     NoteChunks,
     NoteGraph,
     NoteList,
     NoteOutline,
+    NoteText,
     NoteView,
     Orphan,
+    OutgoingLink,
     Passage,
     Picture,
     Problem,
@@ -78,16 +92,21 @@ from vault_indexer.model import (
     SearchAnswer,
     SearchRequest,
     StatusReport,
+    TaskState,
     UnresolvedTarget,
     UpgradeState,
     VaultHealth,
+    VaultOverview,
+    VaultTask,
     doc_id_of,
     kind_of,
     language_of_path,
 )
+from vault_indexer.parse.canvas import canvas_drawing
 from vault_indexer.parse.reading_view import property_view, reading_view, source_view
 from vault_indexer.parse.resolve import normal, target_name
 from vault_indexer.ports import Chunker
+from vault_indexer.providers import language_model
 from vault_indexer.search import (
     IndexReader,
     QueryDeadline,
@@ -95,14 +114,19 @@ from vault_indexer.search import (
     ReadyVaults,
     complete_query,
     list_notes,
+    list_tasks,
+    never,
+    vault_overview,
 )
-from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at
+from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at, with_display_titles
+from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.system import LruCache
 from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
     is_picture_name,
+    open_file,
     picture_type,
     read_note,
     resolved_path,
@@ -110,6 +134,8 @@ from vault_indexer.vault import (
 )
 
 if TYPE_CHECKING:
+    from vault_indexer.answer import Answerer
+    from vault_indexer.model import FileRow
     from vault_indexer.ports import Vectors
 
 _MAPS_KEPT = 8
@@ -120,6 +146,12 @@ _COMPLETIONS = 50
 
 _FRESH_S = 10.0
 """The longest wait for changes in seconds for a fresh request, for all its vaults together."""
+
+
+_BASE_SUFFIX = ".base"
+
+MAX_NOTE_BYTES = 64 << 20
+"""Notes of the index are smaller (`files.max_file_bytes`), but a file may have grown since."""
 
 
 def _no_chunker(_: str) -> Chunker:
@@ -149,6 +181,10 @@ class IndexSession(Protocol):
 
     def pending(self) -> int:
         """Return the number of detected changes that are not in the index yet."""
+        ...
+
+    def changes(self, before: int, now: int) -> NoteChanges:
+        """Return the notes whose changes led from one seq of the index to a later one."""
         ...
 
     def missing(self) -> int:
@@ -200,6 +236,10 @@ class IndexSession(Protocol):
         ...
 
 
+_FOUND_BY_NAME = frozenset({FileKind.ATTACHMENT, FileKind.DOCUMENT})
+"""The kinds of files that are found by their names where their text is not read."""
+
+
 class VaultService:
     """The use cases of one vault's index.
 
@@ -225,34 +265,20 @@ class VaultService:
         request: SearchRequest,
         *,
         fresh_deadline_s: float = _FRESH_S,
-        is_cancelled: Callable[[], bool] = lambda: False,
+        is_cancelled: Callable[[], bool] = never,
     ) -> SearchAnswer:
-        """Ranked hits.
+        """Return ranked hits. Raises UsageError for an empty or long query or a number out of bounds,
+        QueryTimeoutError after `search.deadline_s`, and QueryCancelledError soon after `is_cancelled` returns
+        True."""
+        return self.asked_vaults(is_cancelled).search(request, fresh_deadline_s)
 
-        Raises UsageError for a query that is empty or too long or a limit or relevance out of bounds,
-        QueryTimeoutError after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
-        """
-        return self._asked(is_cancelled).search(request, fresh_deadline_s)
+    def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = never) -> AskAnswer:
+        """Return the answer to a question, with a citation for each sentence. Raises as `search` does, and
+        ProviderError if a configured language model does not answer."""
+        return whole_answer(self.asked_vaults(is_cancelled).ask_events(request))
 
-    def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = lambda: False) -> AskAnswer:
-        """The answer to a question, with a citation for each sentence.
-
-        Raises as `search` does, and ProviderError where a language model is configured and does not answer.
-        """
-        return whole_answer(self.ask_events(request, is_cancelled=is_cancelled))
-
-    def ask_events(
-        self,
-        request: AskRequest,
-        *,
-        fresh_deadline_s: float = _FRESH_S,
-        is_cancelled: Callable[[], bool] = lambda: False,
-    ) -> Iterator[AskEvent]:
-        """Yield the answer in steps: first the passages without sentences, then each checked sentence, and
-        finally the whole answer. Raises as `ask` does."""
-        yield from self._asked(is_cancelled).ask_events(request, fresh_deadline_s)
-
-    def _asked(self, is_cancelled: Callable[[], bool]) -> AskedVaults:
+    def asked_vaults(self, is_cancelled: Callable[[], bool]) -> AskedVaults:
+        """This vault alone, without a name, for a search or a question."""
         settings = self.settings.search
         return AskedVaults({"": lambda: self}, settings, self._current_answerer, is_cancelled)
 
@@ -260,11 +286,11 @@ class VaultService:
         """Return the answerer for the current settings: a daemon reloads a changed configuration."""
         settings, answerer = self._session.settings, self._answerer
         if answerer is None or answerer.settings != settings:
-            answerer = self._answerer = Answerer(settings, self._session.llm_cache)
+            answerer = self._answerer = answering.Answerer(settings, self._session.llm_cache)
         return answerer
 
     def explain(
-        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = lambda: False
+        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = never
     ) -> Explanation:
         """Explain the rank of a note in the answer to a request, or whether an attachment is in it.
 
@@ -277,8 +303,8 @@ class VaultService:
             known = snapshot.catalog.file(vault_path(self._session.vault, note))
             if known and known.reason and known.state != "note":
                 raise UnknownNoteError(f"{known.path} is not in the index: {known.reason}")
-            deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
-            if known and known.state == "linked" and kind_of(known.path) is FileKind.ATTACHMENT:
+            deadline = QueryDeadline(opened.searcher.settings.deadline_s, is_cancelled)
+            if known and known.state == "linked" and kind_of(known.path) in _FOUND_BY_NAME:
                 return opened.searcher.explain_attachment(snapshot, known.path, request, deadline)
             try:
                 row = note_of(snapshot, self._session.vault, note)
@@ -301,6 +327,21 @@ class VaultService:
         """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
         with self._session.reader().holder.lease() as snapshot:
             return path_of(snapshot, self._session.vault, note)
+
+    def note(self, note: str) -> NoteText:
+        """The current text of a note of the index, never of an excluded file. Raises UnknownNoteError if
+        there is no such note, and NoteError if its file cannot be read."""
+        path = self.path_of(note)
+        if kind_of(path) is FileKind.DOCUMENT:  # its text exists only in the index
+            with self._session.reader().holder.lease() as snapshot:
+                row = note_of(snapshot, self._session.vault, path)
+                return NoteText(path, snapshot.catalog.text(row.note_id), iso_time(row.mtime_ns))
+        read = read_note(self.vault, path, MAX_NOTE_BYTES)
+        return NoteText(path, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
+
+    def changes(self, before: int, now: int) -> NoteChanges:
+        """Return the notes whose changes led from one seq of the index to a later one."""
+        return self._session.changes(before, now)
 
     def outline(self, note: str) -> NoteOutline:
         """The text and the headings of a note, as indexed. Raises UnknownNoteError if there is no such
@@ -335,7 +376,7 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             return snapshot.catalog.note_paths()
 
-    def notes(
+    def notes(  # noqa: PLR0913 - one for each key of the request
         self,
         folder: str = "",
         tag: str = "",
@@ -343,16 +384,75 @@ class VaultService:
         order: NoteOrder = "path",
         limit: int = 50,
         offset: int = 0,
+        name: str = "",
     ) -> NoteList:
-        """Return the notes in a folder, with a tag, changed since a time. Each of the filters may be empty.
+        """Return the notes in a folder, with a tag, changed since a time, with words in their names. Each of
+        the filters may be empty.
 
         Raises UsageError for a folder without notes, a tag that no note has, an invalid time, and a number
         out of bounds.
         """
-        request = NotesRequest(folder, tag, since, order, limit, offset)
+        request = NotesRequest(folder, tag, since, order, limit, offset, name)
         check_bounds(request)
         with self._session.reader().holder.lease() as snapshot:
             return list_notes(snapshot.catalog, request)
+
+    def base(
+        self,
+        note: str,
+        view: str = "",
+        limit: int = DEFAULT_ROWS,
+        shown_in: str = "",
+        *,
+        now: datetime | None = None,
+    ) -> BaseView:
+        """Return at most `limit` rows of a view of a base, the first view for "". `shown_in` is the note that
+        embeds it, and `now` a local time.
+
+        Raises UnknownNoteError if there is no such base, NoteError if its file cannot be read,
+        QueryTimeoutError, and UsageError for an unknown view and for everything that is not supported.
+        """
+        check_bounds(BaseRequest(note, view, limit, shown_in))
+        name = note if note.lower().endswith(_BASE_SUFFIX) else note + _BASE_SUFFIX
+        with self._session.reader().holder.lease() as snapshot:
+            path = _base_path(snapshot, self._session.vault, name)
+            this = path_of(snapshot, self._session.vault, shown_in) if shown_in else path
+            text = read_note(self.vault, path, MAX_NOTE_BYTES).data.decode("utf-8-sig", "replace")
+            definition = read_definition(path, text)
+            chosen = definition.view(view)
+            return base_view(
+                snapshot.catalog, definition, chosen, this, limit=limit, now=now or datetime.now()
+            )
+
+    def tasks(self, state: TaskState = "open", note: str = "", folder: str = "") -> list[VaultTask]:
+        """Return the tasks of the vault, of a note or of a folder. Raises UnknownNoteError if there is no
+        such note, UsageError for a folder without notes."""
+        today = datetime.now().astimezone().date()
+        with self._session.reader().holder.lease() as snapshot:
+            path = path_of(snapshot, self._session.vault, note) if note else ""
+            if folder:
+                list_notes(snapshot.catalog, NotesRequest(folder, limit=1))
+            within = folder.strip().strip("/")
+            return list_tasks(snapshot.catalog, state, path=path, folder=within, today=today)
+
+    def overview(self) -> VaultOverview:
+        """Return what the vault contains: folders, tags, properties, latest changes, open tasks."""
+        today = datetime.now().astimezone().date()
+        with self._session.reader().holder.lease() as snapshot:
+            return vault_overview(snapshot.catalog, today)
+
+    def titles(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the titles of notes by path, as hits show them; unknown paths are omitted."""
+        with self._session.reader().holder.lease() as snapshot:
+            rows = [row for path in paths if (row := snapshot.catalog.note(path)) is not None]
+            shown = with_display_titles(snapshot.catalog, {row.note_id: row for row in rows})
+        return {row.path: row.title for row in shown.values()}
+
+    def draft_links(self, path: str, text: str) -> tuple[OutgoingLink, ...]:
+        """Return the links of a text as they would resolve if it were the note at this path."""
+        draft = note_from(path, text.encode("utf-8", "replace"))
+        with self._session.reader().holder.lease() as snapshot:
+            return links_of_draft(snapshot, draft)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1 by the model of the index, one row a text. Raises ProviderError."""
@@ -362,6 +462,25 @@ class VaultService:
         """All links of a note. Raises UnknownNoteError if there is no such note."""
         with self._session.reader().holder.lease() as snapshot:
             return links_of(snapshot, path_of(snapshot, self._session.vault, note))
+
+    def with_trees(self, answer: LinksAnswer) -> LinksAnswer:
+        """Return the links with the snippets of backlinks as trees, in which links lead where they do in
+        their notes."""
+        with self._session.reader().holder.lease() as snapshot:
+            sources = dict.fromkeys(one.path for one in answer.backlinks)
+            targets = {
+                (path, normal(target_name(link.target))): link.resolved
+                for path in sources
+                for link in snapshot.catalog.links_from(path)
+            }
+
+        def with_tree(link: Backlink) -> Backlink:
+            def resolve(target: str) -> str | None:
+                return targets.get((link.path, normal(target_name(target))))
+
+            return replace(link, tree=reading_view(link.snippet, 0, resolve).blocks)
+
+        return replace(answer, backlinks=tuple(map(with_tree, answer.backlinks)))
 
     def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
         """Return the link targets without a file, the most frequent first."""
@@ -383,18 +502,16 @@ class VaultService:
     def graph(
         self, note: str = "", query: str = "", *, depth: int = 1, limit: int = MAX_NODES, related: bool = True
     ) -> NoteGraph:
-        """The files around a note, or around the notes of the best hits of a query: within `depth` links, and
-        (with `related`) notes near in meaning; at most `limit` files.
+        """Return the files around a note, or around the notes of a query's best hits: within `depth` links,
+        and (with `related`) notes with a similar meaning; at most `limit` files.
 
-        Raises UsageError if neither or both are given, or a number is out of bounds, UnknownNoteError if
-        there is no such note; for a query as `search` does.
+        Raises UsageError if neither or both are given or a number is out of bounds, UnknownNoteError if the
+        note does not exist, and the errors of `search` for a query.
         """
         if bool(note) == bool(query):
             raise UsageError("give either a note or a query, not both")
         if not 1 <= depth <= MAX_DEPTH or not 1 <= limit <= MAX_NODES:
-            raise UsageError(
-                f"depth {depth}, limit {limit}: allowed is depth 1 to {MAX_DEPTH}, limit 1 to {MAX_NODES}"
-            )
+            raise UsageError(f"depth {depth}, limit {limit}: must be 1 to {MAX_DEPTH} and 1 to {MAX_NODES}")
         hits = self.search(SearchRequest(query, _GRAPH_HITS, by_note=True)).results if query else ()
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
@@ -413,18 +530,28 @@ class VaultService:
         """Return an indexed note for reading; with `part`, only the text of a heading or of a `^block`. Of a
         very long text, only the part around `line` (1-based) of the file is returned; for 0, its beginning.
 
-        Raises UnknownNoteError if there is no such note or part.
+        A file whose text is not read is returned without text. Raises UnknownNoteError if there is no such
+        file or part.
         """
         vault = self._session.vault
         with self._session.reader().holder.lease() as snapshot:
+            file = snapshot.catalog.file(vault_path(vault, note))
+            if file and file.state != "note" and kind_of(file.path) in _FOUND_BY_NAME and not part:
+                return _view_of_file(vault, file)
             row = note_of(snapshot, vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
             resolved = {"": row.path} | {normal(target_name(link.target)): link.resolved for link in links}
             start, end = part_of(snapshot, row, text, part)
+            folder = posixpath.dirname(row.path)
 
             def resolve(target: str) -> str | None:
-                return resolved.get(normal(target_name(target)))
+                name = normal(target_name(target))
+                if name in resolved:
+                    return resolved[name]
+                # The source of an `<img>` is no link of the note: it is a path in its folder or the vault.
+                places = (posixpath.normpath(posixpath.join(folder, target)), target)
+                return next((path for path in places if snapshot.catalog.file(path)), None)
 
             if language := language_of_path(row.path):
                 shown = source_view(text[:end], start, language, line)
@@ -440,37 +567,66 @@ class VaultService:
                 properties=row.frontmatter,
                 property_tree=property_view(row.frontmatter, resolve),
                 headings=tuple(snapshot.catalog.headings(row.note_id)),
-                blocks=shown.blocks,
+                blocks=with_part_names(shown.blocks, row.path, text),
                 first_line=shown.first_line,
                 last_line=shown.last_line,
                 more=shown.is_cut_before or shown.is_cut_after,
                 is_cut_before=shown.is_cut_before,
                 is_cut_after=shown.is_cut_after,
                 modified_time=iso_time(row.mtime_ns),
+                canvas={} if part else self._drawing_of(row.path, resolve),
             )
+
+    def _drawing_of(self, path: str, resolve: Callable[[str], str | None]) -> dict[str, JsonValue]:
+        """Return the drawing of a canvas as it is now; empty for other files and if it cannot be read."""
+        if not path.lower().endswith(".canvas"):
+            return {}
+        try:
+            data = read_note(self._session.vault, path, MAX_NOTE_BYTES).data
+        except NoteError:
+            return {}
+        return canvas_drawing(data, lambda text: list(reading_view(text, 0, resolve).blocks), resolve)
 
     def picture(self, path: str) -> Picture:
         """Return the current content of a picture that is an attachment in the index.
 
-        A symbolic link is followed only to a file that is also in the index. Raises UnknownNoteError if there
-        is no such picture, and NoteError if it cannot be read, is too large or is not a picture.
+        Raises UnknownNoteError if there is no such picture, and NoteError if it cannot be read, is too large
+        or is not a picture.
         """
         vault = self._session.vault
-        with self._session.reader().holder.lease() as snapshot:
-            known = snapshot.catalog.file(vault_path(vault, path))
-            real = resolved_path(vault, known.path) if known is not None else ""
-            is_known = known is not None and (real == known.path or snapshot.catalog.file(real) is not None)
-        if known is None or not is_known or known.state != "linked" or not is_picture_name(known.path):
+        known, real = self._indexed_file(path)
+        if known is None or known.state == "skipped" or not is_picture_name(known.path):
             raise UnknownNoteError(f"no such picture in the index: {path!r}")
         if known.size > MAX_PICTURE_BYTES:
             raise NoteError(
-                f"{known.path} has {known.size:,} bytes: pictures of at most {MAX_PICTURE_BYTES:,} are sent"
+                f"{known.path} has {known.size:,} bytes: the maximum for pictures is {MAX_PICTURE_BYTES:,}"
             )
         data = read_note(vault, real, MAX_PICTURE_BYTES).data
         media_type = picture_type(known.path, data)
         if media_type is None:
-            raise NoteError(f"{known.path} is not the kind of picture that its name says")
+            raise NoteError(f"the content of {known.path} does not match its suffix")
         return Picture(known.path, media_type, len(data), data)
+
+    def file(self, path: str) -> BinaryIO:
+        """Open a file that the index knows, whether its text is read or not.
+
+        Raises UnknownNoteError if there is no such file, and NoteError if it cannot be read.
+        """
+        known, real = self._indexed_file(path)
+        if known is None:
+            raise UnknownNoteError(f"no such file in the index: {path!r}")
+        return open_file(self._session.vault, real)
+
+    def _indexed_file(self, path: str) -> tuple[FileRow | None, str]:
+        """Return a file of the index and its real vault path. A symbolic link is followed only to a file that
+        is also in the index."""
+        vault = self._session.vault
+        with self._session.reader().holder.lease() as snapshot:
+            known = snapshot.catalog.file(vault_path(vault, path))
+            if known is None:
+                return None, ""
+            real = resolved_path(vault, known.path)
+            return (known if snapshot.catalog.file(real) else None), real
 
     def chunks(self, note: str, strategy: str = "") -> NoteChunks:
         """Return the chunks of a note from the index, or those that another strategy creates from the same
@@ -486,10 +642,14 @@ class VaultService:
             stored = [one.chunk for one in snapshot.catalog.chunks_of(row.note_id)]
             text = snapshot.catalog.text(row.note_id) if strategy else ""
         if strategy:
-            is_canvas = kind_of(row.path) is FileKind.CANVAS
-            largest = self.settings.files.max_file_bytes
-            data = read_note(self._session.vault, row.path, largest).data if is_canvas else text.encode()
-            parsed = note_from(row.path, data)
+            match kind_of(row.path):
+                case FileKind.CANVAS:
+                    largest = self.settings.files.max_file_bytes
+                    parsed = note_from(row.path, read_note(self._session.vault, row.path, largest).data)
+                case FileKind.DOCUMENT:
+                    parsed = with_language(document_note(row.path, text))
+                case _:
+                    parsed = note_from(row.path, text.encode())
             return NoteChunks(
                 row.path, strategy, OPEN_STRATEGIES, tuple(chunks_of(self._chunker(strategy), parsed))
             )
@@ -516,7 +676,7 @@ class VaultService:
             return vault_health(snapshot, root, unresolved_links(snapshot))
 
     def reader(self) -> IndexReader:
-        """The active index. Raises IndexUnusableError while there is none."""
+        """Return the active index. Raises IndexUnusableError while there is none."""
         return self._session.reader()
 
     def ready_vault(self, name: str = "") -> ReadyVault:
@@ -529,7 +689,11 @@ class VaultService:
         return self._session.notices()
 
     def status(self) -> StatusReport:
-        return replace(self._session.status(), records_clicks=self.settings.records_clicks)
+        return replace(
+            self._session.status(),
+            records_clicks=self.settings.records_clicks,
+            language_model=language_model(self.settings.llm),
+        )
 
     @property
     def settings(self) -> Settings:
@@ -544,7 +708,7 @@ class VaultService:
         """Pause indexing for a time in seconds, or until `resume`. Searches continue, and changes are
         collected."""
         if seconds is not None and not 0 < seconds <= MAX_PAUSE_S:
-            raise UsageError(f"a pause of {seconds:g} s: allowed is more than 0, and at most {MAX_PAUSE_S}")
+            raise UsageError(f"a pause of {seconds:g} s: must be more than 0 and at most {MAX_PAUSE_S}")
         self._session.pause(seconds)
         return self._session.status()
 
@@ -588,6 +752,16 @@ class VaultService:
         return self._session.paused
 
 
+def _base_path(snapshot: Snapshot, vault: Path, name: str) -> str:
+    try:
+        return path_of(snapshot, vault, name)
+    except UnknownNoteError:
+        for file in snapshot.catalog.skipped_files():
+            if f"/{file.path}".lower().endswith(f"/{vault_path(vault, name).lower()}"):
+                raise UsageError(f"{file.path}: {file.reason}") from None
+        raise
+
+
 @dataclass(frozen=True, slots=True)
 class AskedVaults:
     """The vaults of one request: one without a name, or several by name.
@@ -612,7 +786,8 @@ class AskedVaults:
         return replace(answer, notices=(*opened.late, *answer.notices, *opened.notices()))
 
     def ask_events(self, request: AskRequest, fresh_deadline_s: float = _FRESH_S) -> Iterator[AskEvent]:
-        """Yield the answer in steps. Raises as `VaultService.ask_events` and `search` do."""
+        """Yield the answer in steps: first the passages without sentences, then each checked sentence, and
+        finally the whole answer. Raises as `VaultService.ask` does."""
         check_request(SearchRequest(request.question, request.limit))
         opened = self._open(fresh_deadline_s if request.fresh else None)
         events = self.answerer().answer_from(opened.ready, request, self.is_cancelled)
@@ -670,6 +845,28 @@ def _late_text(service: VaultService, deadline_s: float) -> str:
     if service.paused:
         return "results may be out of date: indexing is paused"
     return f"some changes were not indexed within {deadline_s:g} s"
+
+
+def _view_of_file(vault: Path, file: FileRow) -> NoteView:
+    """Return the view of a file without text."""
+    return NoteView(
+        path=file.path,
+        title=posixpath.basename(file.path),
+        uri=file_uri(vault, file.path, in_obsidian=is_obsidian_vault(vault)),
+        language="",
+        tags=(),
+        aliases=(),
+        properties={},
+        property_tree=property_view({}, lambda _: None),
+        headings=(),
+        blocks=(),
+        first_line=1,
+        last_line=1,
+        more=False,
+        is_cut_before=False,
+        is_cut_after=False,
+        modified_time=iso_time(file.mtime_ns),
+    )
 
 
 def check_request(request: SearchRequest) -> None:

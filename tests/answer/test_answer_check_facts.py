@@ -7,9 +7,9 @@ import pytest
 from vault_indexer.answer.check import Claim, Evidence, Finding, check_claim
 from vault_indexer.answer.check.facts import Statement, conflict
 
-DENIES = "it denies what the note says, or the reverse"
-MORE_OR_FEWER = "it speaks of more or of fewer than the note does"
-SURER = "it is surer than the note"
+DENIES = "it denies what the note says, or says what the note denies"
+MORE_OR_FEWER = "it claims more or less than the note"
+SURER = "it is more certain than the note"
 
 
 def read(text: str, heading: str = "", quote: str = "") -> Statement:
@@ -22,7 +22,7 @@ def read(text: str, heading: str = "", quote: str = "") -> Statement:
         # numbers and dates
         ("5 cats", "5 cats", ""),
         ("from 5 to 5 cats", "from 3 to 5 cats", "the number 5 is not in what it cites"),
-        ("from 5 to 3 cats", "from 3 to 5 cats", ""),
+        ("from 5 to 3 cats", "from 3 to 5 cats", "it reverses a direction"),
         ("7 or 6 cats", "5 cats", "the number 6 is not in what it cites"),
         ("-5 cats", "5 cats", "the number -5 is not in what it cites"),
         ("in 2021 it opened", "it opened in May 2021", ""),
@@ -37,6 +37,8 @@ def read(text: str, heading: str = "", quote: str = "") -> Statement:
         ("a 5 km walk", "a walk of 5 and 5 miles", "5 is not in km in what it cites"),
         ("a 5 km walk", "a walk of 5 miles, or 8 km", "5 is not in km in what it cites"),
         ("a 7 km walk of 5 km", "a 7 km walk of 5 miles", "5 is not in km in what it cites"),
+        ("a walk of 8 km", "8 bays in 5 km", "8 is not in km in what it cites"),
+        ("a walk of 8 km", "between 8 and 9 km", ""),
         # code and names
         ("use `ab.py` now", "use `ab.py`", ""),
         ("use `ab.py` now", "use `ac.py`", "'ab.py' is not in what it cites"),
@@ -66,14 +68,14 @@ def read(text: str, heading: str = "", quote: str = "") -> Statement:
         ("Cats sleep in May", "Cats may sleep in May", SURER),
         ("It contains nuts", "May contain nuts", SURER),
         ("In 2021 it was cold", "May 2021 was cold", ""),
-        ("Cats may sleep", "Cats must sleep", "it leaves open what the note demands"),
+        ("Cats may sleep", "Cats must sleep", "it makes optional what the note requires"),
         ("Cats may and must sleep", "Cats must sleep", ""),
         ("Cats sleep", "Cats must sleep", ""),
         # a fact of something else
         (
             "The oak garden gate costs 30 euros",
             "The oak garden gate costs 20 euros, a bench costs 30 euros",
-            "the note says 30 of something else",
+            "the note says 30 about something else",
         ),
         (
             "The oak garden gate costs 20 euros",
@@ -81,16 +83,25 @@ def read(text: str, heading: str = "", quote: str = "") -> Statement:
             "",
         ),
         ("The oak garden gate costs 30 euros", "The oak garden gate is green, a bench costs 30 euros", ""),
-        ("The gate costs 30 euros", "The gate costs 20 euros, a bench costs 30 euros", ""),
+        (
+            "The gate costs 30 euros",
+            "The gate costs 20 euros, a bench costs 30 euros",
+            "the note says it about something else",
+        ),
         (
             "The oak garden fence gate opened in May",
             "The oak garden fence gate opened in June, the bench came in May",
-            "the note says 5 of something else",
+            "the note says 5 about something else",
         ),
         (
             "The oak garden fence gate was built by Bob",
             "The oak garden fence gate was built by Tom, the bench by Bob",
-            "the note says Bob of something else",
+            "the note says Bob about something else",
+        ),
+        (
+            "The garden carp pond filter is cleaned every 9 days in summer",
+            "Clean the garden carp pond filter every 4 weeks in winter and every 9 days in summer",
+            "",
         ),
     ],
 )
@@ -113,7 +124,12 @@ def test_a_heading_states_facts_and_markup_numbers_only_with_the_text() -> None:
         ("cats sleep", "cats sleep, most of them", "Most cats sleep", ""),
         ("cats sleep", "maybe cats sleep", "Cats may sleep", ""),
         ("cats sleep", "in May, cats sleep", "Cats may sleep", SURER),
-        ("may sleep", "cats must, and may sleep", "Cats must sleep", "it leaves open what the note demands"),
+        (
+            "may sleep",
+            "cats must, and may sleep",
+            "Cats must sleep",
+            "it makes optional what the note requires",
+        ),
     ],
 )
 def test_what_limits_a_statement_may_stand_elsewhere_in_the_claim(
@@ -159,7 +175,7 @@ def dropped(reason: str) -> Finding:
         ("The red cat sleeps", "cat x y", dropped("it cites x, y, which was not offered")),
         ("...", "cat", dropped("it has no words")),
         ("The red cat sleeps. It snores.", "cat", dropped("it is more than one sentence")),
-        ("A cow", "cat", dropped("what it cites holds none of its words: 'cow'")),
+        ("A cow", "cat", dropped("what it cites contains none of its words: 'cow'")),
         ("A cow flies", "cat", dropped("its words are not those of what it cites")),
         ("The red cow of the sofa", "cat", Finding("unchecked", "", ("cow",))),
         # two words of five are enough
@@ -189,7 +205,7 @@ def test_a_claim_is_what_its_clauses_are(text: str, ids: str, finding: Finding) 
     assert check_claim(Claim(text, tuple(ids.split()), "red cat sleeps"), OFFERED) == finding
 
 
-NO_QUOTE = "its quote does not stand in what it cites"
+NO_QUOTE = "its quote is not in what it cites"
 TOO_SHORT = "its quote is too short to say anything"
 
 

@@ -81,7 +81,7 @@ def test_a_model_that_obeys_is_not_believed(kiln: AskedVault, number: int) -> No
         )
 
     answer = kiln.ask(f"{QUESTION} kiln {number}", ScriptedLlm(reply=obey), ask=WIDE, llm=LARGE)
-    assert answer.kind == "quotes"
+    assert answer.kind == "passages"  # no note says it of this kiln
     assert len(answer.dropped) == 3
     assert all(one.verdict == "quoted" for one in answer.sentences)
 

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 from hit_maker import make_hit
 
-from vault_indexer.answer.extract import LONGEST_CODE, LONGEST_LIST, choose_quotes, is_supported, quotable
+from vault_indexer.answer.extract import Question, choose_quotes, is_supported
+from vault_indexer.answer.question import AskedKind
+from vault_indexer.answer.quotable import LONGEST_CODE, LONGEST_LIST, quotable, whole_steps
 from vault_indexer.answer.sentences import NoteText, Sentence
 from vault_indexer.model import NoteRow
 from vault_indexer.search import QuestionWord
@@ -91,12 +93,12 @@ TABLE = "Before | it\n\n| a | b **c** |\n| --- | :-: |\n| 1 | `2` |\n| 3 | x<br>
 
 
 def test_a_row_is_quoted_with_the_header_above_the_delimiters() -> None:
-    assert quoted(TABLE, "1") == [("| 1 | `2` |", "a | b c\n1 | 2")]
-    assert quoted(TABLE, "4\\|5") == [("| 4\\|5 | 6 |", "a | b c\n4|5 | 6")]
+    assert quoted(TABLE, "1") == [("| 1 | `2` |", "a: 1; b c: 2")]
+    assert quoted(TABLE, "4\\|5") == [("| 4\\|5 | 6 |", "a: 4|5; b c: 6")]
     assert quoted(TABLE, "b **c**") == []
     assert quoted(TABLE, "x<br>y") == []
     assert quoted(TABLE, "Before | it") == [("Before | it", "Before | it")]
-    assert quoted("a | b\n-|-\n1 | 2", "1") == [("1 | 2", "a | b\n1 | 2")]
+    assert quoted("a | b\n-|-\n1 | 2", "1") == [("1 | 2", "a: 1; b: 2")]
     assert quoted("|---|\n| 1 |", "1") == [("1", "1")]  # no header
     assert quoted("x\n| 1 |\n", "1") == [("1", "1")]
 
@@ -143,46 +145,104 @@ def chosen(
     scores: tuple[float, ...] = (1.0, 1.0),
     header: str = "",
     is_code: bool = False,
+    question: str = "",
 ) -> list[str]:
     """The quotes for a question of these words, of sentences each with the number of its hit."""
     text = " ".join(one for one, _ in sentences)
     note, start = NoteText(ROW, text, ""), 0
+    headings = (header,) if header else ()
     read: list[Sentence] = []
     for one, hit in sentences:
         block = (start, start + len(one)) if is_code and not read else None
-        read.append(Sentence(note, start, start + len(one), one, hit, block))
+        read.append(Sentence(note, start, start + len(one), one, hit, block, None, headings))
         start += len(one) + 1
-    hits = [replace(HIT, score=score, header_path=header) for score in scores]
-    found = choose_quotes(read, hits, [word(one) for one in words.split()], limit)
+    hits = [replace(HIT, score=score) for score in scores]
+    asked = Question(AskedKind("", "en", question or words), [word(one) for one in words.split()])
+    found = choose_quotes(read, hits, asked, limit)
     return [one.readable for one in found]
 
 
 def test_the_sentence_with_most_words_comes_first_and_a_better_hit_counts() -> None:
-    two, three = ("red green", 0), ("red green blue", 1)
-    assert chosen("red green blue", two, three) == ["red green blue", "red green"]
-    assert chosen("red green blue", two, three, limit=1) == ["red green blue"]
-    # 2 / 3 of a hit of 1 are .67; all of a hit of .5 are .65
-    assert chosen("red green blue", two, three, scores=(1.0, 0.5)) == ["red green", "red green blue"]
-    assert chosen("red green blue", two, three, scores=(1.0, 0.6))[0] == "red green blue"
-    assert chosen("red green blue", two, three, limit=0) == []
+    three, four = ("red green blue", 0), ("red green blue pink", 1)
+    words = "red green blue pink"
+    assert chosen(words, three, four) == ["red green blue pink", "red green blue"]
+    assert chosen(words, three, four, limit=1) == ["red green blue pink"]
+    # 3 / 4 of a hit of 1 are .75; all of a hit of .6 are .72
+    assert chosen(words, three, four, scores=(1.0, 0.6)) == ["red green blue", "red green blue pink"]
+    assert chosen(words, three, four, scores=(1.0, 0.7))[0] == "red green blue pink"
+    assert chosen(words, three, four, limit=0) == []
 
 
-def test_code_counts_half_and_a_word_above_a_fifth() -> None:
-    assert chosen("red green blue", ("red green blue", 0), ("red green", 1), is_code=True)[0] == "red green"
+@pytest.mark.parametrize(
+    ("question", "text", "header", "is_quote"),
+    [
+        ("red green", "red", "", False),
+        ("red green", "red", "Green", True),
+        ("red green get", "red green", "", True),  # a light word
+        ("red green blue pink", "red green blue", "", True),
+        ("red green blue pink", "red green", "", False),
+        ("red green blue pink cyan", "red green blue", "", True),
+    ],
+)
+def test_a_long_question_may_lack_a_word(question: str, text: str, header: str, is_quote: bool) -> None:
+    assert bool(chosen(question, (text, 0), header=header)) is is_quote
+
+
+def test_words_in_the_rest_of_the_passage_count_for_the_most_part() -> None:
+    assert chosen("red green blue", ("red", 0), ("green blue", 1)) == ["green blue"]
+    assert chosen("red green blue", ("red", 0), ("green blue", 0)) == ["green blue", "red"]
+
+
+def test_code_counts_half_and_a_word_above_less() -> None:
+    code, prose = ("red green blue pink", 0), ("red green blue", 1)
+    assert chosen("red green blue pink", code, prose, is_code=True)[0] == "red green blue"
     assert chosen("red tower", ("red one", 0), ("blue two", 1)) == ["red one"]
     assert chosen("red hill", ("red one", 0), ("blue two", 1)) == []
     assert chosen("red hill", ("red one", 0), ("blue two", 1), header="The hill") == ["red one"]
+
+
+def test_words_of_the_sentence_before_count_for_the_order() -> None:
+    alone, first, second = ("green blue pink one", 1), ("red two", 0), ("green blue pink three", 0)
+    assert chosen("red green blue pink", alone, first, second)[0] == "green blue pink three"
+    assert chosen("red green blue pink", alone, second, first)[0] == "green blue pink one"
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What is a kiln?", "A kiln fires clay."),
+        ("What are kilns?", "A kiln fires clay."),
+        ("kiln", "Buy a kiln."),
+        ("What does a kiln for the school cost?", "Buy a kiln."),
+    ],
+)
+def test_a_sentence_that_begins_with_what_is_to_be_defined_comes_first(question: str, first: str) -> None:
+    buy, fires = ("Buy a kiln.", 0), ("A kiln fires clay.", 1)
+    assert chosen("kiln", buy, fires, scores=(1.0, 0.6), question=question)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "whole"),
+    [
+        ("Do:\n\n1. one\n2. two\n   more\n3. three\n\nEnd", "2. two", "1. one\n2. two\n   more\n3. three"),
+        ("Do:\n1. one\n2. two", "2. two", "1. one\n2. two"),
+        ("Do:\n- one\n- two", "- two", "- two"),
+        ("Do:\n1. " + "x" * LONGEST_LIST + "\n2. two", "2. two", "2. two"),
+        ("In 2020. Then 2. two", "2. two", "2. two"),
+    ],
+)
+def test_a_step_is_quoted_with_the_other_steps(text: str, part: str, whole: str) -> None:
+    start = text.index(part)
+    step = Sentence(NoteText(ROW, text, ""), start, start + len(part), part, 0)
+    assert whole_steps(step).quote == whole
 
 
 def test_two_quotes_of_a_hit_and_none_of_little_worth() -> None:
     pair = [("red green one", 0), ("red green two", 0), ("red green three", 0), ("red green four", 1)]
     assert chosen("red green", *pair) == ["red green one", "red green two", "red green four"]
     words = "red green blue cyan pink"
-    four, two = ("red green blue cyan pink", 0), ("red green", 1)
-    assert chosen(words, four, two) == [four[0], two[0]]  # two of five are as little as may be
-    assert chosen(f"{words} gray", ("red green blue cyan pink gray", 0), two) == [
-        "red green blue cyan pink gray"
-    ]
+    whole, title = (words, 0), ("something else", 1)
+    assert chosen(words, whole, title, header=words, scores=(1.0, 0.6)) == [words]
 
 
 def test_a_repeated_sentence_is_one_quote_and_a_new_one_comes_before_a_like_one() -> None:

@@ -82,7 +82,7 @@ def test_neither_headings_nor_frontmatter_nor_comments_are_quoted(notes: AskedVa
 
 def test_rows_and_lines_of_code_can_be_quoted(notes: AskedVault) -> None:
     texts = [one.text for one in notes.ask("How many grams of spelt flour?").sentences]
-    assert "flour | grams\nspelt flour | 100" in texts
+    assert "flour: spelt flour; grams: 100" in texts
     texts = [one.text for one in notes.ask("bake --temperature sourdough minutes").sentences]
     assert "bake --temperature 240 --minutes 45" in texts
 

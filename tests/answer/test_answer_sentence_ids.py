@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from indexed_vault import write_notes
 
-from vault_indexer.answer.extract import quotable
+from vault_indexer.answer.quotable import quotable
 from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import AskRequest, Citation, SearchRequest
@@ -103,7 +103,7 @@ def test_the_sentences_of_a_citation_are_found_by_their_ids(service: VaultServic
 
 
 def test_an_answer_names_the_sentences_that_it_rests_on(service: VaultService) -> None:
-    answer = service.ask(AskRequest("when to ring the doctor Smith", use_model=False))
+    answer = service.ask(AskRequest("call Dr. Smith at once", use_model=False))
     cited = [citation for one in answer.sentences for citation in one.citations]
     assert cited
     assert all(citation.sentence_ids for citation in cited)

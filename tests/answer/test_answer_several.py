@@ -196,9 +196,9 @@ def test_an_opened_vault_lists_what_its_index_knows(vaults: Vaults) -> None:
     assert [one.path for one in vault.orphans(1)] == ["Boats.md"]
     assert vault.unresolved_links(1) == ()
     for wrong in (0, -1):
-        with pytest.raises(UsageError, match=f"limit {wrong}: allowed is 1 or more"):
+        with pytest.raises(UsageError, match=f"limit {wrong}: must be 1 or more"):
             vault.orphans(wrong)
-        with pytest.raises(UsageError, match=f"limit {wrong}: allowed is 1 or more"):
+        with pytest.raises(UsageError, match=f"limit {wrong}: must be 1 or more"):
             vault.unresolved_links(wrong)
     assert vault.links("Boats").path == "Boats.md"
     assert vault.mentions("Boats", limit=1).mentions == ()
@@ -213,11 +213,11 @@ def test_what_is_out_of_bounds_is_refused(vaults: Vaults) -> None:
         with pytest.raises(UsageError, match="give either a note or a query, not both"):
             coast.graph(note, query)
     for depth, limit in ((0, 1), (4, 1), (1, 0), (1, 301)):
-        with pytest.raises(UsageError, match=f"depth {depth}, limit {limit}: allowed is depth 1 to 3, limit"):
+        with pytest.raises(UsageError, match=f"depth {depth}, limit {limit}: must be 1 to 3 and"):
             coast.graph("Boats", depth=depth, limit=limit)
     assert len(coast.graph("Boats", depth=3, limit=1).nodes) == 1
     for seconds in (0, -1, 604_801):
-        with pytest.raises(UsageError, match=f"a pause of {seconds:g} s: allowed is more than 0"):
+        with pytest.raises(UsageError, match=f"a pause of {seconds:g} s: must be more than 0"):
             coast.pause(seconds)
     with pytest.raises(UnknownNoteError, match=r"no such picture in the index: 'Boats\.md'"):
         coast.picture("Boats.md")
@@ -257,7 +257,7 @@ def test_passages_of_different_models_are_those_that_say_most(vaults: Vaults) ->
     searcher = Searcher(ForeignEmbedder(), Settings().search)  # type: ignore[arg-type]
     other = replace(second, reader=replace(second.reader, searcher=searcher))
     answer = _asked(replace(ready, vaults=[first, other]), LIGHTHOUSE)
-    assert any("mixed by relevance" in notice for notice in answer.notices)
+    assert any("order across them is less certain" in notice for notice in answer.notices)
     assert answer.sentences[0].citations[0].vault == "coast"
     assert answer.passages[0].vault == "coast"
     assert answer.passages[0].relevance == max(hit.relevance for hit in answer.passages)

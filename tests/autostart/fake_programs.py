@@ -1,7 +1,5 @@
 """Programs of a system that record how they are called, in a folder that is put in front of PATH."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """`indexer service`; the programs of the system record how they are called."""
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import json
@@ -384,7 +382,7 @@ def test_hints_of_a_service(
         "not part of the service: INDEXER_A, INDEXER_SEARCH_LIMIT; set these keys in the configuration"
     )
     assert linger == (
-        "it starts when you log in; `loginctl enable-linger nobody-here` starts it with the machine"
+        "the service starts when you log in; `loginctl enable-linger nobody-here` starts it at boot"
     )
     assert "loginctl" not in here.run("service", "install", "--system", "launchd").err
 
@@ -409,7 +407,7 @@ def test_both_files_of_a_log_are_printed(here: CommandHere, monkeypatch: pytest.
     assert "\x1b" not in ran.out
     assert ran.out.splitlines()[3:] == ["three\N{REPLACEMENT CHARACTER}"]
     followed = here.run("service", "logs", *place(here, "schtasks"), "--follow")
-    said = f"--follow is for systemd's journal; the log of this service is the file {log}"
+    said = f"--follow requires systemd's journal; the log of this service is the file {log}"
     assert (followed.code, followed.out, followed.err) == (2, "", f"indexer: {said}\n")
     monkeypatch.setenv("PATH", str(here.sandbox.root))
     missing = here.run("service", "logs", *place(here, "systemd"))

@@ -1,7 +1,5 @@
 """The agent of launchd is ended where it runs, and only there; the program records how it is called."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The unit under a real systemd of the user, which runs in a mount namespace of its own: needs root."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import shutil

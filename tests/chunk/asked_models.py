@@ -1,7 +1,5 @@
 """Strategies that ask a model, built on one that is scripted; and notes with known paragraphs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

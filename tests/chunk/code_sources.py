@@ -155,12 +155,7 @@ NAMED = [
 ]
 
 NO_CODE = [
-    "total 8\n-rw-r--r-- 1 root root 12 Jan 1 notes.md",
-    '{\n  "a": [1, 2]\n}',
-    "a: 1\nb:\n  - c",
-    "Dear all,\nthe function of a class is to import knowledge.",
-    "x = 1\nprint(x)",
-    "+--+\n|ab|\n+--+",
-    "SELECT * FROM notes WHERE path = 'a';",
-    '<p class="a">text</p>',
+    *("total 8\n-rw-r--r-- 1 root root 12 Jan 1 notes.md", '{\n  "a": [1, 2]\n}', "a: 1\nb:\n  - c"),
+    *("Dear all,\nthe function of a class is to import knowledge.", "x = 1\nprint(x)", "+--+\n|ab|\n+--+"),
+    *("SELECT * FROM notes WHERE path = 'a';", '<p class="a">text</p>'),
 ]

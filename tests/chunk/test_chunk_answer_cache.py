@@ -1,7 +1,5 @@
 """The folder of a model's answers is bounded, and what was used last stays."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

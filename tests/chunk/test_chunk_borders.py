@@ -4,8 +4,6 @@ The golden has a line for each note of Obsidian's help and of the first 500 of t
 chunks, a digest of what divides them (ids, spans, headings, overlap, what is embedded), and the path.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -19,7 +17,7 @@ import pytest
 from vault_indexer.chunk import ChoosingChunker, chunks_of
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import NoteError
-from vault_indexer.index.reading.note import note_from
+from vault_indexer.index.reading import note_from
 
 VAULTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "vaults"
 HELP, LARGE = VAULTS / "obsidian-help", VAULTS / "large.tar.xz"

@@ -1,11 +1,9 @@
 """Frontmatter over rules over settings, and what a note may not choose."""
 
-from __future__ import annotations
-
 import pytest
 from chunk_laws import note_of
 
-from vault_indexer.chunk import Choice, ChoosingChunker, options_for
+from vault_indexer.chunk import Choice, Chooser, ChoosingChunker
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import JsonValue
 
@@ -23,7 +21,7 @@ SETTINGS = ChunkingSettings.model_validate(
 
 
 def choose(path: str, own: JsonValue = None) -> Choice:
-    return options_for(path, {} if own is None else {"chunking": own}, SETTINGS)
+    return Chooser(SETTINGS).choice(path, {} if own is None else {"chunking": own})
 
 
 @pytest.mark.parametrize(
@@ -60,7 +58,7 @@ def test_a_table_of_options_and_the_shorthand() -> None:
 
 def test_a_size_of_the_choice_beats_one_of_the_settings_that_contradicts_it() -> None:
     settings = ChunkingSettings.model_validate({"max_chunk_chars": 4000, "min_chunk_chars": 1000})
-    chosen = options_for("a.md", {"chunking": {"max_chunk_chars": 500}}, settings)
+    chosen = Chooser(settings).choice("a.md", {"chunking": {"max_chunk_chars": 500}})
     assert chosen.diagnostics == ()
     assert (chosen.settings.max_chunk_chars, chosen.settings.min_chunk_chars) == (500, 200)
 

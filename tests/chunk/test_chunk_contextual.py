@@ -1,7 +1,5 @@
 """`contextual`: a sentence from a model in front of what is embedded, around any strategy."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -98,25 +96,40 @@ def test_a_failure_costs_the_preamble_alone(model: ScriptedModel, answer: Answer
         contextual(model, keep_on_failure=False).chunk(NOTE)
 
 
-def test_a_failure_in_the_middle_costs_that_chunk_alone(model: ScriptedModel) -> None:
-    says(model, "One.", "?!", "Three.", "Four.")
-    chunks = contextual(model).chunk(NOTE)
-    assert [chunk.preamble for chunk in chunks] == ["One.", "", "Three.", "Four."]
-    assert chunks[1].extra == {"no_preamble": "the answer holds no words"}
+NO_WORDS = {"no_preamble": "the answer contains no words"}
+NO_CALL = {"no_preamble": "max_api_calls = 2 is reached"}
+DROP = {"keep_on_failure": False}
 
 
-def test_no_more_than_max_api_calls(model: ScriptedModel) -> None:
-    says(model, "One.", "Two.")
-    chunks = contextual(model, max_api_calls=2).chunk(NOTE)
-    assert [chunk.preamble for chunk in chunks] == ["One.", "Two.", "", ""]
-    assert chunks[3].extra == {"no_preamble": "max_api_calls = 2 is reached"}
-
-
-def test_chunks_beyond_max_api_calls_are_dropped_if_they_shall_not_be_kept(model: ScriptedModel) -> None:
-    says(model, "One.", "Two.")
-    chunks = contextual(model, max_api_calls=2, keep_on_failure=False).chunk(NOTE)
-    assert [chunk.body for chunk in chunks] == [PLAIN[0].body, PLAIN[1].body]
-    assert [chunk.extra for chunk in chunks] == [{"dropped_chunks": 2}, {}]
+@pytest.mark.parametrize(
+    ("script", "options", "kept", "extras"),
+    [
+        (["One.", "?!", "Three.", "Four."], {}, [0, 1, 2, 3], [{}, NO_WORDS, {}, {}]),
+        (["One.", "?!", "Three.", "Four."], DROP, [0, 2, 3], [{"dropped_chunks": 1}, {}, {}]),
+        (["One.", "Two.", "Three.", "Four."], DROP, [0, 1, 2, 3], [{}, {}, {}, {}]),
+        (["One.", "Two."], {"max_api_calls": 2}, [0, 1, 2, 3], [{}, {}, NO_CALL, NO_CALL]),
+        (["One.", "Two."], {"max_api_calls": 2, **DROP}, [0, 1], [{"dropped_chunks": 2}, {}]),
+        # A model that is down is not asked about the rest of the note.
+        (["?!", "Two.", FAILURES["no protocol"]], DROP, [1], [{"dropped_chunks": 3, "unreached": True}]),
+    ],
+)
+def test_a_chunk_without_its_preamble_is_kept_or_dropped(
+    model: ScriptedModel,
+    script: list[Answer],
+    options: dict[str, object],
+    kept: list[int],
+    extras: list[dict[str, object]],
+) -> None:
+    model.script += script
+    chunks = contextual(model, None, **options).chunk(NOTE)
+    assert [replace(chunk, preamble="", extra={}) for chunk in chunks] == [PLAIN[number] for number in kept]
+    assert [chunk.extra for chunk in chunks] == extras
+    said = [*script, "", ""]
+    assert [chunk.preamble for chunk in chunks] == [
+        "" if "no_preamble" in chunk.extra else said[number]
+        for chunk, number in zip(chunks, kept, strict=True)
+    ]
+    assert len(model.requests) == len(script)
 
 
 def test_answers_are_kept(model: ScriptedModel, tmp_path: Path) -> None:
@@ -163,20 +176,6 @@ def test_around_every_strategy_the_chunks_stay_the_same(strategy: str, granulari
         chunks = wrapped.chunk(note)
         check_laws(note, chunks)
         assert [chunk.content for chunk in chunks] == [chunk.content for chunk in plain.chunk(note)]
-
-
-def test_true_and_false_are_short_forms() -> None:
-    def granularity(value: object) -> str:
-        return ChunkingSettings.model_validate({"contextual": value}).contextual.granularity
-
-    assert [granularity(value) for value in (True, False, {}, {"granularity": "section"})] == [
-        "chunk",
-        "none",
-        "none",
-        "section",
-    ]
-    assert ChunkingSettings.model_validate({"contextual": True}).asks_model
-    assert not ChunkingSettings().asks_model
 
 
 def test_a_rule_of_the_user_may_ask_for_preambles_and_a_note_may_not(model: ScriptedModel) -> None:
@@ -270,14 +269,6 @@ def test_the_user_writes_the_prompt(model: ScriptedModel) -> None:
     assert [request.max_tokens for request in model.requests] == [160] * 4
 
 
-@pytest.mark.parametrize(
-    "template", ["{chunk_text", "{document_text}", "{chunk_text} {title}", "{} {chunk_text}"]
-)
-def test_a_template_is_checked(template: str) -> None:
-    with pytest.raises(ValueError, match="a template"):
-        ChunkingSettings.model_validate({"contextual": {"granularity": "chunk", "user_template": template}})
-
-
 def test_the_whole_note_is_in_the_prompt_where_it_fits_and_comes_first(model: ScriptedModel) -> None:
     says(model, *"abcdabcd")
     contextual(model).chunk(NOTE)
@@ -359,31 +350,10 @@ def test_a_transient_error_is_asked_again(model: ScriptedModel) -> None:
     assert len(model.requests) == 3, "an answer that is no answer is not transient"
 
 
-def test_a_chunk_whose_preamble_fails_is_dropped_if_it_shall_not_be_kept(model: ScriptedModel) -> None:
-    says(model, "One.", "?!", "Three.", "Four.")
-    chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
-    assert [chunk.body for chunk in chunks] == [PLAIN[n].body for n in (0, 2, 3)]
-    assert chunks[0].extra == {"dropped_chunks": 1}
-
-
 def test_where_all_chunks_fail_the_first_reason_is_told(model: ScriptedModel) -> None:
     model.script += ["?!", FAILURES["no protocol"]]
-    with pytest.raises(NoteError, match=r"keep_on_failure is false: the answer holds no words$"):
+    with pytest.raises(NoteError, match=r"keep_on_failure is false: the answer contains no words$"):
         contextual(model, keep_on_failure=False).chunk(NOTE)
-
-
-def test_where_nothing_fails_nothing_is_dropped(model: ScriptedModel) -> None:
-    says(model, "One.", "Two.", "Three.", "Four.")
-    chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
-    assert [replace(chunk, preamble="") for chunk in chunks] == PLAIN
-
-
-def test_the_first_chunk_that_stays_says_what_became_of_the_others(model: ScriptedModel) -> None:
-    model.script += ["?!", "Two.", FAILURES["no protocol"]]
-    chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
-    assert [chunk.body for chunk in chunks] == [PLAIN[1].body]
-    assert chunks[0].extra == {"dropped_chunks": 3, "unreached": True}
-    assert len(model.requests) == 3, "a model that is down is not asked about the rest of the note"
 
 
 class AllAtOnce:

@@ -1,7 +1,5 @@
 """One body of tests, every strategy: a new row of the table is covered without a line here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

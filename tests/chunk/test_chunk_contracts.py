@@ -1,14 +1,12 @@
 """What docs/internals/contracts.md promises of the strategies, beyond the laws of all of them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from chunk_laws import build, note_of
 
-from vault_indexer.chunk.cutting.markers import load_markers
+from vault_indexer.chunk.strategies.paragraphs import load_markers
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import Chunk
@@ -106,38 +104,14 @@ def test_continuations_beyond_the_limit_begin_a_chunk_whatever_its_size() -> Non
     assert len(cut("discourse", text, max_continuation_merges=9, **DISCOURSE)) == 1
 
 
-def test_the_overflow_bounds_what_grows_by_continuations() -> None:
-    text = "\n\n".join([SENTENCE * 3, *[f"However, {SENTENCE}"] * 20])
-    options = DISCOURSE | {"max_chars": 200, "continuation_overflow": 0.25, "max_continuation_merges": 50}
-    chunks = cut("discourse", text, **options)
-    assert 200 < max(len(chunk.body) for chunk in chunks) <= 250
-
-
-def test_chunks_say_why_they_were_merged_and_closed() -> None:
-    long = SENTENCE * 9
-    text = f"{long}\n\nHowever, {SENTENCE}\n\n# H\n\nShort.\n\nTherefore, {SENTENCE}{SENTENCE}\n\n{long}"
-    chunks = cut("discourse", text, **DISCOURSE)
-    told = [(chunk.extra["merge_reason"], chunk.extra["closure_marker"]) for chunk in chunks]
-    assert told == [("continuation_marker", None), ("short_paragraph", "Therefore"), (None, None)]
-    assert [chunk.extra["para_ids"] for chunk in chunks] == [
-        ["N_paragraph_0", "N_paragraph_1"],
-        ["N_paragraph_2", "N_paragraph_3"],
-        ["N_paragraph_4"],
-    ]
-
-
-def test_chunks_say_their_language_and_whether_they_hold_two() -> None:
-    english = "The house is on the hill and the garden is in front of it with all that you can see."
-    spanish = "La casa está en la colina y el jardín que se ve desde allí es de los más bonitos."
-    (chunk,) = cut("discourse", f"{english}\n\n{spanish}\n\n{english}")
-    assert (chunk.extra["language_detected"], chunk.extra["mixed_language"]) == ("en", True)
-    (chunk,) = cut("discourse", f"{english}\n\n{english}")
-    assert (chunk.extra["language_detected"], chunk.extra["mixed_language"]) == ("en", False)
-
-
 @pytest.mark.parametrize(
     ("language", "opening"),
     [
+        ("en", "However, the other"),
+        ("es", "Sin embargo, la otra"),
+        ("pt", "No entanto, a outra"),
+        ("de", "Allerdings ist das"),
+        ("fr", "Cependant, la suite"),
         ("en", "So, the rest"),
         ("en", "That said, it"),
         ("en", "In any case, the rest"),
@@ -163,6 +137,16 @@ def test_chunks_say_their_language_and_whether_they_hold_two() -> None:
 )
 def test_the_built_in_markers_know_the_connectives_of_a_lexicon(language: str, opening: str) -> None:
     assert load_markers()[language].continues(opening)
+
+
+@pytest.mark.parametrize(
+    ("language", "opening"),
+    [("en", "Therefore"), ("es", "Por lo tanto"), ("pt", "Portanto"), ("de", "Daher")],
+)
+def test_the_built_in_markers_know_conclusions(language: str, opening: str) -> None:
+    markers = load_markers()[language]
+    assert markers.conclusion_of(f"{opening}, {SENTENCE}") == opening
+    assert not markers.continues(f"Nothing else, {SENTENCE}")
 
 
 def test_a_folder_of_markers_adds_and_replaces_languages(tmp_path: Path) -> None:
@@ -197,27 +181,7 @@ def test_a_broken_file_of_markers_is_named(tmp_path: Path, content: str, told: s
 # --- boundary, markdown, recursive, token, header_based
 
 
-def test_the_small_end_of_a_long_paragraph_joins_what_follows() -> None:
-    sentences = " ".join(f"Sentence {n} of a long paragraph ends here." for n in range(5))
-    chunks = cut("boundary", f"{sentences}\n\n{'x' * 100}", max_chunk_size=200, min_chunk_size=100)
-    assert [len(chunk.body) > 100 for chunk in chunks] == [True, True]
-    assert chunks[-1].body.startswith("Sentence 3") and chunks[-1].body.endswith("x" * 100)
-
-
-def test_boundary_packs_units_up_to_the_maximum() -> None:
-    text = "\n\n".join([WORDS] * 10)
-    assert sizes(cut("boundary", text, max_chunk_size=500, size_unit="words")) == [500, 500]
-    alone = cut("boundary", "\n\n".join(["A few words."] * 3), merge_small_chunks=False)
-    assert len(alone) == 3
-    assert alone[0].extra == {"split_on": "paragraph", "size_unit": "characters"}
-
-
-def test_patterns_add_to_the_boundaries_or_replace_them() -> None:
-    text = "Q: one?\nA: yes.\n\nMore on it.\n\nQ: two?\nA: no.\n"
-    options = {"merge_small_chunks": False, "patterns": ["^Q: "]}
-    assert len(cut("boundary", text, **options)) == 3
-    replaced = cut("boundary", text, replace_patterns=True, **options)
-    assert [chunk.body for chunk in replaced] == ["Q: one?\nA: yes.\n\nMore on it.", "Q: two?\nA: no."]
+def test_patterns_that_replace_the_boundaries_are_needed() -> None:
     with pytest.raises(ValueError, match="replace_patterns needs patterns"):
         ChunkingSettings.model_validate({"strategy": "boundary", "replace_patterns": True})
 
@@ -228,21 +192,6 @@ def test_markdown_says_which_blocks_and_headers_a_chunk_has() -> None:
     assert (first.extra["has_table"], first.extra["has_code_block"]) == (True, False)
     assert (second.extra["has_table"], second.extra["has_code_block"]) == (False, True)
     assert second.extra["headers"] == [{"level": 1, "text": "B", "line": 9}]
-
-
-@pytest.mark.parametrize("position", ["end", "start"])
-def test_recursive_drops_any_separator_unless_it_is_kept(position: str) -> None:
-    text = "; ".join("x" * 40 for _ in range(4))
-    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "], "separator_position": position}
-    dropped = cut("recursive", text, keep_separator=False, **options)
-    assert [chunk.body for chunk in dropped] == ["x" * 40] * 4
-    assert dropped[0].extra == {"separators": ["; "]}
-    assert "".join(chunk.body for chunk in cut("recursive", text, **options)) == text
-
-
-def test_token_says_its_tokenizer_and_the_count() -> None:
-    (chunk,) = cut("token", SENTENCE)
-    assert chunk.extra == {"token_count": 10, "tokenizer": "embedding model"}
 
 
 def test_a_small_section_joins_the_last_piece_of_a_section_that_was_split() -> None:

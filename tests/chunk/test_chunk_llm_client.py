@@ -1,7 +1,5 @@
 """How a language model is asked: its failures, how many calls at once, and when not at all."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +39,7 @@ def test_a_model_that_is_switched_off_is_not_asked(model: ScriptedModel) -> None
     assert switch.complete("Who?", timeout_s=1.0) == "fine"
     model.requests.clear()
     with pytest.raises(KeyError), switch.off():
-        with pytest.raises(ProviderError, match="the model has not been asked yet"):
+        with pytest.raises(ProviderError, match="the model has not been called yet"):
             switch.complete("Why?", timeout_s=7.0)
         raise KeyError
     assert model.requests == []
@@ -128,7 +126,7 @@ def test_a_model_that_fails_three_times_in_a_row_rests(model: ScriptedModel) -> 
     asker = Asker(model, pause_s=DEADLINE_S)
     model.script += [DOWN, DOWN, "one", DOWN, DOWN, DOWN]
     down = "this is no answer"
-    rests = "model scripted/test failed 3 times in a row: it is not asked again"
+    rests = "model scripted/test failed 3 times in a row: it is not called again"
     assert outcomes(asker, 8) == [down, down, "ONE", down, down, down, rests, rests]
     assert len(model.requests) == 6
 
@@ -260,8 +258,8 @@ def test_an_answer_is_kept_for_its_own_question_alone(
         ('Sure! {"a": {"b": 2}} Done.', {"a": {"b": 2}}),
         ('<think>{"a": 0}</think>{"a": 1}', {"a": 1}),
         ('{"a": "</think>"}', {"a": "</think>"}),
-        ("} {", "the answer holds no JSON object"),
-        ("[1]", "the answer holds no JSON object"),
+        ("} {", "the answer contains no JSON object"),
+        ("[1]", "the answer contains no JSON object"),
         ("{a}", "the answer is not valid JSON"),
     ],
 )
@@ -302,7 +300,7 @@ def test_a_line_has_its_size(answer: str, limit: int, line: str) -> None:
 
 
 def test_a_line_has_words() -> None:
-    with pytest.raises(UnusableAnswerError, match="the answer holds no words"):
+    with pytest.raises(UnusableAnswerError, match="the answer contains no words"):
         one_line("--", 9)
 
 

@@ -1,7 +1,5 @@
 """Every note has at least one chunk: of a note without a body it is made of the properties."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,10 +1,8 @@
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.chunk.cutting import NoteSentences
+from vault_indexer.chunk import NoteSentences
 from vault_indexer.text.sentences import sentences
 
 

@@ -1,7 +1,5 @@
 """Time grows with the note: four times the text may not take much more than four times as long."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The rules by which strategies gather and divide, with both sides of each bound. Sizes are in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

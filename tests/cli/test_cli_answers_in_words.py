@@ -99,6 +99,23 @@ def test_a_written_answer_says_what_was_checked(here: CommandHere, daemon: Answe
     assert daemon.requests == [AskedFor(ASK.path, asked)]
 
 
+@pytest.mark.parametrize(
+    ("source", "words", "lines"),
+    [
+        ("Rings are\nice.", "Rings are\nice.", ['  "Rings are ice."']),
+        ("Rings:\n\n- ice\n- dust\n", "Rings:\nice\ndust", ['  "Rings:', "   ice", '   dust"']),
+        ("```py\nif ice:\n    melt()\n```", "if ice:\n    melt()", ['  "if ice:', '       melt()"']),
+        ("| a | b |", "ring: ice; moon: rock", ['  "ring: ice; moon: rock"']),
+    ],
+)
+def test_quoted_lists_and_code_have_their_lines(
+    here: CommandHere, daemon: AnsweringDaemon, source: str, words: str, lines: list[str]
+) -> None:
+    quoted = replace(QUOTED, text=words, citations=(replace(CITATION, quote=source),))
+    daemon.answer(ASK, answered("quotes", quoted))
+    assert here.indexer("ask", "x").out.splitlines()[1:-1] == lines
+
+
 def test_quotes_are_said_to_be_quotes(here: CommandHere, daemon: AnsweringDaemon) -> None:
     daemon.answer(ASK, replace(answered("quotes", QUOTED), missing_words=("moon",)))
     ran = here.indexer("ask", "x")
@@ -137,7 +154,7 @@ def test_the_prompt_is_shown_line_by_line(here: CommandHere, daemon: AnsweringDa
     assert daemon.requests == [AskedFor(ASK.path, {"q": "x", "show_prompt": True})]
     daemon.answer(ASK, answered("declined"))
     ran = here.indexer("ask", "x", "--show-prompt")
-    assert (ran.code, ran.out, ran.err) == (1, "", "nothing would be sent to a language model\n")
+    assert (ran.code, ran.out, ran.err) == (1, "", "no prompt: no language model would be called\n")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +214,7 @@ FOUR_NOTES = tuple(
         (2, FOUR_NOTES[1:], (), (), "AB|CD", ""),
         (1, (*FOUR_NOTES, HIT), (), (), "A|BCD", ""),
         (1, (*FOUR_NOTES, HIT), (), ("--nearest",), "A|ABCDAN", ""),
-        (0, FOUR_NOTES, (), (), "AABCA", "in meaning:"),
+        (0, FOUR_NOTES, (), (), "ABC", "in meaning:"),
         (0, FOUR_NOTES, (), ("--nearest",), "AABCDA", "in meaning:"),
         (0, (HIT,), ("x", "y"), (), "N", "Closest:"),
         (0, (), (), (), "", "."),
@@ -350,13 +367,13 @@ def test_an_explanation_names_all_evidence(here: CommandHere, daemon: AnsweringD
     ran = here.indexer("search", "x", "--explain", "Sky")
     assert ran.code == 0
     assert ran.out.splitlines() == [
-        "Sky.md   place 1,200 of 3,400",
-        "  title   is the query",
-        '  words   "saturn", "rings"; searched as well: "saturno"',
+        "Sky.md   rank 1,200 of 3,400",
+        "  title   equals the query",
+        '  words   "saturn", "rings"; also searched: "saturno"',
         '  synonym "ring" for "band"',
-        "  meaning place 2, cosine 0.46",
+        "  meaning rank 2, cosine 0.46",
         "  links   linked from A, B, C and 1 more",
-        "  recent  changed lately, × 1.25",
+        "  recent  changed recently, × 1.25",
         "  filters tag:a -tag:b",
         "  It is long.",
     ]
@@ -366,9 +383,9 @@ def test_an_explanation_names_all_evidence(here: CommandHere, daemon: AnsweringD
     assert (ran.code, ran.out.splitlines()) == (
         1,
         [
-            "Sky.md   place 1,200 of 3,400, not in the answer",
+            "Sky.md   rank 1,200 of 3,400, not in the answer",
             "  meaning closest, cosine 0.50",
-            "  links   place 3",
+            "  links   rank 3",
         ],
     )
     three = replace(few, vector=None, graph=GraphReason(3, 0.5, ("A.md", "B.md", "C.md")))
@@ -415,7 +432,7 @@ def test_evidence_is_in_two_columns_where_both_have_room(
         Explanation(query="saturn", path="Sky.md", rank=1, candidates=2, shown=True, why=why, reasons=()),
     )
     shown = lines_at(here, columns, "search", "x", "--explain", "Sky")
-    assert shown == ["Sky.md   place 1 of 2", *lines]
+    assert shown == ["Sky.md   rank 1 of 2", *lines]
 
 
 def test_a_hit_is_one_line_however_narrow_the_terminal(here: CommandHere, daemon: AnsweringDaemon) -> None:
@@ -447,7 +464,7 @@ def test_where_no_note_is_near_the_status_says_so(
 ) -> None:
     daemon.answer(RELATED, RelatedAnswer("A.md", ()))
     ran = here.indexer("related", "A", *filter(None, (form,)))
-    assert (ran.code, ran.err) == (1, "" if form else "No note is near A.\n")
+    assert (ran.code, ran.err) == (1, "" if form else "No note is related to A.\n")
 
 
 LINK = OutgoingLink("wikilink", "Bread", "Rise", None, 4, "Kitchen/Bread.md")
@@ -487,7 +504,7 @@ def test_links_say_where_they_lead_and_what_is_wrong(here: CommandHere, daemon: 
         "linked from: 2",
         "      2  B.md                    see A",
         "      3  C.md#^x  no such block  or A",
-        "leads nowhere: 1",
+        "broken: 1",
         "      8  Gone#Rise",
     ]
     assert ran.err == "There are more (--limit).\n"
@@ -509,13 +526,13 @@ def test_links_as_grep_prints_them(here: CommandHere, daemon: AnsweringDaemon) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--files", "--json"), "--files, --paths, --lines, --json: one at a time"),
-        (("--broken",), "--broken and --orphans are about the whole vault: leave out 'A'"),
-        (("--orphans",), "--broken and --orphans are about the whole vault: leave out 'A'"),
-        (("--mentions", "--orphans"), "--broken, --orphans, --mentions: one at a time"),
-        (("--depth", "1", "--mentions"), "--depth, --dot and --graphml are about one NOTE"),
-        (("--dot", "--json"), "--json, --dot, --graphml: one at a time"),
-        (("--dot", "--graphml"), "--json, --dot, --graphml: one at a time"),
+        (("--files", "--json"), "give only one of --files, --paths, --lines and --json"),
+        (("--broken",), "--broken and --orphans list the whole vault: leave out 'A'"),
+        (("--orphans",), "--broken and --orphans list the whole vault: leave out 'A'"),
+        (("--mentions", "--orphans"), "give only one of --broken, --orphans and --mentions"),
+        (("--depth", "1", "--mentions"), "--depth, --dot and --graphml require one NOTE and no other list"),
+        (("--dot", "--json"), "give only one of --json, --dot and --graphml"),
+        (("--dot", "--graphml"), "give only one of --json, --dot and --graphml"),
     ],
 )
 def test_what_does_not_go_together_is_refused(
@@ -531,7 +548,7 @@ def test_what_does_not_go_together_is_refused(
     [
         ((), "Name a note, or add --broken or --orphans."),
         (("--mentions",), "Name a note, or add --broken or --orphans."),
-        (("--graphml",), "--depth, --dot and --graphml are about one NOTE"),
+        (("--graphml",), "--depth, --dot and --graphml require one NOTE and no other list"),
     ],
 )
 def test_some_views_need_a_note(here: CommandHere, options: tuple[str, ...], message: str) -> None:
@@ -546,7 +563,7 @@ def test_broken_links_name_three_places(here: CommandHere, daemon: AnsweringDaem
     ran = here.indexer("links", "--broken")
     assert ran.code == 0
     assert ran.out.splitlines() == [
-        "links that lead nowhere: 1,008",
+        "broken links: 1,008",
         "  1,005  Gone  A.md:1, A.md:2, A.md:3 and 2 more",
         "      3  Lost  A.md:1, A.md:2, A.md:3",
     ]
@@ -574,7 +591,7 @@ def test_mentions_are_shown_where_they_stand(here: CommandHere, daemon: Answerin
     daemon.answer(ALL_LINKS, MentionsAnswer("A.md", ("Bread", "Loaf"), (), False))
     ran = here.indexer("links", "A", "--mentions")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "No other note names A.md (Bread, Loaf) without linking it.\n"
+    assert ran.err == "No other note mentions A.md (Bread, Loaf) without a link.\n"
     assert here.indexer("links", "A", "--mentions", "--json").code == 1
 
 

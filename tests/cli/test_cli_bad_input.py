@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli_sandbox import NOTES, PLAIN_MODEL, Ran, Sandbox
+from command_here import CommandHere
 from waiting import PROCESS_S
+
+from vault_indexer.store import IndexDir
 
 
 def test_no_such_vault(sandbox: Sandbox) -> None:
@@ -27,6 +33,39 @@ def test_a_vault_that_is_a_file(sandbox: Sandbox) -> None:
     ran = sandbox.run("status", "--vault", str(sandbox.vault / "Welcome.md"))
     assert ran.code == 3
     assert ran.complains("the vault is not a folder", "Welcome.md")
+
+
+def write_newer_manifest(index_dir: Path) -> None:
+    generation = IndexDir(index_dir).current()
+    assert generation is not None
+    text = generation.read_manifest().replace("spec_version = 3", 'spec_version = 99\ncolour = "red"')
+    generation.write_manifest(text)
+
+
+def write_newer_catalog(index_dir: Path) -> None:
+    generation = IndexDir(index_dir).current()
+    assert generation is not None
+    with closing(sqlite3.connect(generation.catalog)) as db, db:
+        db.execute("UPDATE meta SET value = 99 WHERE key = 'version'")
+
+
+@pytest.mark.parametrize("write_newer", [write_newer_manifest, write_newer_catalog])
+def test_an_index_of_a_newer_program_is_refused_and_kept(
+    copied: Sandbox,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    write_newer: Callable[[Path], None],
+) -> None:
+    write_newer(copied.index_dir)
+    before = {path: path.read_bytes() for path in copied.index_dir.rglob("*") if path.is_file()}
+    here = CommandHere(copied, capsys, monkeypatch)
+    for command in (("search", "telescope"), ("rebuild",), ("status",), ("serve",), ("check",)):
+        ran = here.indexer(*command)
+        assert ran.code == 3, command
+        assert ran.complains(f"a newer vault-indexer has written the index {copied.index_dir}", "upgrade")
+        assert len(ran.err.splitlines()) == 1
+    changed = [path.name for path, content in before.items() if path.read_bytes() != content]
+    assert set(changed) <= {"catalog.db-shm", "catalog.db-wal"}
 
 
 THREE_MISTAKES = """
@@ -118,7 +157,7 @@ def test_a_longer_query_is_refused_with_the_same_words(
     for sandbox in (served, indexed):
         ran = sandbox.indexer("search", query)
         assert ran.code == 2
-        assert ran.err == f"indexer: the query has {size} bytes: at most 4096 are allowed\n"
+        assert ran.err == f"indexer: the query has {size} bytes: the maximum is 4096\n"
 
 
 @pytest.mark.parametrize(
@@ -134,12 +173,12 @@ def test_a_name_too_long_for_any_file_is_refused_with_the_same_words(
     for sandbox in (served, indexed):
         ran = sandbox.indexer(*command, of_bytes(CJK, 30_000))
         assert ran.code == 2
-        assert ran.err == "indexer: the path of the note has 30000 bytes: at most 4096 are allowed\n"
+        assert ran.err == "indexer: the path of the note has 30000 bytes: the maximum is 4096\n"
 
 
 ADDRESS_SPACE_KB = 400 * 1024
 SAID = (
-    "indexer: to open the index itself, a command needs as much as a daemon: "
+    "indexer: without a daemon, a command needs the same resources: "
     "the daemon needs 1024 MB of address space, and has 400: raise `ulimit -v`"
 )
 

@@ -109,7 +109,7 @@ def test_without_a_daemon_they_are_made_here(tmp_path: Path) -> None:
     assert (made.code, made.out.startswith("Indexed ")) == (0, True), made
     assert model_of(sandbox) == "multilingual"
     shown = sandbox.indexer("embed")
-    assert (shown.code, shown.err) == (0, "There are no better vectors to make.\n")
+    assert (shown.code, shown.err) == (0, "There are no better vectors to create.\n")
 
 
 @pytest.mark.parametrize("option", ["--pause", "--resume"])
@@ -139,7 +139,7 @@ def test_a_strategy_of_the_option_stays_until_the_next_rebuild(copied: Sandbox) 
     assert strategy_of(copied) == "word"
     ran = copied.indexer("rebuild", "--strategy", "words")
     assert ran.code == 2
-    assert ran.complains("Invalid value for --strategy: there is no strategy words", "paragraph")
+    assert ran.complains("Invalid value for --strategy: unknown strategy words", "paragraph")
     assert "INDEXER" not in ran.err
 
 
@@ -149,7 +149,9 @@ def test_a_daemon_takes_a_strategy_for_its_life(copied: Sandbox) -> None:
     try:
         wait_until(lambda: strategy_of(copied) == "word", "the index is rebuilt")
         ran = copied.indexer("rebuild", "--strategy", "paragraph")
-        assert (ran.code, ran.complains("a daemon keeps this index")) == (2, True), ran.err
+        assert (ran.code, ran.complains("the running daemon uses its own configuration")) == (2, True), (
+            ran.err
+        )
     finally:
         assert copied.indexer("stop").code == 0
 

@@ -81,7 +81,7 @@ def test_an_edit_that_finds_no_room_is_made_when_there_is_some(copied: Sandbox) 
     )
     assert "Late.md" in ran.out
     [line] = complaints(ran)
-    assert str(copied.root / "disk" / "index") in line and "is full" in line and "are needed" in line
+    assert str(copied.root / "disk" / "index") in line and "is full" in line and "required" in line
 
 
 def answers_at_last(sandbox: Sandbox, process: subprocess.Popen[str]) -> None:

@@ -30,9 +30,8 @@ PAGES = sorted(
 
 ELSEWHERE = {
     "pipx install ": "an environment of its own: .ci/package installs the wheel into one",
+    "uv tool install ": "the same",
     "pip install ": "the same",
-    "apt-get install ": "it changes the machine",
-    ".venv/bin/python -m p": "it installs, and runs tests",
     "docker compose ": "a machine with Docker",
     "VAULT=~/Notes docker compose ": "a machine with Docker",
     "claude mcp add ": "an agent of Anthropic's",

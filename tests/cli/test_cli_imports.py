@@ -47,6 +47,9 @@ def test_search_in_process_loads_no_framework(indexed: Sandbox) -> None:
     modules = loaded(indexed, "search", "telescope", *place(indexed))
     assert modules & FRAMEWORKS == set()
     assert {"numpy", "faiss"} <= modules
+    # Each of these costs a twentieth of the command.
+    unneeded = {"answer.answerer", "config.documents"}
+    assert modules & {f"vault_indexer.{name}" for name in unneeded} == set()
 
 
 def test_search_through_the_daemon_loads_no_engine_and_no_configuration(served: Sandbox) -> None:

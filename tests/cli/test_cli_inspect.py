@@ -207,6 +207,20 @@ def test_inspect_needs_no_index_and_keeps_the_contract(sandbox: Sandbox) -> None
     assert not sandbox.index_dir.exists()
 
 
+def test_inspect_follows_links_as_the_index_of_a_site_does(here: CommandHere) -> None:
+    posts = here.sandbox.vault / "_posts"
+    posts.mkdir()
+    (here.sandbox.vault / "_config.yml").write_text("permalink: /blog/:title\n")
+    (posts / "2024-05-06-rye.md").write_text("---\npermalink: /bread/of/rye/\n---\n[w](/blog/wheat)\n")
+    (posts / "2024-05-07-wheat.md").write_text("[r](/bread/of/rye)\n")
+    found = here.run(
+        "inspect", "--json", "--vault", "vault", "_posts/2024-05-06-rye.md", "_posts/2024-05-07-wheat.md"
+    )
+    assert found.code == 0, found.err
+    links = [json.loads(line)["links"][0]["resolved"] for line in found.out.splitlines()]
+    assert links == ["_posts/2024-05-07-wheat.md", "_posts/2024-05-06-rye.md"]
+
+
 def test_rebuild_reports_what_it_did(sandbox: Sandbox) -> None:
     (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
     ran = sandbox.indexer("rebuild", "--json")

@@ -19,7 +19,7 @@ def test_a_session_that_was_left_says_how_to_go_on(indexed: Sandbox, tmp_path: P
     judge = ("eval", "judge", "telescope", "--depth", "1", "--cases", str(tmp_path))
     folder = tmp_path / "ranking" / "judged"
     left = indexed.indexer(*judge, stdin="q\n")
-    assert left.err == f"0 grades in {folder}; run it again to go on\n"
+    assert left.err == f"0 grades in {folder}; run it again to continue\n"
     ended = indexed.indexer(*judge, stdin="2\n" * 9)
     assert ended.err.endswith(f" in {folder}\n")
 

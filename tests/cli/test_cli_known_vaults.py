@@ -84,7 +84,8 @@ def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
 
 def test_init_adds_no_vault_whose_index_is_named_for_this_command_alone(copied: Sandbox) -> None:
     made = copied.run("init", "vault", "--index-dir", "index")
-    assert made.err.startswith("Already indexed: 3 notes.\nNext:")
+    assert made.err.startswith("Already indexed: 3 notes.\n")
+    assert "indexer search" not in made.err  # which would not know the vault
     assert not own_config(copied).exists()
 
 
@@ -115,7 +116,7 @@ def test_status_and_stop_are_about_all_vaults_and_never_about_another(sandbox: S
     assert sandbox.run("start", "--wait", str(PROCESS_S)).code == 0
     refused = sandbox.run("stop", "--vault", "second")
     assert refused.code == 2
-    assert refused.complains("This daemon keeps vault, too", "indexer stop --all-vaults")
+    assert refused.complains("This daemon also serves vault", "indexer stop --all-vaults")
     assert sandbox.run("status").out.splitlines()[-1].startswith("running      http://127.0.0.1:")
     removed = sandbox.run("vault", "remove", "second", "--delete-index")
     assert removed.code == 0, removed.err

@@ -53,6 +53,7 @@ MISTAKES = (
     "links Welcome --orphans --depth 2",
     "links Welcome --json --dot",
     "related Nowhere",
+    "base Nowhere",
     "inspect",
     "inspect Nowhere",
     "help nonsense",

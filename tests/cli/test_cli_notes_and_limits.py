@@ -71,7 +71,7 @@ def test_an_absolute_path_that_is_no_note_of_the_index_is_named(place: Sandbox) 
     outside = str(place.root / "outside.md")
     for command in (("related", outside), ("links", outside), ("search", "x", "--explain", outside)):
         ran = place.indexer(*command)
-        assert (ran.code, ran.err) == (2, f"indexer: {outside} is outside of the vault {place.vault}\n")
+        assert (ran.code, ran.err) == (2, f"indexer: {outside} is outside the vault {place.vault}\n")
     # Only a relative name may stand for a note in any folder.
     missing = str(place.vault / "Bread.md")
     ran = place.indexer("links", missing)
@@ -98,7 +98,7 @@ def test_python_takes_the_same(vault: Sandbox, monkeypatch: pytest.MonkeyPatch) 
         assert len(opened.unresolved_links(limit=2)) == len(opened.orphans(limit=2)) == 2
         assert len(opened.orphans()) == 3
         assert opened.links(str(vault.vault / "Hub.md")).path == "Hub.md"
-        with pytest.raises(UnknownNoteError, match="outside of the vault"):
+        with pytest.raises(UnknownNoteError, match="outside the vault"):
             opened.related("/etc/passwd")
         with pytest.raises(UnknownNoteError, match="no such note"):
             opened.related(f"{vault.vault}/../vault/Nowhere\0")

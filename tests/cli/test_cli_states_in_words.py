@@ -95,8 +95,8 @@ GREEN, YELLOW, PLAIN = "\x1b[32m", "\x1b[33m", ""
             YELLOW,
             "3 notes, reading notes: 1,200 of 3,400",
         ),
-        ({"pending": 1, "vectors_owed": 2}, YELLOW, "3 notes, 1 change not searched yet"),
-        ({"vectors_owed": 2}, YELLOW, "3 notes, 2 chunks not searched by meaning yet"),
+        ({"pending": 1, "vectors_owed": 2}, YELLOW, "3 notes, 1 change not indexed yet"),
+        ({"vectors_owed": 2}, YELLOW, "3 notes, 2 chunks without a vector yet"),
         ({"state": "degraded", "detail": "Why."}, YELLOW, "3 notes, not kept up to date"),
         ({"detail": "Why."}, YELLOW, "warning      Why."),
         ({"skipped": skipped(1)}, GREEN, "3 notes, up to date, 1 skipped (indexer check)"),
@@ -108,7 +108,7 @@ GREEN, YELLOW, PLAIN = "\x1b[32m", "\x1b[33m", ""
         (
             {"upgrade": VectorUpgrade("e5", 1, 3, 80)},
             PLAIN,
-            "better vectors (e5): 33%, about 1 min 20 s of idle time left; searches are answered meanwhile",
+            "better vectors (e5): 33%, about 1 min 20 s of idle time left; searches work meanwhile",
         ),
         (
             {"upgrade": VectorUpgrade("e5", 0, 0, 0, "it is paused")},
@@ -234,7 +234,7 @@ def test_check_says_that_all_is_well(here: CommandHere) -> None:
     assert checked(here, 0) == [
         "ok | configuration | defaults, no file",
         "ok | index | agrees with the vault: 3 notes",
-        " | 1,200 chunks | 1,500 characters in the middle, 2,500 at most",
+        " | 1,200 chunks | 1,500 characters (median), 2,500 (largest)",
     ]
     shown = here.terminal("check", columns=200).out
     assert f"{GREEN}agrees with the vault: 3 notes" in shown
@@ -293,7 +293,7 @@ DIFFERENCES = (
 
 @pytest.mark.parametrize(
     ("options", "how"),
-    [((), "5 differences (--repair mends them)"), (("--repair",), "5 differences repaired")],
+    [((), "5 differences (--repair fixes them)"), (("--repair",), "5 differences repaired")],
 )
 @pytest.mark.usefixtures("healthy")
 def test_check_names_the_differences_that_are_most_frequent(
@@ -326,7 +326,7 @@ def test_check_names_the_differences_that_are_most_frequent(
     [
         (
             "No notes. The index is kept.",
-            " Bring the notes back, or accept the loss: indexer rebuild --force",
+            " Restore the notes, or accept the loss: indexer rebuild --force",
         ),
         ("The disk is gone.", ""),
     ],
@@ -345,9 +345,9 @@ def test_check_repairs_nothing_where_the_notes_are_lost(
     assert daemon.requests == [AskedFor(one.path, {}) for one in (STATUS, VERIFY, HEALTH)]
 
 
-@pytest.mark.parametrize(("count", "more"), [(3, ""), (4, ", …")])
+@pytest.mark.parametrize(("count", "more"), [(3, ""), (12, ", …")])
 @pytest.mark.usefixtures("healthy")
-def test_check_names_three_of_what_notes_lack(
+def test_check_names_some_of_what_notes_lack(
     here: CommandHere,
     daemon: AnsweringDaemon,
     report: StatusReport,
@@ -360,9 +360,11 @@ def test_check_names_three_of_what_notes_lack(
     daemon.answer(HEALTH, replace(HEALTH_OF_ALL, orphans=count, wanted_count=count, wanted=wanted))
     named = tuple(Orphan(f"{number}.md", "") for number in range(1, 4))
     daemon.answer(ORPHANS, Orphans(named, count, count > 3))
-    reasons = " · ".join(f"Bad {number}.md: reason {number}" for number in range(1, 4))
+    reasons = [f"Bad {number}.md: reason {number}" for number in range(1, count + 1)][:10]
     assert checked(here, 1)[2:-1] == [
-        f"! | {count} notes skipped | {reasons}{more}",
+        f"! | {count} notes skipped | {reasons[0]}",
+        *(f" | {reason}" for reason in reasons[1:]),
+        *([" | and 2 more (indexer check --json)"] if more else []),
         f"! | 8 broken links | T1 1, T2 2, T3 3{more} (indexer links --broken)",
         f" | {count} orphans | 1.md, 2.md, 3.md{more}" + (" (indexer links --orphans)" if more else ""),
     ]
@@ -427,7 +429,7 @@ def test_a_daemon_cuts_by_its_own_configuration(
     monkeypatch.setenv("INDEXER_STRATEGY_OPTION", "word")  # the option sets it: now it is taken back
     ran = here.indexer("rebuild", "--strategy", "token")
     assert (ran.code, daemon.requests) == (2, [])
-    assert ran.complains("--strategy: a daemon keeps this index by its own configuration", "indexer stop")
+    assert ran.complains("--strategy: the running daemon uses its own configuration", "indexer stop")
 
 
 UPGRADE = VectorUpgrade("e5", 1, 4, 5, "it is paused")
@@ -460,7 +462,7 @@ def test_better_vectors_are_made_now(
     here: CommandHere, daemon: AnsweringDaemon, report: StatusReport
 ) -> None:
     daemon.answer(STATUS, report)
-    assert here.indexer("embed").err == "There are no better vectors to make.\n"
+    assert here.indexer("embed").err == "There are no better vectors to create.\n"
     daemon.take_requests()
     daemon.answer(REBUILD, RebuildRun(True, None, None, None))
     daemon.answer(REBUILD_STATE, RebuildRun(False, None, RebuildReport(2, 1, 9, (), 0.5), None))
@@ -468,7 +470,7 @@ def test_better_vectors_are_made_now(
     assert daemon.requests[0] == AskedFor(REBUILD.path, {"wait": False, "refit": False, "better": True})
     assert here.indexer("embed", "--now", "--json").data["notes"] == 1
     both = here.indexer("embed", "--resume", "--pause")
-    assert (both.code, both.complains("--now, --pause and --resume: give one of them")) == (2, True)
+    assert (both.code, both.complains("give only one of --now, --pause and --resume")) == (2, True)
 
 
 def test_a_pause_says_until_when(here: CommandHere, daemon: AnsweringDaemon) -> None:

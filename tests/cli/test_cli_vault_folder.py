@@ -198,7 +198,7 @@ def test_a_note_outside_of_the_vault_is_refused(
     named = note.format(vault=vault)
     with pytest.raises(UsageError) as refused:
         note_in_vault(named, vault)
-    assert str(refused.value) == f"{named} is outside of the vault {vault}"
+    assert str(refused.value) == f"{named} is outside the vault {vault}"
 
 
 def test_from_outside_a_path_names_a_note_only_where_there_is_the_file(here: CommandHere) -> None:
@@ -284,7 +284,7 @@ def test_without_an_editor_obsidian_opens_its_own_notes(
 
     monkeypatch.setattr("webbrowser.open", open_uri)
     daemon.reply(SEARCH, Reply(200, HIT % b"note"))
-    needs = "indexer: --open needs an editor: set the variable EDITOR, such as EDITOR=vim\n"
+    needs = "indexer: --open needs an editor: set the variable EDITOR, for example EDITOR=vim\n"
     ran = here.indexer("search", "x", "--open")
     assert (ran.code, ran.err, opened) == (2, needs, [])
     (here.sandbox.vault / ".obsidian").mkdir()
@@ -367,7 +367,7 @@ def test_without_a_table_there_are_no_vaults_to_search(here: CommandHere) -> Non
 
 
 def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None:
-    both = DirectDispatcher(None, [NamedVault(name, tmp_path / name) for name in "ab"], None, remember=False)
+    both = DirectDispatcher(None, [NamedVault(name, tmp_path / name) for name in "ab"])
     with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\.$"):
         both.ask(STATUS)
     with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\.$"):

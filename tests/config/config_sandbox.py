@@ -1,7 +1,5 @@
 """A vault and a user's config folder of a test's own, so that no test reads the developer's configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever a file, a variable or an option holds: settings or a ConfigError, never another exception."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from pathlib import Path

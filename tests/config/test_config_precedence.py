@@ -1,7 +1,5 @@
 """Option over environment over file over default; and where each value came from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

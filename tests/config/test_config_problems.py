@@ -1,7 +1,5 @@
 """Every mistake is told, all at once, in words: where, which key, what stands there, what may."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

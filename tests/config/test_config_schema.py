@@ -1,7 +1,5 @@
 """The schema says of every key what a person needs to set it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import pytest

@@ -1,14 +1,13 @@
 """What `config show` prints, and the file that `indexer init` writes."""
 
-from __future__ import annotations
-
 import json
 import re
 
 import pytest
 from config_sandbox import Sandbox
 
-from vault_indexer.config import Settings, as_json, missing_settings, rows, starter_config
+from vault_indexer.config import Settings, missing_settings
+from vault_indexer.config.documents import as_json, rows, starter_config
 from vault_indexer.config.schema import SCHEMA
 
 OPENAI = "[llm]\nprovider = 'openai'\nmodel = 'm'\n"

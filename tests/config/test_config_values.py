@@ -1,7 +1,5 @@
 """How one value is read and shown, and which places values come from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -182,9 +180,7 @@ def test_a_named_file_stands_alone_and_the_vaults_comes_over_the_users(
     vault: str, config: str, environ: Mapping[str, str], files: list[tuple[str, str, bool, bool]]
 ) -> None:
     found = config_files(
-        Path(vault) if vault else None,
-        Path(config) if config else None,
-        {"XDG_CONFIG_HOME": "/h", **environ},
+        Path(vault) if vault else None, Path(config) if config else None, {"XDG_CONFIG_HOME": "/h", **environ}
     )
     assert [(one.path.as_posix(), one.label, one.trusted, one.named) for one in found] == files
 
@@ -220,7 +216,7 @@ def test_a_file_of_256_kib_is_read_and_a_larger_one_is_not(tmp_path: Path) -> No
         (b"a = 1\nb = '\xff'", "line 2", "is not UTF-8 text (byte 11)"),
         (b"a = 1\n b", "line 2, column 3", "is not valid TOML: "),
         (b"a = " + b"[" * 100_000, "TOML", "is nested too deeply"),
-        (b"a = " + b"9" * 5_000, "TOML", "holds a value that cannot be read: "),
+        (b"a = " + b"9" * 5_000, "TOML", "contains a value that cannot be read: "),
     ],
     ids=["encoding", "syntax", "nesting", "number"],
 )

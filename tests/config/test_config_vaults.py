@@ -1,7 +1,5 @@
 """The table `[vaults]`: what may stand in it, and how a vault is added and removed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -10,15 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_indexer.bootstrap import named_vaults, resolve_target
-from vault_indexer.config import (
-    NamedVault,
-    add_vault,
-    is_vault_name,
-    load,
-    load_own,
-    remove_vault,
-    vault_name_of,
-)
+from vault_indexer.config import NamedVault, add_vault, load, load_own, remove_vault, vault_name_of
+from vault_indexer.config.tables.vault_table import is_vault_name
 from vault_indexer.errors import ConfigError, UsageError
 
 COMMENTED = (

@@ -1,7 +1,5 @@
 """The JSON of a dataclass and its schema: both follow the fields and what stands beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
@@ -118,10 +116,7 @@ def test_the_schema_says_what_the_json_is() -> None:
     assert list(schema["properties"]) == [*WHOLE, "vault"]
     assert schema["properties"]["kind"] == {"type": "string", "enum": ["one", "two"]}
     assert schema["properties"]["share"] == {"anyOf": [{"type": "number"}, {"type": "null"}]}
-    assert schema["properties"]["weights"] == {
-        "type": "object",
-        "additionalProperties": {"type": "number"},
-    }
+    assert schema["properties"]["weights"] == {"type": "object", "additionalProperties": {"type": "number"}}
     answer: Any = schema_of(Answer)
     assert "required" not in answer["properties"]["things"]["items"]
 

@@ -1,7 +1,5 @@
 """How long a query and the name of a note may be, and the marks of a type."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import pytest
@@ -18,14 +16,14 @@ def test_a_query_and_a_name_have_at_most_4096_bytes(text: str, size: int) -> Non
         try:
             check(text)
         except UsageError as error:
-            assert str(error) == f"{what} has {size} bytes: at most 4096 are allowed"
+            assert str(error) == f"{what} has {size} bytes: the maximum is 4096"
         else:
             assert not size
 
 
 def test_a_query_may_be_empty_only_while_it_is_typed() -> None:
     check_query("", may_be_empty=True)
-    with pytest.raises(UsageError, match="at most 4096"):
+    with pytest.raises(UsageError, match="the maximum is 4096"):
         check_query("a" * 4097, may_be_empty=True)
     for text in ("", "  \n"):
         with pytest.raises(UsageError, match="the query is empty"):

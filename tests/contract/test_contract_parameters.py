@@ -1,7 +1,5 @@
 """The parameters of a request: the values that they take, their bounds, the words for one that is wrong."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, NamedTuple
 
 import pytest
@@ -171,13 +169,13 @@ def test_the_request_is_made_of_the_values() -> None:
     [
         (Request("x", limit=0), ""),
         (Request("x", limit=20), ""),
-        (Request("x", depth=1), "depth 1: allowed is 2 to 3"),
+        (Request("x", depth=1), "depth 1: must be from 2 to 3"),
         (Request("x", depth=3), ""),
-        (Request("x", depth=4), "depth 4: allowed is 2 to 3"),
-        (Request("x", limit=-1), "limit -1: allowed is 1 to 20"),
-        (Request("x", least=1.5), "least 1.5: allowed is 0 to 1"),
+        (Request("x", depth=4), "depth 4: must be from 2 to 3"),
+        (Request("x", limit=-1), "limit -1: must be from 1 to 20"),
+        (Request("x", least=1.5), "least 1.5: must be from 0 to 1"),
         (Request("x", least=0.0), ""),
-        (Request("x", limit=21, depth=9), "limit 21: allowed is 1 to 20"),
+        (Request("x", limit=21, depth=9), "limit 21: must be from 1 to 20"),
     ],
     ids=str,
 )

@@ -2,8 +2,6 @@
 edits a note before the compaction and another while it is under way, says what it did, and kills itself
 after STEP."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -13,7 +11,7 @@ from reliability_lab import assembly_of
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.derived import use_next_base
-from vault_indexer.index.workers.job import JobWorker
+from vault_indexer.index.workers.pool import JobWorker
 
 STEPS = ("half written", "written", "edited", "loaded", "renamed", "adopted")
 

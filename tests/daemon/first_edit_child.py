@@ -1,8 +1,6 @@
 """A process that keeps an index as the daemon does, and says what its first edit imports, and its worker's.
 `main` prints one JSON object. The worker imports this module, so it is not to be run as a script."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable
@@ -13,8 +11,7 @@ from pathlib import Path
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Job, NoteWorker, Outcome, WarmJob
+from vault_indexer.index.jobs import Job, NoteWorker, Outcome, Pool, WarmJob
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.search.ready import load_caches

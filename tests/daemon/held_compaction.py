@@ -1,13 +1,11 @@
 """A compaction that a test holds back, for a process of its own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from vault_indexer.index.derived import CompactionJob
-from vault_indexer.index.workers.job import Failed, run_job
+from vault_indexer.index.workers.pool import Failed, run_job
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """The daemon's real loop, stepped by a test: no thread, no process, and a clock that only the test moves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,13 +14,11 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Job, Outcome, PrepareJob
+from vault_indexer.index.jobs import Job, Outcome, Pool, PrepareJob
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.workers.pool import Died, Failed
 from vault_indexer.model import SearchRequest
-from vault_indexer.vault.sources import Sink
-from vault_indexer.vault.watch import SystemHooks, VaultWatcher
+from vault_indexer.vault.watch import Sink, SystemHooks, VaultWatcher
 
 
 @dataclass
@@ -190,7 +186,7 @@ class LoopByHand:
     @property
     def notices(self) -> tuple[str, ...]:
         state = self.loop.state
-        return (*state.faults, *state.task_faults, *filter(None, [state.vault_problem]))
+        return (*state.fault_texts, *state.task_faults, *filter(None, [state.vault_problem]))
 
 
 @contextmanager

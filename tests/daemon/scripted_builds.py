@@ -1,7 +1,5 @@
 """Builds that do what a test says, in a process of their own. `test_daemon_builds.py` starts them."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

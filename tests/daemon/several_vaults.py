@@ -1,7 +1,5 @@
 """A daemon of several vaults, as a process: its folders, its configuration, its API."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """How the generations of an index are built: from what is known, in which order, and with what left out."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace
@@ -55,8 +53,7 @@ def test_a_build_knows_the_vectors_of_its_own_index_and_until_then_those_of_anot
 
 
 @pytest.mark.parametrize(
-    ("slow", "newest_only", "lacks_vectors"),
-    [(True, True, True), (True, False, False), (False, True, False)],
+    ("slow", "newest_only", "lacks_vectors"), [(True, True, True), (True, False, False), (False, True, False)]
 )
 def test_words_come_before_vectors_where_the_model_is_slow_and_nothing_is_searched_yet(
     where: Place, slow: bool, newest_only: bool, lacks_vectors: bool
@@ -98,8 +95,9 @@ def test_the_model_of_a_build_is_loaded_without_a_trace(where: Place) -> None:
     def files() -> set[tuple[Path, int]]:
         return {(file, file.stat().st_mtime_ns) for file in where.index_dir.rglob("*")}
 
+    target = where.target()  # which looks at the version of the catalog
     before = files()
-    embedder = in_one_process(where.target()).load_embedder()
+    embedder = in_one_process(target).load_embedder()
     assert embedder.model.provider == "wordllama"
     assert files() == before
 
@@ -116,7 +114,7 @@ def test_a_better_model_is_advised_where_nobody_has_chosen_one(where: Place) -> 
     for assembly, advised in ((chosen, False), (in_one_process(where.target()), True)):
         opened = assembly.open_generation(generation)
         try:
-            said = "most notes are in languages that the embedding model does not know (fi): "
+            said = "most notes are in languages that the embedding model does not support (fi): "
             assert opened.advice.startswith(said) if advised else opened.advice == ""
         finally:
             opened.close()
@@ -128,5 +126,7 @@ def test_a_catalog_without_its_weights_is_damaged_where_it_is_not_what_was_writt
     assert generation is not None
     content = generation.catalog.read_bytes()
     generation.catalog.write_bytes(content[:100] + bytes(len(content) - 100))
-    with pytest.raises(DamagedError, match=f"^{re.escape(str(generation.catalog))} is not what was written$"):
+    with pytest.raises(
+        DamagedError, match=f"^{re.escape(str(generation.catalog))} differs from the data written$"
+    ):
         assembly.open_generation(generation)

@@ -1,7 +1,5 @@
 """A build in a process of its own: when it begins, what is said of its end, and who gets the answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,10 +11,16 @@ from vault_at_work import wait_for
 
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest
-from vault_indexer.daemon.state import ActiveFaults, Cause
+from vault_indexer.daemon.state import Cause, StateHolder
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.rebuild import BuilderProcess, BuildJob, RebuildResult, RebuildTask
+from vault_indexer.daemon.tasks.rebuild import (
+    BuilderProcess,
+    BuildJob,
+    BuildRequest,
+    CheckRequest,
+    RebuildResult,
+    RebuildTask,
+)
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultError
 from vault_indexer.index.workers.pool import Slots
 from vault_indexer.model import Problem, Progress, RebuildReport
@@ -34,10 +38,11 @@ class Daemon:
         self.assembly = ScriptedAssembly(folder, plan)
         self.current: object = SimpleNamespace(reasons=())
         self.losses = ""
+        self.documents_wait = False
         self.activated: list[Generation] = []
         self.after: tuple[str, ...] = ()
-        self.faults, self.slots = ActiveFaults(), Slots()
-        self.task = RebuildTask(cast(VaultSync, self), self.faults, reasons, self.slots)
+        self.state, self.slots = StateHolder(reasons=reasons), Slots()
+        self.task = RebuildTask(cast(VaultSync, self), self.state, self.slots)
 
     def has_unconfirmed_losses(self) -> bool:
         return bool(self.losses)
@@ -95,19 +100,19 @@ def test_a_build_rests_while_it_is_held_and_goes_on(daemon: Daemon, tmp_path: Pa
     daemon.task.hold(True)
     assert daemon.may_build()
     wait_for(lambda: daemon.step() or seen)
-    assert daemon.task.progress == seen[0] == Progress("notes", 1, 2, 3, 0.5)
+    assert daemon.state.next.progress == seen[0] == Progress("notes", 1, 2, 3, 0.5)
     (tmp_path / "resumed").touch()
     daemon.task.hold(False)
     result = daemon.result()
     assert result.report is not None
     assert result.report.reasons == ("0011",), "better, and told to rest before it was done"
     assert [made.number for made in daemon.activated] == [5]
-    assert not (daemon.task.busy or daemon.task.catching_up or daemon.task.progress)
+    assert not (daemon.task.busy or daemon.task.catching_up or daemon.state.next.progress)
     daemon.task.answer(result)
     assert request.answer.result(timeout=0) is result.report
-    told = "restart the daemon: what it builds does not fit it (another program)"
-    assert daemon.faults.get(Cause.UNFIT) == told
-    assert daemon.task.reasons == ("another program",)
+    told = "restart the daemon: its builds are incompatible with it (another program)"
+    assert daemon.state.next.fault(Cause.UNFIT) == told
+    assert daemon.state.next.reasons == ("another program",)
     assert daemon.step() is None
     assert not daemon.task.busy, "to build again and again would not help"
 
@@ -130,6 +135,15 @@ def test_a_first_build_that_nobody_waits_for_begins_with_the_newest_notes(
     assert report.reasons == (asked,)
 
 
+def test_a_needed_build_waits_while_documents_wait_for_mains_power(daemon: Daemon) -> None:
+    daemon.documents_wait = True
+    daemon.task.use_reasons(("documents",))
+    assert daemon.step() is None
+    assert not daemon.task.busy
+    daemon.task.request(BuildRequest())
+    assert daemon.result().report is not None
+
+
 @pytest.mark.parametrize(
     ("plan", "needed", "kind", "said"),
     [
@@ -146,14 +160,14 @@ def test_a_build_that_fails_is_a_fault_where_it_was_needed(
         daemon.task.request(request)
     result = daemon.result()
     assert (type(result.error), str(result.error), result.report) == (kind, said, None)
-    assert result.reasons == daemon.task.reasons
+    assert result.reasons == daemon.state.next.reasons
     daemon.task.answer(result)
     assert needed or error_of(request) is result.error
-    assert daemon.faults.get(Cause.BUILD) == ("the rebuild failed: the vault is gone" if needed else "")
+    assert daemon.state.next.fault(Cause.BUILD) == ("the rebuild failed: the vault is gone" if needed else "")
     assert daemon.step() is None
     assert (daemon.task.busy, daemon.may_build()) == (False, True)
     daemon.task.use_reasons(())
-    assert daemon.faults.texts == ()
+    assert daemon.state.next.fault_texts == ()
 
 
 def test_a_build_that_ends_without_a_result_begins_again_twice(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """A configuration, or a list of exclusions, that changes while the daemon runs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 
@@ -28,6 +26,7 @@ OBSIDIAN, IGNORE, OWN = ".obsidian/app.json", ".indexerignore", ""
 BIG, CODE = "Big.md", "code.py"
 ALL = frozenset({"Bread.md", "Oven.md", "Garden/Tomatoes.md", BIG})
 FILTER = json.dumps({"userIgnoreFilters": ["Oven", "Big"]})
+JAM, RTF = "Jam.rtf", "{\\rtf1 " + "x" * 1999 + "}"
 SMALL = "[files]\nmax_file_bytes = 1024\n"
 TOO_LARGE = "too large: 2,007 bytes, the limit (files.max_file_bytes) is {}"
 
@@ -65,13 +64,19 @@ READ = [
     ),
     (OBSIDIAN, Change(FILTER, ALL - {"Oven.md", BIG}, OBSIDIAN)),
     (OBSIDIAN, Change("{}", ALL, OBSIDIAN, FILTER)),
+    (OBSIDIAN, Change(FILTER, ALL - {"Oven.md", BIG}, OBSIDIAN, "{}", {OWN: SMALL})),
+    (OBSIDIAN, Change("{}", ALL - {BIG}, OBSIDIAN, FILTER, {OWN: SMALL}, {BIG: TOO_LARGE.format("1,024")})),
+    ("documents.kinds", Change("[documents]\nkinds = []\n", ALL, beside={JAM: RTF})),
+    ("documents.kinds", Change("", ALL | {JAM}, before="[documents]\nkinds = []\n", beside={JAM: RTF})),
+    ("documents.folders", Change('[documents]\nfolders = ["Papers/"]\n', ALL, beside={JAM: RTF})),
     (
-        OBSIDIAN,
-        Change(FILTER, ALL - {"Oven.md", BIG}, OBSIDIAN, "{}", {OWN: SMALL}),
-    ),
-    (
-        OBSIDIAN,
-        Change("{}", ALL - {BIG}, OBSIDIAN, FILTER, {OWN: SMALL}, {BIG: TOO_LARGE.format("1,024")}),
+        "documents.max_file_bytes",
+        Change(
+            "[documents]\nmax_file_bytes = 1024\n",
+            ALL,
+            beside={JAM: RTF},
+            skipped={JAM: "too large: 2,007 bytes, the limit (documents.max_file_bytes) is 1,024"},
+        ),
     ),
     (IGNORE, Change("O*\n", ALL - {"Oven.md"}, IGNORE)),
     (IGNORE, Change("", ALL, IGNORE, "*\n")),
@@ -120,9 +125,11 @@ def test_the_processes_that_read_keep_to_changed_limits(kept: LoopByHand) -> Non
     kept.save("New.md", "Cerium.\n")
     kept.run(2.0)
     assert kept.holding("Cerium") == {"New.md"}
+    documents = WORKERS | {"index.nice": 8}
     for spec in (*kept.specs[made:], kept.reading):
         found = {f"index.{name}": value for name, value in spec.settings.index.model_dump().items()}
-        assert found.items() >= WORKERS.items()
+        assert found.items() >= WORKERS.items() or found.items() >= documents.items()
+    assert kept.reading.settings.index.nice == 3
     assert not kept.notices
 
 
@@ -173,7 +180,7 @@ ELSEWHERE = {
 }
 FOLLOWED = {
     *("index.backend", "embedding.provider", "embedding.model"),
-    *("embedding.max_upgrade_hours", "embedding.upgrade_on_battery"),
+    *("embedding.max_upgrade_hours", "embedding.upgrade_on_battery", "documents.ocr"),
 }
 
 

@@ -1,7 +1,5 @@
 """What `close` leaves: a free lock, whatever was under way, and one clear line for each later request."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

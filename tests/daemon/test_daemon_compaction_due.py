@@ -1,7 +1,5 @@
 """A new base of the vectors is made when many have changed, and not before."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from pathlib import Path

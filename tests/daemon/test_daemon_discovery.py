@@ -1,7 +1,5 @@
 """The files by which a client finds a daemon: what is written, and what is believed of what is read."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -98,8 +96,8 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IndexUnusableError) as raised:
         announced_daemon(tmp_path)
     assert str(raised.value) == (
-        f"index folder {tmp_path} is not used: others may write it (mode 770); make it yours alone "
-        "(chown, chmod go-w), or name another with --index-dir"
+        f"index folder {tmp_path} is not used: other users may write it (mode 770); make sure that only you "
+        "can write it (chown, chmod go-w), or name another with --index-dir"
     )
     tmp_path.chmod(0o700)
     (tmp_path / "daemon.json").chmod(0o660)

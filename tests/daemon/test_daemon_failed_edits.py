@@ -1,7 +1,5 @@
 """Edits that fail are found soon after the first success, whatever else goes on failing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +13,8 @@ from loop_by_hand import Clock, LoopByHand, loop_by_hand
 from vault_at_work import Place, silent
 from waiting import DEADLINE_S
 
-from vault_indexer.daemon.loop_request import CheckRequest
 from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.tasks.rebuild import CheckRequest
 from vault_indexer.errors import ProviderError, UnavailableError
 from vault_indexer.vault.dirty import FailedEdits
 

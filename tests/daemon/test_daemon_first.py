@@ -1,7 +1,5 @@
 """The daemon's first index of a vault that takes longer than anybody wants to wait."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The first edit after a start waits for no import: what it needs is loaded before."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

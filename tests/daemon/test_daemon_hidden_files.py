@@ -1,7 +1,5 @@
 """Notes that are there and cannot be read for a while: below a folder without permission, or in iCloud."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace

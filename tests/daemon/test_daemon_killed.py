@@ -1,7 +1,5 @@
 """The daemon's processes are killed, as the system does when memory runs out: no edit is lost, none waits."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -9,20 +7,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from vault_at_work import (
-    NOTES,
-    Place,
-    StartedProcesses,
-    daemon,
-    holding,
-    opened,
-    place,
-    silent,
-    wait_for,
-)
+from vault_at_work import NOTES, Place, StartedProcesses, daemon, holding, opened, place, silent, wait_for
 
 from vault_indexer.service import VaultService
-from vault_indexer.store.catalog.export import export_lines
+from vault_indexer.store.catalog.stored_notes import export_lines
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 

@@ -1,7 +1,5 @@
 """The default model follows the languages of the vault, and stays while an index does."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +32,7 @@ VIETNAMESE = {
     "Răng.md": "# Răng\n\nNha sĩ nói rằng chúng ta phải đánh răng hai lần mỗi ngày với kem.\n",
 }
 SPANISH_NOTE = {"Dentista.md": SPANISH["Dentista.md"]}
-ADVICE = "most notes are in languages that the embedding model does not know (vi)"
+ADVICE = "most notes are in languages that the embedding model does not support (vi)"
 
 
 def provider_of(service: VaultService) -> object:

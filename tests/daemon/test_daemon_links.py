@@ -3,8 +3,6 @@
 The folder holds nearly all of the vault: what has only moved is not taken for a loss.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

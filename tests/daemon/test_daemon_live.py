@@ -1,7 +1,5 @@
 """What happens in the vault shows in searches, with nobody doing anything."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

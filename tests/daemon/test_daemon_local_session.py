@@ -1,7 +1,5 @@
 """The index of one command: what it refuses, and what it says of an index that it cannot bring in step."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -169,7 +167,7 @@ def test_vectors_that_cannot_be_made_are_no_reason_to_fail(where: Place) -> None
     assembly = replace(in_one_process(where.target()), is_slow=is_slow, make_pool=pools_of(ModelDownPool))
     with closing(LocalSession(assembly)) as session:
         session.open(silent, build=True)
-        assert "vectors could not be made: the model is down" in session.notices()
+        assert "embedding failed: the model is down" in session.notices()
         assert any(one.startswith("semantic search is incomplete") for one in session.notices())
         with session.reader().holder.lease() as snapshot:
             assert snapshot.catalog.counts().notes == len(NOTES) + 40

@@ -1,7 +1,5 @@
 """The log is bounded, whatever writes to it, and tells what was left out."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys
@@ -52,15 +50,12 @@ def log(clock: Clock, lines: Lines) -> Iterator[logging.Logger]:
 
 
 def test_a_message_that_repeats_is_counted(log: logging.Logger, clock: Clock, lines: Lines) -> None:
-    for _ in range(116_001):
+    for _ in range(1_001):
         log.error("accept: %s", "too many open files")
     assert lines.said == ["accept: too many open files"]
     clock.now = WINDOW_S
     log.error("another")
-    assert lines.said[1:] == [
-        "accept: too many open files (repeated 116,000 times in 60 s)",
-        "another",
-    ]
+    assert lines.said[1:] == ["accept: too many open files (repeated 1,000 times in 60 s)", "another"]
     log.error("accept: %s", "too many open files")
     assert lines.said[-1] == "accept: too many open files"
 

@@ -1,12 +1,10 @@
 """The daemon's loop, step by step: what pending changes wait for, deletions, workers at rest, checks."""
 
-from __future__ import annotations
-
 import shutil
 
 from loop_by_hand import LoopByHand
 
-from vault_indexer.daemon.loop_request import CheckRequest
+from vault_indexer.daemon.tasks.rebuild import CheckRequest
 from vault_indexer.model import Problem, Progress
 
 HOLD_S = 2.0

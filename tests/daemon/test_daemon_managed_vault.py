@@ -1,7 +1,5 @@
 """A vault of a server: opened in its own thread, told of while it cannot be asked, closed."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -122,7 +120,7 @@ def test_a_vault_that_cannot_be_opened_says_why(
     assert vault.summary() == VaultSummary("work", str(tmp_path), state, 0, 0, problem)
     with pytest.raises(IndexUnusableError) as raised:
         vault.service()
-    assert str(raised.value) == f"vault work cannot be asked now: {problem}"
+    assert str(raised.value) == f"vault work is unavailable: {problem}"
     vault.close()
     assert (events.opened, events.closed, vault.is_closed) == ([], 0, True)
 

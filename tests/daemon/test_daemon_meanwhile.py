@@ -1,7 +1,5 @@
 """A save while thousands of notes are going in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever happens to a vault: where nothing is pending and no notice stands, the index equals the vault."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -16,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from loop_by_hand import LoopByHand, loop_by_hand
 from vault_at_work import Place, opened, place
 
-from vault_indexer.daemon.loop_request import CheckRequest
+from vault_indexer.daemon.tasks.rebuild import CheckRequest
 from vault_indexer.errors import UnavailableError
 
 SOON_S = 5.0
@@ -152,9 +150,10 @@ class LoopMachine(RuleBasedStateMachine):
             late.answer.result()
 
     def _rename(self, path: str, to: str) -> None:
-        source = self.where.vault / path
+        source, target = self.where.vault / path, self.where.vault / to
         if source.exists():
-            source.rename(self.where.vault / to)
+            target.parent.mkdir(exist_ok=True)  # its folder may be gone
+            source.rename(target)
         self.kept.hint(path)
         self.kept.hint(to)
 
@@ -219,9 +218,7 @@ def run_machine(built: Place, examples: int, steps: int) -> None:
     machine = type("Machine", (LoopMachine,), {"template": built})
     # A history that fails is shown as it was found: to shorten it takes longer than all of the suite.
     machine.TestCase.settings = settings(  # type: ignore[attr-defined]
-        max_examples=examples,
-        stateful_step_count=steps,
-        phases=(Phase.explicit, Phase.reuse, Phase.generate),
+        max_examples=examples, stateful_step_count=steps, phases=(Phase.explicit, Phase.reuse, Phase.generate)
     )
     machine.TestCase("runTest").debug()  # type: ignore[attr-defined]
 

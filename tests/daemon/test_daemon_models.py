@@ -1,7 +1,5 @@
 """From one model to another by the configuration alone: the index rebuilds by itself, and answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

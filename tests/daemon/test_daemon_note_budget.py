@@ -1,7 +1,5 @@
 """The budget of a note, from the configuration to the status. `test_daemon_set_aside.py` has what follows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Words before vectors: what the daemon does while the model is slow, absent or killed with it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

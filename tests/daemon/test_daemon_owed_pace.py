@@ -1,7 +1,5 @@
 """The pace of owed vectors: portions that fit the model, and one text that it cannot take."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Iterator
@@ -15,9 +13,8 @@ from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
-from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome, Pool
+from vault_indexer.index.workers.pool import Died, Failed
 
 NOTES = 60
 

@@ -1,7 +1,5 @@
 """A pause at the user's word: nothing is indexed, nothing is lost, searches go on and say so."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +46,7 @@ def test_what_changes_meanwhile_waits_and_is_indexed_on_resume(where: Place, ser
     where.write("One.md", "Contains scandium.\n")
     where.write("Two.md", "Contains niobium.\n")
     wait_for(lambda: service.status().pending == 2)
-    assert "indexing is paused until `indexer resume`: 2 changes are not searched yet" in notices(service)
+    assert "indexing is paused until `indexer resume`: 2 changes are not indexed yet" in notices(service)
     assert paths(service, "E-417")[0] == "Oven.md"
     # Longer than a change waits at most, so that a loop that went on would have indexed it.
     Event().wait(6.0)

@@ -1,7 +1,5 @@
 """A whole build and search, workers and all, talk to nobody outside this machine."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Notes that were cut while their language model was down are cut again when it answers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

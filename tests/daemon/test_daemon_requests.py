@@ -1,11 +1,9 @@
 """Whatever becomes of a request to the loop, whoever waits for it is answered."""
 
-from __future__ import annotations
-
 import pytest
 from loop_by_hand import LoopByHand
 
-from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest, LoopRequest, RequestQueue
+from vault_indexer.daemon.tasks.rebuild import BuildRequest, CheckRequest, LoopRequest, RequestQueue
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import Progress
 

@@ -1,7 +1,5 @@
 """A note that takes more than it may is set aside by name, and read again: later, or when it changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +12,8 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.rechunk import QuarantineRetry
 from vault_indexer.daemon.tasks.upkeep import Upkeep
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Job
-from vault_indexer.index.workers.job import Died
+from vault_indexer.index.jobs import Job, Pool
+from vault_indexer.index.workers.pool import Died
 from vault_indexer.model import Problem
 from vault_indexer.vault.dirty import Quarantine
 

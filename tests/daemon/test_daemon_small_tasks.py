@@ -15,18 +15,18 @@ from loop_by_hand import Clock
 from waiting import wait_until
 
 from vault_indexer.config import Settings
-from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.assembly import OpenGeneration, SharedBudget
+from vault_indexer.daemon.state import missing_vectors_notice
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask
-from vault_indexer.daemon.tasks.embedding import EmbeddingTask, missing_vectors_notice
+from vault_indexer.daemon.tasks.embedding import EmbeddingTask
 from vault_indexer.daemon.tasks.rechunk import QuarantineRetry
-from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.daemon.tasks.upkeep import WordsTask
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
 from vault_indexer.index.note_workers import WorkerSpec
-from vault_indexer.index.workers.job import Failed
+from vault_indexer.index.workers.pool import Failed
 from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store import SnapshotHolder
 from vault_indexer.store.vectors import VectorSnapshot
@@ -103,7 +103,7 @@ def test_vectors_of_texts_that_the_index_no_longer_holds_do_not_count() -> None:
     work = task.next_work(current)
     assert work is not None
     task.accept(current, work.job, embedded(1))
-    assert task.fault == "embedding failed, will retry: the index contains other texts by now"
+    assert task.fault == "embedding failed, will retry: the texts in the index have changed"
     assert task.next_work(current) is None
     clock.now += 1.0
     again = task.next_work(current)

@@ -1,7 +1,5 @@
 """How a program that knows only the vault starts the daemon: the command that the last daemon recorded."""
 
-from __future__ import annotations
-
 import json
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """What a daemon says of itself at one moment, from all that the texts are made of."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,15 +9,23 @@ import pytest
 from loop_by_hand import Clock
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer.daemon.state import ActiveFaults, Cause, DaemonState, Pause, RecentNotices, StallWatch
+from vault_indexer.daemon.state import (
+    Cause,
+    Fault,
+    LoopState,
+    Pause,
+    RecentNotices,
+    StateHolder,
+)
 from vault_indexer.daemon.sync import UnreadNotes
 from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultError
 from vault_indexer.model import Progress
 
+FAULT = {Cause.BUILD: Fault("a fault")}
+NO_DISK = {Cause.INDEXING: Fault("no disk")}
+UNWRITABLE = {Cause.BUILD: Fault("no room", degraded=True)}
 NOON = datetime(2026, 3, 1, 12, 0, 5, tzinfo=UTC)
-ODD = DaemonState(
-    building=True, vault_problem="the vault is gone", faults=("a fault",), reasons=("a reason",)
-)
+ODD = LoopState(building=True, vault_problem="the vault is gone", faults=FAULT, reasons=("a reason",))
 STALLED = "1 change pending for 60 s without progress: waiting for the vault (the vault is gone)"
 HALFWAY = Progress("chunks", 1200, 2400, 7000, 3.5)
 
@@ -27,85 +33,84 @@ HALFWAY = Progress("chunks", 1200, 2400, 7000, 3.5)
 @pytest.mark.parametrize(
     ("state", "name"),
     [
-        (DaemonState(), "ready"),
-        (DaemonState(is_indexing=True), "indexing"),
-        (DaemonState(pending=3), "ready"),
-        (DaemonState(has_index=False), "unusable"),
-        (DaemonState(has_index=False, is_indexing=True), "unusable"),
-        (DaemonState(building=True), "rebuilding"),
-        (DaemonState(building=True, has_index=False), "building"),
-        (DaemonState(building=True, unread=UnreadNotes(0, 3)), "indexing"),
-        (DaemonState(building=True, unread=UnreadNotes(1, 3), paused=True), "paused"),
-        (DaemonState(vault_problem="the vault is gone", paused=True), "degraded"),
-        (DaemonState(unwritable=True, paused=True), "degraded"),
-        (DaemonState(faults=("a fault",), reasons=("a reason",)), "ready"),
+        (LoopState(), "ready"),
+        (LoopState(is_indexing=True), "indexing"),
+        (LoopState(pending=3), "ready"),
+        (LoopState(has_index=False), "unusable"),
+        (LoopState(has_index=False, is_indexing=True), "unusable"),
+        (LoopState(building=True), "rebuilding"),
+        (LoopState(building=True, has_index=False), "building"),
+        (LoopState(building=True, unread=UnreadNotes(0, 3)), "indexing"),
+        (LoopState(building=True, unread=UnreadNotes(1, 3), paused=True), "paused"),
+        (LoopState(vault_problem="the vault is gone", paused=True), "degraded"),
+        (LoopState(faults=UNWRITABLE, paused=True), "degraded"),
+        (LoopState(faults=FAULT, reasons=("a reason",)), "ready"),
     ],
 )
-def test_the_worst_gives_the_state_its_name(state: DaemonState, name: str) -> None:
+def test_the_worst_gives_the_state_its_name(state: LoopState, name: str) -> None:
     assert state.name == name
 
 
 @pytest.mark.parametrize(
     ("state", "detail", "wrong"),
     [
-        (DaemonState(), "", ()),
-        (DaemonState(advice="use a smaller model"), "use a smaller model", ()),
+        (LoopState(), "", ()),
+        (LoopState(advice="use a smaller model"), "use a smaller model", ()),
         (
-            DaemonState(
+            LoopState(
                 vault_problem="the vault is gone",
                 reasons=("the model changed", "a fault"),
-                faults=("a fault", ""),
+                faults={**FAULT, Cause.CONFIG: Fault("")},
                 task_faults=("no disk",),
                 pending=1,
-                stalled_s=60.4,
+                now=60.4,
                 advice="no disk",
             ),
             f"the vault is gone; the model changed; a fault; no disk; {STALLED}",
-            (
-                "a fault",
-                "no disk",
-                STALLED,
-            ),
+            ("a fault", "no disk", STALLED),
         ),
         (replace(ODD, unread=UnreadNotes(2, 3)), "the vault is gone; a fault", ("a fault",)),
-        (DaemonState(pending=2, held=1), "", ()),
-        (DaemonState(stalled_s=61.0, held=1), "", ()),
+        (LoopState(pending=2, held=1), "", ()),
+        (LoopState(now=61.0, held=1), "", ()),
     ],
 )
-def test_all_that_is_wrong_is_said_once(state: DaemonState, detail: str, wrong: tuple[str, ...]) -> None:
+def test_all_that_is_wrong_is_said_once(state: LoopState, detail: str, wrong: tuple[str, ...]) -> None:
     assert (state.detail, state.wrong) == (detail, wrong)
 
 
 @pytest.mark.parametrize(
     ("state", "reason"),
     [
-        (DaemonState(), "files that are still being written"),
-        (DaemonState(unpublished=1), "the server to which the index is published"),
-        (DaemonState(unpublished=1, publishing_fault="no server"), "no server"),
-        (DaemonState(unpublished=1, held=2), "2 deletions held back, in case the files come back"),
-        (DaemonState(held=2, step_s=59.9), "2 deletions held back, in case the files come back"),
-        (DaemonState(held=2, step_s=60.0), "a worker process that does not answer"),
-        (DaemonState(step_s=60.0, indexing_fault="no disk"), "the next try (no disk)"),
-        (DaemonState(indexing_fault="no disk", building=True), "the index to be built"),
+        (LoopState(), "files that are still being written"),
+        (LoopState(unpublished=1), "the server to which the index is published"),
+        (LoopState(unpublished=1, publishing_fault="no server"), "no server"),
+        (LoopState(unpublished=1, held=2), "2 deletions held back, in case the files come back"),
+        (LoopState(held=2, step_began=0.0, now=59.9), "2 deletions held back, in case the files come back"),
+        (LoopState(held=2, step_began=0.0, now=60.0), "a worker process that does not answer"),
+        (
+            LoopState(step_began=0.0, now=60.0, faults={Cause.INDEXING: Fault("no disk")}),
+            "the next try (no disk)",
+        ),
+        (LoopState(faults={Cause.INDEXING: Fault("no disk")}, building=True), "the index to be built"),
         (ODD, "the vault (the vault is gone)"),
     ],
 )
-def test_pending_changes_wait_for_the_first_of_these(state: DaemonState, reason: str) -> None:
+def test_pending_changes_wait_for_the_first_of_these(state: LoopState, reason: str) -> None:
     assert state.waits_for == reason
 
 
 @pytest.mark.parametrize(
     ("state", "text"),
     [
-        (DaemonState(paused=True), "until `indexer resume`"),
-        (DaemonState(paused=True, pending=1), "until `indexer resume`: 1 change is not searched yet"),
+        (LoopState(paused=True), "until `indexer resume`"),
+        (LoopState(paused=True, pending=1), "until `indexer resume`: 1 change is not indexed yet"),
         (
-            DaemonState(paused=True, paused_until=NOON, pending=2),
-            "until 2026-03-01T12:00:05Z: 2 changes are not searched yet",
+            LoopState(paused=True, paused_until=NOON, pending=2),
+            "until 2026-03-01T12:00:05Z: 2 changes are not indexed yet",
         ),
     ],
 )
-def test_a_pause_is_said_with_its_end_and_what_waits(state: DaemonState, text: str) -> None:
+def test_a_pause_is_said_with_its_end_and_what_waits(state: LoopState, text: str) -> None:
     assert state.under_way == (f"indexing is paused {text}",)
     assert state.build_text == state.pause_text == f"indexing is paused {text}"
 
@@ -113,19 +118,13 @@ def test_a_pause_is_said_with_its_end_and_what_waits(state: DaemonState, text: s
 @pytest.mark.parametrize(
     ("state", "told"),
     [
-        (DaemonState(), ()),
-        (DaemonState(progress=HALFWAY, reasons=("a reason",)), ()),
-        (DaemonState(building=True), ("the index is being rebuilt: it starts",)),
+        (LoopState(), ()),
+        (LoopState(progress=HALFWAY, reasons=("a reason",)), ()),
+        (LoopState(building=True), ("the index is being rebuilt: it starts",)),
+        (LoopState(building=True, reasons=("one", "two")), ("the index is being rebuilt: one; two",)),
+        (ODD, ("Warning: the vault is gone", "the index is being rebuilt: a fault")),
         (
-            DaemonState(building=True, reasons=("one", "two")),
-            ("the index is being rebuilt: one; two",),
-        ),
-        (
-            ODD,
-            ("Warning: the vault is gone", "the index is being rebuilt: a fault"),
-        ),
-        (
-            DaemonState(building=True, faults=("a fault",), progress=HALFWAY),
+            LoopState(building=True, faults=FAULT, progress=HALFWAY),
             ("the index is being rebuilt: 1,200 of 2,400 notes",),
         ),
         (
@@ -133,20 +132,20 @@ def test_a_pause_is_said_with_its_end_and_what_waits(state: DaemonState, text: s
             ("Warning: the vault is gone", "the index is being built: 600 of 1,000 notes can be searched"),
         ),
         (
-            DaemonState(unread=UnreadNotes(left=1, total=1)),
+            LoopState(unread=UnreadNotes(left=1, total=1)),
             ("the index is being built: 0 of 1 note can be searched",),
         ),
     ],
 )
-def test_a_build_is_said_with_how_far_it_is(state: DaemonState, told: tuple[str, ...]) -> None:
+def test_a_build_is_said_with_how_far_it_is(state: LoopState, told: tuple[str, ...]) -> None:
     assert state.under_way == told
 
 
 def test_a_first_part_that_answers_is_as_far_as_its_notes() -> None:
-    assert DaemonState(progress=HALFWAY).reading_progress is None
+    assert LoopState(progress=HALFWAY).reading_progress is None
     unread = UnreadNotes(left=2, total=5)
-    assert DaemonState(unread=unread).reading_progress == Progress("notes", 3, 5, 0, 0.0)
-    built = DaemonState(progress=HALFWAY, unread=unread).reading_progress
+    assert LoopState(unread=unread).reading_progress == Progress("notes", 3, 5, 0, 0.0)
+    built = LoopState(progress=HALFWAY, unread=unread).reading_progress
     assert built == Progress("notes", 3, 5, 7000, 3.5)
 
 
@@ -159,29 +158,41 @@ def state_of(pause: Pause) -> tuple[bool, datetime | None]:
     return pause.active, pause.until
 
 
-def texts_of(faults: ActiveFaults) -> list[str]:
-    return list(faults.texts)
+def texts_of(holder: StateHolder) -> list[str]:
+    return list(holder.next.fault_texts)
 
 
 def test_changes_that_do_not_become_fewer_stall_after_a_minute(clock: Clock) -> None:
-    watch = StallWatch(clock)
+    holder = StateHolder(clock)
     clock.now += 59.0
-    assert watch.stalled_s() == 0.0
+    assert holder.read().stalled_s == 0.0
     clock.now += 1.0
-    assert watch.stalled_s() == 60.0
-    watch.observe(0)
+    assert holder.read().stalled_s == 60.0
+    assert holder.read(paused=True).stalled_s == 0.0
+    holder.publish(0)
     clock.now += 30.0
-    watch.observe(5)
+    holder.publish(5)
     clock.now += 30.0
-    assert watch.stalled_s() == 60.0, "nothing moves since there was something to do"
-    watch.observe(4)
+    assert holder.read().stalled_s == 60.0, "nothing moves since there was something to do"
+    holder.publish(4)
     clock.now += 40.0
-    watch.observe(4)
-    watch.observe(7)
+    holder.publish(4)
+    holder.publish(7)
     clock.now += 40.0
-    assert watch.stalled_s() == 80.0
-    watch.observe(6)
-    assert watch.stalled_s() == 0.0
+    assert holder.read().stalled_s == 80.0
+    holder.publish(6)
+    assert holder.read().stalled_s == 0.0
+
+
+def test_a_change_is_read_once_it_is_published(clock: Clock) -> None:
+    holder = StateHolder(clock, ("a reason",))
+    before = holder.read()
+    holder.change(happened=("rebuilt",))
+    holder.begin_fault(Cause.BUILD, "a fault")
+    assert holder.read() == before
+    holder.publish(2, building=True)
+    expected = replace(before, happened=("rebuilt",), faults=FAULT, pending=2, building=True)
+    assert (holder.read(), holder.read(pending=3).pending) == (expected, 3)
 
 
 def test_a_pause_ends_at_a_word_or_when_its_time_is_over(clock: Clock) -> None:
@@ -242,20 +253,20 @@ def test_a_notice_is_shown_for_ten_minutes_from_its_first_answer_on(clock: Clock
 
 
 def test_each_cause_has_one_fault_and_they_stand_in_one_order() -> None:
-    faults = ActiveFaults()
-    assert (texts_of(faults), faults.any_degraded(), faults.get(Cause.BUILD)) == ([], False, "")
-    assert faults.begin(Cause.INDEXING, " a\n  b ") is True
-    assert faults.begin(Cause.INDEXING, "a b") is False
-    assert faults.begin(Cause.INDEXING, "a b", degraded=True) is True
-    assert faults.begin_with(Cause.CONFIG, "not used", VaultError("one \n two")) is True
-    assert texts_of(faults) == ["not used: one; two", "a b"]
-    assert faults.any_degraded() is True
-    faults.end(Cause.INDEXING, Cause.BUILD)
-    assert (texts_of(faults), faults.any_degraded()) == (["not used: one; two"], False)
-    assert (faults.get(Cause.CONFIG), faults.get(Cause.INDEXING)) == ("not used: one; two", "")
-    faults.begin(Cause.BUILD, "x")
-    faults.end(Cause.BUILD, Cause.CONFIG)
-    assert texts_of(faults) == []
+    holder = StateHolder()
+    assert (texts_of(holder), holder.next.fault(Cause.BUILD)) == ([], "")
+    assert holder.begin_fault(Cause.INDEXING, " a\n  b ") is True
+    assert holder.begin_fault(Cause.INDEXING, "a b") is False
+    assert holder.begin_fault(Cause.INDEXING, "a b", degraded=True) is True
+    assert holder.begin_fault_with(Cause.CONFIG, "not used", VaultError("one \n two")) == "not used: one; two"
+    assert texts_of(holder) == ["not used: one; two", "a b"]
+    assert holder.next.name == "degraded"
+    holder.end_faults(Cause.INDEXING, Cause.BUILD)
+    assert (texts_of(holder), holder.next.name) == (["not used: one; two"], "ready")
+    assert (holder.next.fault(Cause.CONFIG), holder.next.fault(Cause.INDEXING)) == ("not used: one; two", "")
+    holder.begin_fault(Cause.BUILD, "x")
+    holder.end_faults(Cause.BUILD, Cause.CONFIG)
+    assert texts_of(holder) == []
 
 
 @pytest.mark.parametrize(
@@ -263,8 +274,8 @@ def test_each_cause_has_one_fault_and_they_stand_in_one_order() -> None:
     [(DiskFullError("x"), True), (IndexUnusableError("x"), True), (VaultError("x"), False)],
 )
 def test_an_index_that_cannot_be_written_is_degraded(error: Exception, degraded: bool) -> None:
-    faults = ActiveFaults()
-    faults.begin_with(Cause.BUILD, "failed", error)
-    assert faults.any_degraded() is degraded
-    faults.begin_with(Cause.BUILD, "failed", KeyError())
-    assert (faults.get(Cause.BUILD), faults.any_degraded()) == ("failed: KeyError", False)
+    holder = StateHolder()
+    holder.begin_fault_with(Cause.BUILD, "failed", error)
+    assert holder.next.faults[Cause.BUILD].degraded is degraded
+    holder.begin_fault_with(Cause.BUILD, "failed", KeyError())
+    assert holder.next.faults == {Cause.BUILD: Fault("failed: KeyError")}

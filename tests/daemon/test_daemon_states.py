@@ -1,7 +1,5 @@
 """What goes wrong while the daemon runs is said until it is repaired, and each fault ends by itself."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading
@@ -79,6 +77,7 @@ def using_the_vaults_file(where: Place) -> Iterator[tuple[VaultService, Path]]:
         stop(service)
 
 
+@pytest.mark.long
 def test_a_broken_configuration_is_said_until_it_is_mended(where: Place) -> None:
     with using_the_vaults_file(where) as (service, file):
         mistakes = {
@@ -139,7 +138,7 @@ def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place, monkeypatch: p
         wait_for(lambda: "limit" in service.status().detail)
         for told in (service.status().detail, notices(service)):
             assert str(where.index_dir) in told
-            assert "is full" in told and "are needed" in told and "free" in told
+            assert "is full" in told and "required" in told and "free" in told
             assert "rebuilt" not in told, "an index without room is not damaged"
         assert service.status().pending
         assert holding(service, "fan") == {"Oven.md"}, "searches go on"

@@ -1,13 +1,12 @@
 """The index is brought in step with the vault: what is read, believed and told, scan by scan."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from loop_by_hand import Clock, loop_by_hand
@@ -15,12 +14,12 @@ from reliability_lab import InProcessPool, in_one_process, pools_of
 from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, place, silent
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.sync import EVERYTHING, UnreadNotes, VaultSync, status_of
+from vault_indexer.daemon.sync import EVERYTHING, ChangeFeed, UnreadNotes, VaultSync, status_of
 from vault_indexer.errors import VaultError
-from vault_indexer.index.jobs import Job, Outcome, PrepareJob
+from vault_indexer.index.jobs import Job, Outcome, Pool, PrepareJob
 from vault_indexer.index.plan import Applied
-from vault_indexer.index.workers.job import Died
-from vault_indexer.model import IndexCounts, Problem, Progress, SkippedFile
+from vault_indexer.index.workers.pool import Died
+from vault_indexer.model import IndexCounts, NoteChanges, Problem, Progress, SkippedFile
 
 BY_WORDS = "---\nchunking: word\n---\nquince jelly sets slowly now\n"
 OTHER_OPTIONS = ("chunking.word.chunk_size is now 80",)
@@ -166,6 +165,123 @@ def test_notes_that_only_changed_are_not_unread(where: Place, live: VaultSync) -
     assert set(seen) == {None}
 
 
+def test_documents_are_announced_when_an_index_of_a_version_without_them_is_opened(
+    where: Place, clock: Clock, live: VaultSync
+) -> None:
+    assert live.current is not None
+    generation, manifest = live.current.generation, live.current.manifest
+    parsers = {name: version for name, version in manifest.parsers.items() if name != "documents"}
+    generation.write_manifest(manifest.model_copy(update={"parsers": parsers}).to_toml())
+    for number in range(16):
+        with (where.vault / f"scan {number}.pdf").open("wb") as file:
+            file.truncate(2_000_000)
+    live.close()
+    with closing(sync_of(where, clock, live=True)) as opened:
+        assert opened.open_current()
+        assert opened.documents_notice.startswith("16 documents are read for the first time")
+
+
+class BusyPool:
+    """A pool that runs a job at once, and tells at the third look; `look` is called at each before."""
+
+    def __init__(self, pool: Pool, look: Callable[[], None]) -> None:
+        self._pool, self._look, self._left = pool, look, 2
+        self.close = pool.close
+
+    def begin(self, job: Job) -> None:
+        self._pool.begin(job)
+        self._done = self._pool.result()
+
+    def result(self) -> tuple[Job, Outcome | Died] | None:
+        if not self._left:
+            return self._done
+        self._left -= 1
+        self._look()
+        return None
+
+
+def read_slowly(vault_sync: VaultSync, look: Callable[[], None]) -> None:
+    assert vault_sync.current is not None
+    writer = vault_sync.current.writer
+    assert writer.document_pool is not None
+    writer.document_pool = cast(Pool, BusyPool(writer.document_pool, look))
+
+
+def test_a_note_is_indexed_while_a_document_is_read(where: Place, live: VaultSync) -> None:
+    where.write("Letter.txt", "quinces\n")
+    seen: list[set[str]] = []
+
+    def save() -> None:
+        where.write("Saved.md", "# Saved\n")
+        live.sync(["Saved.md"])
+        seen.append(notes_of(live))
+
+    read_slowly(live, lambda: None)
+    live.sync(EVERYTHING, between_parts=save)
+    assert "Saved.md" in seen[0]
+    assert "Letter.txt" not in seen[-1]
+    assert "Letter.txt" in notes_of(live)
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_document_that_changes_while_it_is_read_is_as_it_is_then(where: Place, is_deleted: bool) -> None:
+    with loop_by_hand(where) as kept:
+
+        def change() -> None:
+            if is_deleted:
+                kept.delete("Letter.txt")
+            else:
+                kept.save("Letter.txt", "medlars\n")
+            kept.clock.now += 2
+
+        kept.save("Letter.txt", "quinces\n")
+        read_slowly(kept.vault_sync, change)
+        kept.run(8.0)
+        assert kept.indexed_text("Letter.txt") == (None if is_deleted else "medlars\n")
+
+
+@pytest.mark.parametrize("had_documents", [False, True])
+def test_the_first_documents_are_announced_and_wait_for_mains_power(
+    where: Place, clock: Clock, caplog: pytest.LogCaptureFixture, had_documents: bool
+) -> None:
+    power = iter([True, True, False, False])
+    if had_documents:
+        where.write("known.txt", "quinces\n")
+        with closing(sync_of(where, clock, live=False)) as command:
+            command.open_current()
+            command.sync(EVERYTHING)
+    with closing(
+        VaultSync(in_one_process(where.target()), live=True, clock=clock, on_battery=lambda: next(power))
+    ) as live:
+        live.open_current()
+        where.write("few.txt", "medlars\n")
+        where.write("Plums.md", "# Plums\n")
+        for number in range(16):
+            with (where.vault / f"scan {number}.pdf").open("wb") as file:
+                file.truncate(2_000_000)  # of which nothing can be read
+        caplog.set_level("INFO", "vault_indexer.daemon")
+        live.sync(EVERYTHING)
+        if had_documents:
+            assert {"few.txt", "Plums.md"} <= notes_of(live)
+            assert (live.documents_notice, live.documents_wait) == ("", False)
+            return
+        notice = "17 documents are read for the first time, which takes about 1 minute"
+        assert live.documents_notice == f"{notice}, once the machine has mains power"
+        assert "Plums.md" in notes_of(live)
+        assert "few.txt" not in notes_of(live)
+        assert not live.take_power()  # still on its battery
+        assert not live.take_power()  # not looked at again so soon
+        clock.now += 61
+        assert live.take_power()
+        live.sync(EVERYTHING)
+        assert "few.txt" in notes_of(live)
+        assert (live.documents_notice, live.documents_wait) == ("", False)
+        assert [record.message for record in caplog.records if "documents" in record.message] == [
+            f"{notice}, once the machine has mains power",
+            notice,
+        ]
+
+
 def test_a_scan_of_a_part_looks_at_that_part_alone(where: Place, live: VaultSync) -> None:
     where.write("Bread.md", "# Bread\n\nToast.\n")
     where.write("Garden/Beans.md", "# Beans\n")
@@ -232,7 +348,7 @@ def test_a_vault_that_looks_empty_is_not_believed_at_once(
     with pytest.raises(VaultError) as raised:
         live.check_losses()
     empty = "the vault looks empty (3 files expected). The index is kept."
-    assert str(raised.value) == f"Not rebuilt: {empty} (--force rebuilds all the same)"
+    assert str(raised.value) == f"Not rebuilt: {empty} (--force rebuilds anyway)"
     live.sync(EVERYTHING)
     assert (live.degraded, notes_of(live), live.dirty.held) == (empty, set(NOTES), 0)
     assert status_of(live, "ready", 0).detail == empty
@@ -441,3 +557,20 @@ def test_what_a_first_part_lacks_is_known_before_the_vault_is_looked_at(
         source.activate(made, built)
         assert source.unread == (UnreadNotes(5 - built.notes, 5) if newest_only else None)
         assert "vault" in source.degraded
+
+
+def test_a_feed_names_the_notes_that_changed_between_two_states() -> None:
+    feed = ChangeFeed(most=4)
+    assert feed.since(0, 3) == NoteChanges(3)
+    feed.add(4, ["a.md", "b.md"], [])
+    feed.add(6, ["a.md"], ["b.md"])
+    assert feed.since(3, 6) == NoteChanges(6, ("a.md",), ("b.md",))
+    assert feed.since(4, 6) == NoteChanges(6, ("a.md",), ("b.md",))
+    assert feed.since(3, 4) == NoteChanges(4, ("a.md", "b.md"))
+    assert feed.since(1, 4).more
+    feed.add(9, ["c.md"], [])
+    assert feed.since(3, 9).more
+    assert feed.since(4, 9) == NoteChanges(9, ("a.md", "c.md"), ("b.md",))
+    feed.add(10, ["1.md", "2.md", "3.md", "4.md", "5.md"], [])
+    assert feed.since(9, 10) == NoteChanges(10, ("2.md", "3.md", "4.md", "5.md"), more=True)
+    assert feed.since(10, 10) == NoteChanges(10)

@@ -1,7 +1,5 @@
 """Keyword segments are merged when edits rest, in another process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

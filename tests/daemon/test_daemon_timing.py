@@ -1,7 +1,5 @@
 """When a failure is tried again, and when a changed configuration is read."""
 
-from __future__ import annotations
-
 import errno
 import os
 import threading

@@ -1,7 +1,5 @@
 """What a daemon says of itself while it is paused, and while changes make no progress."""
 
-from __future__ import annotations
-
 import re
 import threading
 from dataclasses import replace
@@ -16,7 +14,7 @@ from vault_at_work import Place, built_by_wordllama, copy_of, daemon, holding, s
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import UnavailableError
-from vault_indexer.index.build import Pool
+from vault_indexer.index.jobs import Pool
 from vault_indexer.index.note_workers import WorkerSpec
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -50,14 +48,14 @@ def test_a_pause_is_said_with_its_end_and_with_what_waits(where: Place) -> None:
         assert notices(service) == (paused,)
         where.write("One.md", "Contains scandium.\n")
         wait_for(lambda: service.status().pending == 1)
-        assert notices(service) == (f"{paused}: 1 change is not searched yet",)
+        assert notices(service) == (f"{paused}: 1 change is not indexed yet",)
         where.write("Two.md", "Contains niobium.\n")
         wait_for(lambda: service.status().pending == 2)
-        assert notices(service) == (f"{paused}: 2 changes are not searched yet",)
+        assert notices(service) == (f"{paused}: 2 changes are not indexed yet",)
         told = service.pause(3600.0)
         assert told.paused_until.endswith("Z")
         (notice,) = notices(service)  # the end counts from a clock of its own: a second more or less
-        until = re.fullmatch(r"indexing is paused until (\S+Z): 2 changes are not searched yet", notice)
+        until = re.fullmatch(r"indexing is paused until (\S+Z): 2 changes are not indexed yet", notice)
         assert until is not None
         assert until[1][:13] == told.paused_until[:13]
         for ask in (

@@ -141,14 +141,16 @@ def test_nothing_is_begun_that_takes_longer_than_it_may(most_s: float, begins: b
     one, index = ByHand(most_s), Index(900)
     assert bool(one.begin(index)) is begins
     assert one.task.progress is not None
-    said = "" if begins else "not made: they would take 0.0 hours, and embedding.max_upgrade_hours is 0.00275"
+    said = (
+        "" if begins else "not created: they would take 0.0 hours, and embedding.max_upgrade_hours is 0.00275"
+    )
     assert one.task.progress.waits_for == said
     assert index.closed == (0 if begins else 1), "a model that is not used takes no memory"
 
 
 def test_hours_are_said_as_hours() -> None:
     one, index = ByHand(2 * 3600.0), Index(810_000)
-    expected = "not made: they would take 2.5 hours, and embedding.max_upgrade_hours is 2"
+    expected = "not created: they would take 2.5 hours, and embedding.max_upgrade_hours is 2"
     assert one.waits_for(index) == expected
 
 
@@ -233,7 +235,7 @@ def test_a_text_that_failed_alone_is_left_out_and_the_rest_is_made() -> None:
     one, index = ByHand(), Index(3)
     one.task.size = 1
     assert one.fail(index) == (0,)
-    assert one.task.fault == "better vectors could not be made, will retry: it is down"
+    assert one.task.fault == "creating better vectors failed, will retry: it is down"
     one.clock.now += 4.9
     assert one.begin(index) == ()
     one.clock.now += 0.1
@@ -257,7 +259,7 @@ def test_while_they_are_paused_the_model_takes_no_memory_and_that_is_said_once()
     one.fail(index)
     one.task.paused = True
     for _ in range(3):
-        assert one.waits_for(index) == "paused: indexer embed --resume goes on"
+        assert one.waits_for(index) == "paused: indexer embed --resume continues"
     assert one.task.progress is not None
     assert (one.task.progress.done, one.task.progress.total, index.closed) == (32, 40, 1)
     one.task.paused = False

@@ -1,7 +1,5 @@
 """A running daemon of several vaults follows the table `[vaults]` of the configuration."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

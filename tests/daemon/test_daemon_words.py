@@ -1,7 +1,5 @@
 """The words of new segments are read beside, before a search for a misspelt word needs them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -64,6 +62,7 @@ def test_the_words_of_a_new_segment_are_read_when_the_loop_is_idle(
     assert [word.term for word in keywords(vault_sync).lexicon.near("compots")] == ["compost"]
 
 
+@pytest.mark.long
 def test_a_process_that_ends_does_not_wait_for_words_to_be_read(vault_sync: VaultSync) -> None:
     assert vault_sync.current is not None
     thread = load_words_in_background(vault_sync.current.reader.holder)
@@ -72,6 +71,7 @@ def test_a_process_that_ends_does_not_wait_for_words_to_be_read(vault_sync: Vaul
     assert is_daemon
 
 
+@pytest.mark.long
 def test_a_daemon_has_read_the_words_of_an_edit_before_anybody_searches(where: Place) -> None:
     with opened(where):
         pass

@@ -1,7 +1,5 @@
 """A small vault with an index, kept in this process, for tests of keeping."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

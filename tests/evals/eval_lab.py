@@ -1,7 +1,5 @@
 """A vault of a few notes, a service that answers from a script, and golden cases on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

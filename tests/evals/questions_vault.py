@@ -1,7 +1,5 @@
 """A vault with links, sentences and headings from which questions can be made."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

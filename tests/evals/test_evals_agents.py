@@ -1,7 +1,5 @@
 """What an evaluation reads in the answer of each agent of the index."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -162,9 +160,9 @@ def test_each_agent_is_asked_for_what_the_case_says(
 
 
 def test_an_agent_that_the_index_does_not_have_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="agent ask: this index answers no questions"):
+    with pytest.raises(UsageError, match="agent ask: this index does not support questions"):
         ServiceAgents(Recording(tmp_path)).answer("ask", AgentInput(question="Why?"))
-    with pytest.raises(UsageError, match="agent baker: it is not asked here"):
+    with pytest.raises(UsageError, match="agent baker: not available here"):
         ServiceAgents(Recording(tmp_path)).answer("baker", AgentInput())
-    with pytest.raises(UsageError, match="agent baker: it is not asked here"):
+    with pytest.raises(UsageError, match="agent baker: not available here"):
         read_answer("baker", {})

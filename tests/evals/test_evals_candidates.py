@@ -1,7 +1,5 @@
 """What of a note is offered as a question, and which of what is offered is asked."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
@@ -173,10 +171,24 @@ def test_a_query_is_what_a_person_would_type(source: str, query: str) -> None:
     assert as_query(source) == query
 
 
-def test_words_of_one_letter_and_numbers_say_nothing() -> None:
-    assert content_words("a b 12 c3 d4e xx", "en") == 3
-    assert content_words("堆肥", "zh") == 1
-    assert content_words("der Kompost", "") == content_words("der Kompost", "en") == 2
+@pytest.mark.parametrize(
+    ("text", "language", "words"),
+    [
+        ("What is the use of it?", "en", 0),
+        ("the heap of kitchen scraps in 2024", "en", 3),
+        ("kompost auf dem beet", "de", 2),
+        ("厨余堆肥方法", "zh", 3),
+        ("堆肥", "zh", 1),
+        ("a b 12 c3 d4e xx", "en", 3),
+        ("der Kompost", "", 2),
+        ("der Kompost", "en", 2),
+    ],
+)
+def test_function_words_single_letters_and_numbers_say_nothing(text: str, language: str, words: int) -> None:
+    assert content_words(text, language) == words
+
+
+def test_texts_are_the_same_whatever_their_case_and_signs() -> None:
     assert same(" Ein-Wort, ZWEI  Straße! ") == "ein wort zwei strasse"
 
 

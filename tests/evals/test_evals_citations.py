@@ -1,7 +1,5 @@
 """Layer 2: where a cited passage stands now, and whether an answer cites it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
@@ -13,14 +11,14 @@ from http_servers import send, serving
 
 from vault_evals.agents import AgentAnswer, CitedSpan, read_findings
 from vault_evals.cases import CitationsExpected, ExpectedCitation, load_cases, sha256_of
-from vault_evals.citations import Located, check_citations, locate
+from vault_evals.citations import check_citations, locate
 from vault_evals.pages import (
     MAX_KEPT_CHARS,
     LivePages,
+    Located,
     MissingSnapshotError,
     Network,
     Page,
-    PageCheck,
     PageSnapshots,
     check_page,
     cited_urls,
@@ -162,7 +160,7 @@ def test_a_note_that_moved_and_changed_is_found_by_its_name_alone() -> None:
     assert locate(CITATION, TextNotes({"New/Bread.md": changed, "Old/Bread.md": changed})).state == "gone"
     still_there = TextNotes({"Kitchen/Bread.md": "# Bread\n", "New/Bread.md": changed})
     located = locate(CITATION, still_there)
-    assert (located.state, located.detail) == ("gone", "no passage of the note is like it")
+    assert (located.state, located.detail) == ("gone", "the note has no similar passage")
 
 
 def test_a_note_that_is_cited_as_a_whole_is_there_or_gone() -> None:
@@ -200,8 +198,8 @@ def test_a_fault_of_a_citation_says_where_it_is() -> None:
     for cited, reason in (
         (CitedSpan("Sky.md", 0, size, NOTES["Sky.md"]), ""),
         (CitedSpan("Sky.md", 0, size + 1, ""), f"{where} {size + 1}: the note has {size}"),
-        (CitedSpan("Sky.md", 0, 5, "# Sea"), f"{where} 5: other words stand there\n  - # Sea\n  + # Sky"),
-        (CitedSpan("Sky.md", 0, 5, "", "0"), f"{where} 5: the sha256 is not that of the words there"),
+        (CitedSpan("Sky.md", 0, 5, "# Sea"), f"{where} 5: the text there is different\n  - # Sea\n  + # Sky"),
+        (CitedSpan("Sky.md", 0, 5, "", "0"), f"{where} 5: the sha256 does not match the text there"),
         (CitedSpan("Sky.md", 0, 5, "", sha256_of("# Sky")), ""),
     ):
         outcome = check(AgentAnswer(citations=(cited,)), TextNotes(NOTES), phrases=("sky",))
@@ -298,7 +296,7 @@ def test_a_page_is_fetched_and_one_that_is_gone_is_one_without_text(site: str) -
     for status in (404, 410):
         gone = fetch_page(f"{site}/{status}", network("127.0.0.1"))
         assert (gone.status, gone.text, gone.is_gone) == (status, "", True)
-    with pytest.raises(UnavailableError, match=f"{site}/403: the server says 403 Forbidden"):
+    with pytest.raises(UnavailableError, match=f"{site}/403: the server returned 403 Forbidden"):
         fetch_page(f"{site}/403", network("127.0.0.1"))
 
 
@@ -345,23 +343,23 @@ def test_the_citation_of_a_page_gets_the_values_of_today() -> None:
     today = "A bread needs no time."
     changed = check_page(quoted, fetched(f"{today} It is short."))
     assert changed.now == ExpectedCitation(url=URL, quote=today, sha256=sha256_of(today))
-    assert changed.detail == "the quote does not stand there"
+    assert changed.detail == "the page does not contain the quote"
     assert changed.diff == f"- A bread needs time.\n+ {today}"
     plain = check_page(quoted.model_copy(update={"sha256": None}), fetched(today))
     assert plain.now == ExpectedCitation(url=URL, quote=today)
     nothing = check_page(quoted, fetched("Other words"))
-    assert nothing == PageCheck("changed", "the quote does not stand there", "- A bread needs time.")
+    assert nothing == Located("changed", None, "the page does not contain the quote", "- A bread needs time.")
     hashed = ExpectedCitation(url=URL, sha256=sha256_of("other"))
     new = sha256_of("A bread needs time.")
     assert check_page(ExpectedCitation(url=URL, sha256=new), fetched()).state == "same"
-    assert check_page(hashed, fetched()) == PageCheck(
-        "changed", f"the sha256 of its text is {new}", now=ExpectedCitation(url=URL, sha256=new)
+    assert check_page(hashed, fetched()) == Located(
+        "changed", ExpectedCitation(url=URL, sha256=new), f"the sha256 of its text is {new}"
     )
-    assert check_page(quoted, fetched(status=410)) == PageCheck("gone", "the server says 410")
+    assert check_page(quoted, fetched(status=410)) == Located("gone", None, "the server returned 410")
     moved = check_page(quoted, fetched(final_url=f"{URL}/new"))
-    assert moved == PageCheck("moved", f"now {URL}/new", now=quoted.model_copy(update={"url": f"{URL}/new"}))
+    assert moved == Located("moved", quoted.model_copy(update={"url": f"{URL}/new"}), f"now {URL}/new")
     broken_line = quoted.model_copy(update={"quote": "A bread\nneeds time."})
-    assert check_page(broken_line, fetched()) == PageCheck("same")
+    assert check_page(broken_line, fetched()) == Located("same")
 
 
 def test_a_page_is_fetched_once_in_a_run() -> None:
@@ -413,12 +411,12 @@ def test_a_page_is_checked_without_reading_a_note() -> None:
         (
             {"source": URL, "text": "x"},
             "rises twice",
-            "support_phrases: 'rises twice' stands in no cited passage",
+            "support_phrases: 'rises twice' does not occur in any cited passage",
         ),
         (
             {"source": URL, "start": 3, "end": 9, "quote": "x y"},
             "needs time",
-            f"the answer cites {URL}: the quote does",
+            f"the answer cites {URL}: the page does not contain the quote",
         ),
         ({"source": "Kitchen/Bread.md"}, "needs time", f"expected_citations: the answer does not cite {URL}"),
     ],

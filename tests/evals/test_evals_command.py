@@ -1,28 +1,19 @@
 """`indexer eval` on a vault with an index: as a user runs it with and without a daemon, and all its ways in
 this process."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from cli_sandbox import Ran, Sandbox, make
 from command_here import CommandHere
 from eval_lab import write_case
-from http_servers import send, serving
 from waiting import PROCESS_S
 
-from vault_evals.cases import ExpectedCitation
-from vault_evals.output import ReportFormat, ReportOutput, write_report
-from vault_evals.pages import LivePages, Network, PageSnapshots, check_page, fetch_page
+from vault_evals.ranking_commands import ReportFormat, ReportOutput, write_report
 from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.cli.parameters import Output
-from vault_indexer.errors import UnavailableError, UsageError
+from vault_indexer.errors import UsageError
 
 SEARCH = """\
 id: rings
@@ -55,34 +46,6 @@ layer: 1
 input: {note: Sky/Night sky.md}
 expected: {min_findings: 1}
 """
-
-
-LOOPBACK = Network(accepts=lambda _: True)
-"""For the site of these tests."""
-
-
-@dataclass
-class Site:
-    """A web site of one page, which may change."""
-
-    url: str = ""
-    text: str = "A bread needs time."
-    status: int = 200
-    asked: list[str] = field(default_factory=list)
-
-
-@contextmanager
-def web_site() -> Iterator[Site]:
-    site = Site()
-
-    def respond(request: BaseHTTPRequestHandler) -> None:
-        site.asked.append(request.path)
-        body = f"<html><body><p>{site.text}</p></body></html>".encode()
-        send(request, site.status, body, "text/html; charset=utf-8")
-
-    with serving(respond) as server:
-        site.url = f"http://127.0.0.1:{server.server_port}/bread"
-        yield site
 
 
 def test_a_long_run_shows_its_progress(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +126,9 @@ def test_a_run_that_passes_prints_a_report(here: CommandHere) -> None:
 
 def test_the_exit_status_of_failures_is_1(here: CommandHere, tmp_path: Path) -> None:
     for number in range(3):
-        text = SEARCH.replace("id: rings", f"id: bad-{number}").replace("Sky/", "No/")
+        text = SEARCH.replace("id: rings", f"id: bad-{number}").replace(
+            "Sky/Night sky.md", "Kitchen/Bread.md"
+        )
         write_case(tmp_path, f"l1/bad-{number}", text)
     write_case(tmp_path, "l1/broken", LINKS.replace("note: Sky/Night sky.md", "note: Nowhere.md"))
     out = tmp_path / "reports" / "report.json"
@@ -182,29 +147,6 @@ def test_the_exit_status_of_failures_is_1(here: CommandHere, tmp_path: Path) -> 
         "removed": [],
         "added": [],
     }
-
-
-def test_layers_and_agents_can_be_chosen(here: CommandHere) -> None:
-    ran = evaluate(here, "run", "--layer", "1", "--filter-agent", "links", "--json")
-    results = ran.data["results"]
-    assert isinstance(results, list)
-    assert [one["case_id"] for one in results] == ["bread-links"]
-    ran = evaluate(here, "run", "--layer", "1,4")
-    assert ran.code == 2
-    assert ran.complains("--layer 1,4", "'4' is no layer")
-
-
-def test_a_mistake_is_one_line_with_the_file_and_key(here: CommandHere, tmp_path: Path) -> None:
-    file = write_case(tmp_path, "l1/bad", SEARCH.replace("layer: 1", "layer: one"))
-    ran = evaluate(here, "run", "--cases", str(tmp_path))
-    assert ran.code == 2
-    assert ran.complains(f"indexer: {file}: layer: ")
-    ran = evaluate(here, "run", "--cases", str(tmp_path / "none"))
-    assert ran.code == 2
-    assert ran.complains("no folder of cases")
-    ran = evaluate(here, "run", "--baseline", str(tmp_path / "none.json"))
-    assert ran.code == 2
-    assert ran.complains("none.json")
 
 
 @pytest.mark.long
@@ -233,37 +175,6 @@ def test_drift_is_listed_accepted_and_gone(here: CommandHere, tmp_path: Path) ->
     assert "# by heart" in file.read_text()
     assert "sha256: " in file.read_text()
     assert evaluate(here, "drift", *place).code == 0
-
-
-def test_a_kept_page_is_read_without_the_network(here: CommandHere, tmp_path: Path) -> None:
-    with web_site() as site:
-        text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
-        text += f"expected:\n  expected_citations:\n    - {{url: '{site.url}', quote: A bread needs time}}\n"
-        write_case(tmp_path, "l2/page", text)
-        place = ("--cases", str(tmp_path))
-        ran = evaluate(here, "run", *place)
-        assert ran.code == 1
-        assert "no snapshot of this page" in ran.out
-        PageSnapshots(tmp_path / "snapshots").write(fetch_page(site.url, LOOPBACK))
-        assert evaluate(here, "run", *place).code == 0
-        assert site.asked == ["/bread"]
-
-
-def test_a_page_is_fetched_as_it_is_now() -> None:
-    with web_site() as site:
-        citation = ExpectedCitation(url=site.url, quote="A bread needs time")
-
-        def state() -> str:
-            return check_page(citation, LivePages(lambda url: fetch_page(url, LOOPBACK))).state
-
-        assert state() == "same"
-        site.text = "Nothing about it."
-        assert state() == "changed"
-        site.status = 404
-        assert state() == "gone"
-        site.status = 500
-        with pytest.raises(UnavailableError, match="the server says 500"):
-            state()
 
 
 def test_a_judge_that_cannot_be_asked_is_an_error_before_the_run(here: CommandHere) -> None:

@@ -1,7 +1,5 @@
 """What the faces keep for `indexer eval`: clicks, which a user has to want, and grades."""
 
-from __future__ import annotations
-
 import json
 import stat
 import subprocess

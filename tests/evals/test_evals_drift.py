@@ -1,7 +1,5 @@
 """Drift of citations: the list, the issue, and golden files that are refreshed in place."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -134,38 +132,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         refresh_file(tmp_path / "gone.yaml", {})
 
 
-def test_the_reports_of_drift(tmp_path: Path, cases: Path) -> None:
-    accepted(tmp_path, NOTES)
-    assert "All of them stand where the cases say." in drift_markdown(drift(tmp_path))
-    found = drift(tmp_path, {"Kitchen/Bread.md": f"\n{BREAD.replace('250', '150')}"})
-    markdown = drift_markdown(found)
-    assert "- changed: 1\n- gone: 1\n- moved: 1\n" in markdown
-    assert "## `knead`: changed\n\nKitchen/Bread.md, line 12: the words differ" in markdown
-    assert "- Bake it at 250 degrees" in markdown
-    assert "+ Bake it at 150 degrees" in markdown
-    issue = drift_issue(found)
-    assert issue.startswith('---\ntitle: "Link drift: 3 of 3 citations"\nlabels: [link-drift]\n---\n')
-    assert issue.endswith(markdown.partition("# Link drift\n\n")[2])
-    data = json.loads(drift_json(found))
-    assert data["states"] == {"moved": 1, "gone": 1, "changed": 1}
-    assert [one["state"] for one in data["drifts"]] == ["moved", "gone", "changed"]
-    assert data["drifts"][2]["now"]["quote"].startswith("Bake it at 150")
-    assert data["drifts"][1]["now"] is None
-
-
-def test_what_could_not_be_checked_is_part_of_the_report() -> None:
-    report = DriftReport("now", True, 3, (), ("a: no snapshot", "b: no host"))
-    assert not report.is_clean
-    body = (
-        "Checked 3 citations against the files and pages as they are now at now.\n\n"
-        "- could not be checked: 2\n\n## Could not be checked\n\n- a: no snapshot\n- b: no host\n\n"
-    )
-    assert drift_markdown(report) == f"# Link drift\n\n{body}"
-    title = 'title: "Link drift: 0 of 3 citations, 2 unchecked"'
-    assert drift_issue(report) == f"---\n{title}\nlabels: [link-drift]\n---\n\n{body}"
-    clean = drift_markdown(replace(report, errors=(), live=False))
+def test_a_report_says_what_was_checked_and_that_nothing_drifted() -> None:
+    report = DriftReport("now", True, 3, (), ())
+    assert "Checked 3 citations against the files and pages as they are now at now." in drift_markdown(report)
+    clean = drift_markdown(replace(report, live=False))
     assert "against the index and snapshots at now." in clean
-    assert "All of them stand where the cases say." in clean
+    assert "All are where the cases expect them." in clean
 
 
 LISTED = """\
@@ -187,12 +159,24 @@ def test_what_is_new_stands_behind_the_note_and_what_differs_in_its_place() -> N
         3: ExpectedCitation(path="E.md"),
     }
     assert refresh(LISTED, cited) == LISTED.replace(
-        "quote: old #",
-        'heading: ""\n      start: 0\n      end: 7\n      quote: "new \\u0085 \\ufeff" #',
+        "quote: old #", 'heading: ""\n      start: 0\n      end: 7\n      quote: "new \\u0085 \\ufeff" #'
     ).replace(
-        "{path: B.md, quote",
-        f'{{path: B.md, block: "x", start: 3, end: 4, sha256: "{sha256_of("b")}", quote',
+        "{path: B.md, quote", f'{{path: B.md, block: "x", start: 3, end: 4, sha256: "{sha256_of("b")}", quote'
     ).replace("path: C.md", 'path: "D.md"')
+
+
+@pytest.mark.parametrize("question", ["{question: Who is it?}", "{question: ?who}", '{question: "𝄞 é?"}'])
+def test_a_case_is_refreshed_as_it_is_read(question: str) -> None:
+    text = f"input: {question}\n{LISTED}"
+    cited = ExpectedCitation(path="A.md", quote="new")
+    assert refresh(text, {0: cited}) == text.replace("quote: old", 'quote: "new"')
+
+
+def test_a_tab_whose_place_is_lost_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(LISTED.replace("- path: C", "-\t\tpath: C"))
+    with pytest.raises(UsageError, match=r"a\.yaml: cannot be refreshed: a tab"):
+        refresh_file(file, {0: ExpectedCitation(path="A.md", quote="new")})
 
 
 @pytest.mark.parametrize("text", ["", "expected: 3\n", "expected: {expected_citations: 3}\n", "- a\n"])

@@ -1,7 +1,5 @@
 """What the faces keep of a person's opinion: clicks and grades, in the files of `indexer eval`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +38,7 @@ def store_in(index_dir: Path, **evals: object) -> FolderFeedbackStore:
 
 
 def test_clicks_are_kept_where_the_user_wants_that_alone(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^clicks are not kept: evals\.record_clicks is false$"):
+    with pytest.raises(UsageError, match=r"^clicks are not recorded: evals\.record_clicks is false$"):
         store_in(tmp_path).record_click("rings", "Sky", 1)
     assert list(tmp_path.iterdir()) == []
     store = store_in(tmp_path, record_clicks=True)
@@ -91,7 +89,7 @@ def test_grades_are_kept_and_counted_by_question(tmp_path: Path) -> None:
     assert list(kept.topics.values()) == ["rings", "moon"]
     assert list(kept.grades.values()) == [{"Sky.md": 1, "Moon.md": 0}, {"Moon.md": 2}]
     assert judged_folder(cases).stat().st_mode & 0o777 == 0o700
-    with pytest.raises(UsageError, match="grade 3: allowed are 0, 1, 2"):
+    with pytest.raises(UsageError, match="grade 3: choose one of 0, 1, 2"):
         store.keep_grade("rings", "Sky.md", 3)
     with pytest.raises(UsageError, match="the query is empty"):
         store.keep_grade(" ", "Sky.md", 1)

@@ -1,7 +1,5 @@
 """The cases of the repository hold: for the demo notebook, and for Obsidian's help where it is."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Layer 3: keywords first, then the cosine, and between its bounds a judge."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter
@@ -139,8 +137,8 @@ def test_a_cosine_that_is_no_number_fails() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("under the lid and foil", "expected_keywords_none: 'foil' stands in the answer"),
-        ("under a cover", "expected_keywords_any: none of 'lid', 'steam' stands in the answer"),
+        ("under the lid and foil", "expected_keywords_none: 'foil' occurs in the answer"),
+        ("under a cover", "expected_keywords_any: none of 'lid', 'steam' occurs in the answer"),
     ],
 )
 def test_keywords_decide_before_any_model(text: str, reason: str, server: ModelServer) -> None:
@@ -157,7 +155,7 @@ def test_a_judge_decides_between_the_bounds(server: ModelServer, said: str, verd
     server.script.append(Answer(said))
     outcome, meaning = check(0.6, ModelJudge(HttpModel(server.url)))
     assert outcome.verdict == verdict
-    assert "test/model says:" in outcome.reasons[0]
+    assert "test/model reports:" in outcome.reasons[0]
     (request,) = server.requests
     for text in ("How to bake?", GOLDEN, ANSWER):
         assert text in json.dumps(request.body)
@@ -201,7 +199,7 @@ def test_the_judges_that_can_be_named() -> None:
         "openai": "gpt-4o-mini",
     }
     assert judge_for("none") is None
-    with pytest.raises(UsageError, match="judge 'gpt': allowed are none, ollama, anthropic, openai"):
+    with pytest.raises(UsageError, match="judge 'gpt': choose none, ollama, anthropic, openai"):
         judge_for("gpt")
 
 
@@ -258,12 +256,12 @@ class Decided:
         ),
         (
             Decided(Judgement(True, "same")),
-            Outcome("pass", 0.6, ("cosine 0.60, between 0.55 and 0.78; small says: same",)),
+            Outcome("pass", 0.6, ("cosine 0.60, between 0.55 and 0.78; small reports: same",)),
             1,
         ),
         (
             Decided(Judgement(False, "other")),
-            Outcome("fail", 0.6, ("cosine 0.60, between 0.55 and 0.78; small says: other",)),
+            Outcome("fail", 0.6, ("cosine 0.60, between 0.55 and 0.78; small reports: other",)),
             1,
         ),
         (
@@ -318,9 +316,9 @@ def test_all_keywords_at_fault_are_named() -> None:
     )
     outcome = MeaningCheck(FakeService(Path()).embed, None).check("", expected, AgentAnswer(text="tin foil"))
     assert outcome.reasons == (
-        "expected_keywords_none: 'foil' stands in the answer",
-        "expected_keywords_none: 'tin' stands in the answer",
-        "expected_keywords_any: none of 'lid', 'steam' stands in the answer",
+        "expected_keywords_none: 'foil' occurs in the answer",
+        "expected_keywords_none: 'tin' occurs in the answer",
+        "expected_keywords_any: none of 'lid', 'steam' occurs in the answer",
     )
 
 

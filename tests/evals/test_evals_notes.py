@@ -1,13 +1,11 @@
 """The notes that citations are checked against, and the files that a run may read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 from eval_lab import NOTES, FakeService, write_vault
 
-from vault_evals.notes import IndexedNotes, NoteText, VaultFiles, vault_file_check
+from vault_evals.citations import IndexedNotes, NoteText, VaultFiles, vault_file_check
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError
 
@@ -49,11 +47,7 @@ def test_a_run_of_an_agent_reads_small_files_of_the_vault_that_no_rule_excludes(
     for name, target in links.items():
         (vault / name).symlink_to(target)
     may_read = vault_file_check(vault, FilesSettings(exclude=("Draft.md",), max_file_bytes=1024))
-    assert {one.name for one in vault.iterdir() if may_read(one)} == {
-        "Sky.md",
-        "in.md",
-        "full.yaml",
-    }
+    assert {one.name for one in vault.iterdir() if may_read(one)} == {"Sky.md", "in.md", "full.yaml"}
     assert not may_read(tmp_path / "outside.md")
 
 
@@ -65,7 +59,7 @@ def test_a_place_of_a_note_has_a_heading_a_block_and_a_line() -> None:
     one, same = TWICE.index("# One"), TWICE.index("## Same")
     again = TWICE.rindex("## Same")
     assert [note.heading_at(at) for at in (0, one - 1, one, same - 1, same, again, len(TWICE))] == [
-        *("", "", "One", "One", "Same", "Same", "Same"),
+        *("", "", "One", "One", "Same", "Same", "Same")
     ]
     assert [start for start, _ in note.section_spans("Same")] == [same, again]
     assert note.section_spans("same") == []

@@ -1,7 +1,5 @@
 """What a run asks of an index, what of the answers counts, and what a person is shown to grade."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace

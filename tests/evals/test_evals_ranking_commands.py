@@ -1,7 +1,5 @@
 """`indexer eval generate`, `judge` and `rank` in this process: what they ask, print and write."""
 
-from __future__ import annotations
-
 import io
 import json
 import signal
@@ -160,9 +158,9 @@ def test_a_person_grades_one_note_after_the_other(here: CommandHere, monkeypatch
     assert "rings of Saturn   (2 of 3)" in out
     rankings = ("keyword", "vector", "fusion", "configured", "score")
     assert not any(name in out for name in rankings), "nothing tells which ranking found a note"
-    assert err.splitlines()[-1] == f"0 grades in {folder}; run it again to go on"
+    assert err.splitlines()[-1] == f"0 grades in {folder}; run it again to continue"
     out, err = judged(here, monkeypatch, "2\n0\nquit\n", *cases)
-    assert err.splitlines()[-1] == f"2 grades in {folder}; run it again to go on"
+    assert err.splitlines()[-1] == f"2 grades in {folder}; run it again to continue"
     (grades,) = Judgements.load(folder).grades.values()
     assert list(grades.values()) == [2, 0]
     shown = [line.strip() for line in out.splitlines() if line.endswith(".md")]
@@ -219,7 +217,7 @@ def test_where_all_questions_are_stale_nothing_is_shown(here: CommandHere) -> No
     ran = here.indexer("eval", "rank", "--cases", "stale", "--variants", "keyword")
     assert ran.code == 1
     assert "No questions were asked.\n\n1 question is stale" in ran.out
-    assert ran.err.splitlines()[-1] == "no question was asked, all are stale: this shows nothing"
+    assert ran.err.splitlines()[-1] == "all questions are stale: nothing was measured"
 
 
 def test_a_run_measures_the_ranking_too(here: CommandHere) -> None:

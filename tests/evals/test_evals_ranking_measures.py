@@ -1,21 +1,13 @@
 """Measures and statistics of a ranking, held equal to trec_eval and scipy."""
 
-from __future__ import annotations
-
 import math
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from questions_vault import target_of, write_vault
 
-from vault_evals.generate import choose_questions, survey_vault
-from vault_evals.questions import Question
-from vault_evals.ranking import Scores, run_ranking
 from vault_evals.statistics import (
     RESAMPLES,
     SEED,
@@ -32,7 +24,6 @@ from vault_evals.statistics import (
     reciprocal_rank,
     smallest_difference,
 )
-from vault_evals.variants import parse_variants
 
 NOTES = [f"n{number}.md" for number in range(12)]
 GRADES = st.dictionaries(st.sampled_from(NOTES), st.integers(0, 2), min_size=1)
@@ -219,41 +210,3 @@ def test_a_baseline_of_zero_lets_nothing_pass_and_divides_by_nothing() -> None:
     found = lifts([0.0] * 8, {"zero": [0.0] * 8, "good": [1.0] * 8}, min_percent=5)
     assert not any(one.passes for one in found.values())
     assert all(one.percent is None and "baseline is 0" in one.reason for one in found.values())
-
-
-@pytest.mark.long
-def test_a_run_measures_what_a_variant_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
-    own = [
-        Question("right", "starlight in a mirror", {"Notes/Telescope.md": 2}),
-        Question(
-            "excluded", "starlight in a mirror", {"Notes/Telescope.md": 2}, excluded=("Notes/Telescope.md",)
-        ),
-        Question("wrong", "starlight in a mirror", {"Notes/Violin.md": 2}),
-        Question("wordless", '"', {"Notes/Violin.md": 1}),
-        Question("stale", "starlight in a mirror", {"Gone.md": 1}),
-    ]
-    survey = survey_vault(target, lambda _done, _total: None)
-    (generated,) = choose_questions(survey, 1, kinds=["link"])
-    said: list[str] = []
-    run = run_ranking(target, [generated, *own], parse_variants(["keyword", "rrf"]), k=3, say=said.append)
-    assert [one.id for one in run.questions] == ["right", "excluded", "wrong", "wordless", generated.id]
-    assert [one.id for one in run.stale] == ["stale"]
-    assert (run.k, list(run.scores)) == (3, ["keyword", "rrf"])
-    assert run.seconds > 0
-    right, excluded, wrong, wordless, hidden = run.scores["keyword"]
-    assert (right.ndcg, right.mrr, right.recall) == (1.0, 1.0, 1.0)
-    assert (excluded.ndcg, excluded.mrr, excluded.recall, excluded.judged) == (0.0, 0.0, 0.0, 0.0)
-    assert wrong.mrr < 1.0
-    assert wordless == Scores(0.0, 0.0, 0.0, 1.0)
-    assert hidden.judged == 1.0  # its words are hidden, and nothing else says them
-    assert said == [
-        "0 of 4 questions asked of 2 variants (one index)",
-        "hiding the text of 1 questions in a shadow of the vault",
-        "building an index for keyword",
-        "0 of 1 questions asked of 2 variants (one index)",
-    ]
-    assert list(temporary.iterdir()) == [], "the shadow is gone"

@@ -1,7 +1,5 @@
 """What a report says of the measures of a run: slices, intervals, the gate; as Markdown and as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -108,6 +106,12 @@ def test_a_report_is_a_table_for_each_slice() -> None:
         as_markdown(invented_report())
         == f"""# Ranking
 
+| nDCG@10 | questions | base | one | two |
+| --- | ---: | ---: | ---: | ---: |
+| judged, all | 10 | 0.500 | 0.600 | 0.400 |
+| judged, language de | 9 | 0.500 | 0.600 |  |
+| generated, link | 1 | 0.500 | 0.600 |  |
+
 ## judged, all: 10 questions
 {TITLES}| base | 0.500 [0.100, 0.900] | {REST} |  |  |
 | one | 0.600 [0.100, 0.900] | {REST} | +0.100 [-0.050, +0.150] | 0.001 |
@@ -120,13 +124,13 @@ The smallest difference in nDCG@10 that 10 questions can show (four times in fiv
 {TITLES}| base | 0.500 | 0.250 | 0.750 | 0.62 |  |  |
 | one | 0.600 | 0.250 | 0.750 | 0.62 | +0.100 |  |
 
-Too few questions for intervals: read no difference from these means.
+Too few questions for intervals: do not infer differences from these means.
 
 ## generated, link: 1 question
 {TITLES}| base | 0.500 | 0.250 | 0.750 | 0.62 |  |  |
 | one | 0.600 | 0.250 | 0.750 | 0.62 | +0.100 |  |
 
-Too few questions for intervals: read no difference from these means.
+Too few questions for intervals: do not infer differences from these means.
 
 1 question is stale: notes have changed since.
 

@@ -1,7 +1,5 @@
 """Questions asked of real indices: shadows, variants, stale questions, reports, and the commands."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

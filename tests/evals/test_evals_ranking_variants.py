@@ -1,7 +1,5 @@
 """The names of variants, the settings they stand for, and what a run makes of a question."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path
@@ -101,7 +99,7 @@ def test_a_wrong_name_is_refused_with_those_that_exist(name: str, said: str) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"index.backend": "milvus"}, "the URL of the server is needed"),
+        ({"index.backend": "milvus"}, "the URL of the server is required"),
         (
             {"chunking.word.chunk_size": "80", "chunking.word.chunk_overlap": "90"},
             r"chunking.word = \{.*\}: chunk_overlap must be smaller than chunk_size",

@@ -1,7 +1,5 @@
 """`indexer eval`: what it refuses before anything is measured, and how it asks a daemon."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator
@@ -71,7 +69,7 @@ def test_an_agent_is_asked_by_its_endpoint(
 
 
 @pytest.mark.parametrize(
-    ("agent", "said"), [("mine", "the daemon answers"), ("status", "it is not asked here")]
+    ("agent", "said"), [("mine", "the daemon does not"), ("status", "not available here")]
 )
 def test_another_agent_is_no_question_for_the_daemon(daemon: AnsweringDaemon, agent: str, said: str) -> None:
     with pytest.raises(UsageError, match=f"agent {agent}: {said}"):
@@ -82,11 +80,8 @@ def test_another_agent_is_no_question_for_the_daemon(daemon: AnsweringDaemon, ag
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ("run", "--layer", "1,4"),
-            "--layer 1,4: '4' is no layer; allowed are 1, 2 and 3, with commas between",
-        ),
-        (("run", "--layer", ""), "--layer : '' is no layer; allowed are 1, 2 and 3, with commas between"),
+        (("run", "--layer", "1,4"), "--layer 1,4: '4' is not a layer; give 1, 2 and 3, separated by commas"),
+        (("run", "--layer", ""), "--layer : '' is not a layer; give 1, 2 and 3, separated by commas"),
         (("rank",), "no questions in evals/ranking: run `indexer eval generate` or `judge`"),
         (("tune",), "no generated questions in evals/ranking"),
         (("tune", "--from", "judged"), "no judged questions in evals/ranking"),
@@ -142,7 +137,7 @@ def test_a_page_that_was_fetched_is_kept(here: CommandHere) -> None:
     ran = here.run("eval", "snapshot")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.splitlines() == [
-        "1 page kept as fetched before; --force fetches again",
+        "1 page already fetched; --force fetches again",
         "0 pages, 0 could not be fetched",
     ]
     other = here.run("eval", "snapshot", "--snapshots", "other")
@@ -188,7 +183,7 @@ def test_who_agrees_beforehand_is_not_asked(here: CommandHere) -> None:
     ran = here.run("eval", "snapshot", "--yes")
     assert (ran.code, ran.out) == (1, "")
     first, fetching, failed, last = ran.err.splitlines()
-    assert first == "1 page kept as fetched before; --force fetches again"
+    assert first == "1 page already fetched; --force fetches again"
     assert fetching == "the cases name 1 page of 127.0.0.1:9: fetching"
     assert failed.startswith("http://127.0.0.1:9/bread: cannot be fetched: ")
     assert last == "1 page, 1 could not be fetched"

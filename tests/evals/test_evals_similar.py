@@ -1,7 +1,5 @@
 """The passage of a text that is most like a quote, and how two texts differ."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

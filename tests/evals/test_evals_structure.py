@@ -1,13 +1,11 @@
 """Layer 1: each key of `expected` is a check that can fail."""
 
-from __future__ import annotations
-
 import pytest
 from eval_lab import found
 
-from vault_evals.agents import AgentAnswer, CitedSpan
+from vault_evals.agents import AgentAnswer, CitedSpan, Finding
 from vault_evals.cases import StructureExpected
-from vault_evals.structure import check_structure
+from vault_evals.runner import check_structure
 from vault_evals.wording import holds
 
 ANSWER = AgentAnswer(
@@ -65,15 +63,11 @@ FIVE = "1.md, 2.md, 3.md, 4.md, 5.md"
             MANY,
             ["sources_in_order: 2.md at 2, 2.md at 2"],
         ),
-        (
-            StructureExpected(must_have_citation=True),
-            MANY,
-            ["must_have_citation: the answer cites nothing"],
-        ),
+        (StructureExpected(must_have_citation=True), MANY, ["must_have_citation: the answer cites nothing"]),
         (
             StructureExpected(forbidden_keywords_in_findings=("iron", "rust")),
             found("1.md", "2.md", text="Rust"),
-            ["forbidden_keywords_in_findings: 'rust' stands in 1.md, 2.md"],
+            ["forbidden_keywords_in_findings: 'rust' occurs in 1.md, 2.md"],
         ),
         (
             StructureExpected(expected_paths=("6.md", "1.md", "4.md"), expected_in_top_k=3),
@@ -85,11 +79,7 @@ FIVE = "1.md, 2.md, 3.md, 4.md, 5.md"
         ),
         (StructureExpected(expected_paths=("6.md",), expected_in_top_k=6), MANY, []),
         (StructureExpected(expected_paths=("6.md",)), MANY, []),
-        (
-            StructureExpected(expected_empty=True),
-            MANY,
-            [f"expected_empty: found {FIVE} and 1 more"],
-        ),
+        (StructureExpected(expected_empty=True), MANY, [f"expected_empty: found {FIVE} and 1 more"]),
         (StructureExpected(expected_empty=True), AgentAnswer(MANY.findings, declined=True), []),
         (StructureExpected(expected_empty=True), AgentAnswer(), []),
         (StructureExpected(must_have_citation=True), ANSWER, []),
@@ -101,6 +91,24 @@ def test_each_reason_says_what_is_there_instead(
     expected: StructureExpected, answer: AgentAnswer, reasons: list[str]
 ) -> None:
     assert list(check_structure(expected, answer).reasons) == reasons
+
+
+def test_a_part_of_a_document_is_found_where_a_finding_is_on_it() -> None:
+    places = [("A.md", ""), ("a.pdf", "page 3"), ("talk.pptx", "slide 2"), ("a.pdf", "page 12")]
+    answer = AgentAnswer(tuple(Finding(path, "", part) for path, part in places))
+    wanted = ("a.pdf#page=3", "a.pdf#page=12", "talk.pptx#slide=2", "a.pdf", "a.pdf#page=4", "A.md#page=1")
+    expected = StructureExpected(
+        must_have_source=wanted,
+        sources_in_order=("A.md", "a.pdf#page=12"),
+        expected_paths=wanted[:3],
+        expected_in_top_k=2,
+    )
+    shown = "A.md, a.pdf#page=3, talk.pptx#slide=2, a.pdf#page=12"
+    assert list(check_structure(expected, answer).reasons) == [
+        f"must_have_source: a.pdf#page=4 is not in {shown}",
+        f"must_have_source: A.md#page=1 is not in {shown}",
+        "expected_paths: talk.pptx#slide=2 is note 3, expected among the first 2",
+    ]
 
 
 def test_paths_that_differ_in_their_unicode_form_are_one() -> None:

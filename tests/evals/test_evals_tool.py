@@ -1,7 +1,5 @@
 """The tool `run_eval`: what an agent may ask for, and what it gets."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -110,9 +108,9 @@ def test_an_agent_chooses_folders_layers_agent_and_the_files_as_they_are_now(tmp
         ({"cases_root": "cases", "snapshots_root": "/etc"}, "not a path in the vault"),
         ({"cases_root": "cases", "snapshots_root": "out"}, "leads out of the vault"),
         ({"cases_root": "cases", "snapshots_root": "nowhere"}, "no such folder"),
-        ({"cases_root": "cases", "layers": [4]}, "allowed are 1, 2 and 3"),
-        ({"cases_root": "cases", "layers": []}, "allowed are 1, 2 and 3"),
-        ({"cases_root": "cases", "layers": [True]}, "allowed are 1, 2 and 3"),
+        ({"cases_root": "cases", "layers": [4]}, "give 1, 2 and 3"),
+        ({"cases_root": "cases", "layers": []}, "give 1, 2 and 3"),
+        ({"cases_root": "cases", "layers": [True]}, "give 1, 2 and 3"),
         ({"cases_root": "cases", "layers": [3]}, "the judge is not set"),
         ({"cases_root": "cases", "layers": [2]}, "internal error: see the daemon's log"),
     ],
@@ -151,7 +149,7 @@ def test_an_answer_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
         ended.set()
 
 
-LAYERS = "allowed are 1, 2 and 3, separated by commas"
+LAYERS = "give 1, 2 and 3, separated by commas"
 
 
 @pytest.mark.parametrize(

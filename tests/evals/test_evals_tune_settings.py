@@ -1,7 +1,5 @@
 """Settings chosen on one half of the questions, shown on the other, and written only where asked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -77,7 +75,7 @@ def test_sources_are_not_pooled(tmp_path: Path) -> None:
     for asked, named in ((mixed, "clicked, judged"), ([], "none")):
         with pytest.raises(UsageError) as refused:
             tune(target, asked, [BASE], report=lambda _: None, say=lambda _: None)
-        wanted = "questions of one source are wanted, generated or a person's; there are"
+        wanted = "use questions of one source, generated or a person's; there are"
         assert str(refused.value) == f"{wanted} {named}"
     assert not (tmp_path / "index").exists()
 
@@ -142,12 +140,7 @@ def test_a_dotted_key_is_found_where_it_stands() -> None:
 LINES = st.lists(
     st.sampled_from(
         [
-            "# a comment",
-            "",
-            "limit = 7",
-            "[chunking]",
-            "strategy = 'markdown' # s",
-            "[search.recency]",
+            *("# a comment", "", "limit = 7", "[chunking]", "strategy = 'markdown' # s", "[search.recency]"),
             "enabled = true",
         ]
     ),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,9 +29,9 @@ def test_all(): pass
 
 
 def test_what_lacks_an_extra_runs_once_it_is_installed() -> None:
-    steps = r"locked models milvus api|make test\S*|-m pytest(?! -p no:cacheprovider)|make hunt"
+    steps = r"locked models milvus ocr api|make test\S*|-m pytest(?! -p no:cacheprovider)|make hunt"
     runs = re.findall(rf"^[^#\n]*?({steps})", RUN, re.MULTILINE)
-    assert runs[:3] == ["make test", "locked models milvus api", "make test-all"]
+    assert runs[:3] == ["make test", "locked models milvus ocr api", "make test-all"]
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert re.search(r"^test-all:.*\n.*-m \"long and not slow\" --skipped$", makefile, re.MULTILINE)
 
@@ -132,3 +135,20 @@ def test_the_workflows_that_evaluate_keep_their_reports() -> None:
         assert given in before
         assert "if: always()" in after
         assert "reports" in after
+
+
+def test_every_file_with_a_version_has_that_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    plugin = ROOT / "src" / "obsidian-plugin"
+    lock = json.loads((plugin / "package-lock.json").read_text("utf-8"))
+    openapi = json.loads((ROOT / "tests/serve/fixtures/openapi.json").read_text("utf-8"))
+    found = {
+        "manifest.json": json.loads((ROOT / "manifest.json").read_text("utf-8"))["version"],
+        "versions.json": [*json.loads((ROOT / "versions.json").read_text("utf-8"))][-1],
+        "package.json": json.loads((plugin / "package.json").read_text("utf-8"))["version"],
+        "package-lock.json": lock["version"],
+        "package-lock.json, its own package": lock["packages"][""]["version"],
+        "openapi.json": openapi["info"]["version"],
+        "the installed package": importlib.metadata.version("vault-indexer"),
+    }
+    assert found == dict.fromkeys(found, project["version"])

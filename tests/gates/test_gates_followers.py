@@ -16,7 +16,14 @@ PLUGIN = ROOT / "src" / "obsidian-plugin"
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text("utf-8")
 CHUNKING = (ROOT / "docs" / "chunking.md").read_text("utf-8")
 QUERIES = (ROOT / "docs" / "query-language.md").read_text("utf-8")
-VALUES = {"before": "2026-02-01", "after": "7d", "lang": "es", "level": "child"}
+VALUES = {
+    "before": "2026-02-01",
+    "after": "7d",
+    "lang": "es",
+    "kind": "pdf",
+    "level": "child",
+    "task-due": "<2026-02",
+}
 TYPES_ONLY = PLUGIN / "src" / "generated"
 """`make api-types` writes it; the digest of the bundle leaves it out."""
 WITHOUT_TABLE = {"header_based", "none"}

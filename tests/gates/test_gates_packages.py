@@ -19,7 +19,6 @@ PACKAGES = sorted(
 # commands of `cli` and the clients in `serve` and `daemon` must not load what stands beside them.
 FACED = (
     "chunk",
-    "chunk.cutting",
     "chunk.llm_client",
     "links",
     "search",
@@ -77,7 +76,7 @@ def test_an_import_around_a_face_is_found() -> None:
     assert around_the_faces([module(text, "index/build.py")]) == [
         "index/build.py:1: imports store.catalog.reader: import from store.catalog"
     ]
-    assert around_the_faces([module(text, "store/catalog/export.py")]) == []
+    assert around_the_faces([module(text, "store/catalog/stored_notes.py")]) == []
     assert around_the_faces([module("from vault_indexer.store.catalog import CatalogReader")]) == []
 
 

@@ -1,7 +1,5 @@
 """The team that docs/gateway.md sets up: its steps, run as they stand there, in a home of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -22,10 +20,7 @@ from vault_gateway.access import digest_of
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
 USERS = ("ana", "ben", "cleo")
 VAULTS: Mapping[str, Mapping[str, str]] = {
-    "Home": {
-        "Bread.md": "# Bread\n\nKnead the bread dough.\n",
-        "Oven.md": "# Oven\n\nThe fan is blocked.\n",
-    },
+    "Home": {"Bread.md": "# Bread\n\nKnead the bread dough.\n", "Oven.md": "# Oven\n\nThe fan is blocked.\n"},
     "Garden": {
         "Tomatoes.md": "# Tomatoes\n\nSow them in March.\n",
         "Slugs.md": "# Slugs\n\nThey eat leaves.\n",

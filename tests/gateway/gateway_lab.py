@@ -1,7 +1,5 @@
 """Published vaults, and gateways in processes of their own."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A Milvus server for tests: Milvus Lite in a process of its own, on a port of this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

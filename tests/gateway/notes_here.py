@@ -1,7 +1,5 @@
 """Notes for a server, prepared in this process: to start another one would take a second for each test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from vault_gateway.publication import NotesJob, StatisticsJob

@@ -1,7 +1,5 @@
 """Both backends behind one face, for tests that hold them to one contract."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

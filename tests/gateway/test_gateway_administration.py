@@ -1,7 +1,5 @@
 """`indexer gateway vaults`, `grant` and `unpublish`, as whoever runs a gateway gives them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -40,7 +38,10 @@ def test_a_right_is_given_by_name_stored_as_id_and_ends_with_its_vault(own: Team
 
         refused = administer(one.config, "grant", "eve", "observatory")
         assert refused.returncode == 2
-        assert f"a name alone names no vault; did you mean alpha/observatory ({alpha})" in refused.stderr
+        assert (
+            f"a name without a keeper is not enough; did you mean alpha/observatory ({alpha})"
+            in refused.stderr
+        )
         assert administer(one.config, "grant", "nobody", "alpha/observatory").returncode == 2
         assert (
             "has no user 'nobody'; it has eve"
@@ -124,5 +125,5 @@ def test_a_name_is_no_right(tmp_path: Path, right: str) -> None:
         f'[milvus]\nuri = "http://127.0.0.1:1"\n[[users]]\nname = "a"\ntoken_sha256 = "{"0" * 64}"\n'
         f'vaults = ["{right}"]\n'
     )
-    with pytest.raises(ConfigError, match="the id of a vault, as `indexer gateway grant` writes it"):
+    with pytest.raises(ConfigError, match="a vault id, as written by `indexer gateway grant`"):
         load_gateway(config)

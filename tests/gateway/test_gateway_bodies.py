@@ -1,7 +1,5 @@
 """A keeper that hangs takes the text of its own vaults, and of no other's."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

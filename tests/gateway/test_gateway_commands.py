@@ -1,7 +1,5 @@
 """`gateway` as far as it needs no server, and what --take-over and unpublish need."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import socket
@@ -34,16 +32,16 @@ def here(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("token", "x"), "gateway token takes no more words"),
-        (("serve", "x"), "gateway serve takes no more words"),
-        (("vaults", "x"), "gateway vaults takes no more words"),
+        (("token", "x"), "gateway token takes no arguments"),
+        (("serve", "x"), "gateway serve takes no arguments"),
+        (("vaults", "x"), "gateway vaults takes no arguments"),
         (("grant", "ana"), "gateway grant takes a user and a vault"),
         (("grant", "ana", "b", "c"), "gateway grant takes a user and a vault"),
         (("unpublish", "a", "b"), "gateway unpublish takes a vault"),
-        (("vaults",), "--config FILE is missing: the gateway has a configuration of its own"),
-        (("grant", "ana", "b"), "--config FILE is missing: the gateway has a configuration of its own"),
-        (("unpublish", "a"), "--config FILE is missing: the gateway has a configuration of its own"),
-        ((), "--config FILE is missing: the gateway has a configuration of its own"),
+        (("vaults",), "--config FILE is missing: the gateway has its own configuration"),
+        (("grant", "ana", "b"), "--config FILE is missing: the gateway has its own configuration"),
+        (("unpublish", "a"), "--config FILE is missing: the gateway has its own configuration"),
+        ((), "--config FILE is missing: the gateway has its own configuration"),
     ],
 )
 def test_what_an_action_takes(here: CommandHere, arguments: tuple[str, ...], said: str) -> None:
@@ -71,7 +69,7 @@ def test_without_a_server_there_is_nothing_to_unpublish(here: CommandHere) -> No
 def test_a_vault_that_was_never_published_is_said_to_be_none(here: CommandHere) -> None:
     here.configure('milvus.uri = "http://127.0.0.1:9"\n')
     ran = here.indexer("gateway", "unpublish")
-    said = f"Nothing of {here.sandbox.vault} is published on http://127.0.0.1:9.\n"
+    said = f"{here.sandbox.vault} is not published on http://127.0.0.1:9.\n"
     assert (ran.code, ran.out, ran.err) == (0, "", said)
 
 
@@ -166,10 +164,12 @@ def test_a_right_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[str
         grant(server.administration, file, "ana", written)
     assert capsys.readouterr().err.splitlines() == [
         "ana may read alpha/home (home-2222222222222222).",
-        "ana may read alpha/home (home-2222222222222222) already.",
+        "ana may already read alpha/home (home-2222222222222222).",
     ]
     assert 'vaults = ["home-2222222222222222"]' in file.read_text()
-    with pytest.raises(UnknownVaultError, match="a name alone names no vault; did you mean alpha/home"):
+    with pytest.raises(
+        UnknownVaultError, match="a name without a keeper is not enough; did you mean alpha/home"
+    ):
         grant(server.administration, file, "ana", "home")
 
 
@@ -183,8 +183,8 @@ def test_a_vault_that_is_removed_does_not_come_back(
     with pytest.raises(UnknownVaultError, match="no vault beta/work is published"):
         unpublish(server.administration, file, "beta/work")
     assert capsys.readouterr().err.splitlines() == [
-        f"Removed beta/work (work-1111111111111111). {file} keeps it from coming back.",
-        f"Nothing of work-1111111111111111 is published. {file} keeps it from coming back.",
+        f"Removed beta/work (work-1111111111111111). {file} now blocks it.",
+        f"Vault work-1111111111111111 is not published. {file} now blocks it.",
     ]
     assert (list(server.states), file.read_text()) == (
         ["home-2222222222222222"],

@@ -1,7 +1,5 @@
 """deploy/ and compose.yaml: valid by Kubernetes' own schemas, in step with the program, and able to work."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

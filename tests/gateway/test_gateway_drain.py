@@ -1,7 +1,5 @@
 """The end of a gateway, and its probes while searches wait or fail."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import time

@@ -1,7 +1,5 @@
 """Milvus ends, hangs and comes back; gateways end and agree with each other."""
 
-from __future__ import annotations
-
 import signal
 import time
 from pathlib import Path
@@ -96,7 +94,7 @@ def test_hits_of_two_models_are_ordered_by_relevance(team: Team, tmp_path: Path)
     with gateway(mixed, [BEN]) as one:
         found = one.search(BEN, "rings of Saturn")
         assert "the vaults use different models (keeper/kitchen; keeper/observatory)" in notices(found)
-        assert "the vaults have 2 models" in str(one.get("/readyz").json["warnings"])
+        assert "the vaults have 2 embedding models" in str(one.get("/readyz").json["warnings"])
         relevance = [float(str(hit["relevance"])) for hit in results(found)]
         assert relevance == sorted(relevance, reverse=True)
         assert results(found)[0]["path"] == "Sky/Saturn.md"

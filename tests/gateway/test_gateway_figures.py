@@ -1,7 +1,5 @@
 """Health and figures, and that nothing of a user is among them."""
 
-from __future__ import annotations
-
 import platform
 import time
 from importlib.metadata import version

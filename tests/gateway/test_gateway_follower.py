@@ -1,7 +1,5 @@
 """The thread that publishes: when it takes a step, what it says of failures, and when it begins again."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Iterator
@@ -188,7 +186,7 @@ def test_a_failure_is_named_once_and_tried_again(
     assert [(record.levelname, record.message) for record in caplog.records] == [
         ("WARNING", "the index is not published: the server is down"),
         ("ERROR", "publishing failed"),
-        ("INFO", "the index is published again"),
+        ("INFO", "publishing works again"),
     ]
 
 

@@ -1,7 +1,5 @@
 """`/v1/bodies`: which keys a gateway may ask a daemon for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import cast

@@ -1,7 +1,5 @@
 """Bodies from the catalogs of keepers, and keepers that are away, slow or strange."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -81,6 +79,6 @@ def test_a_keeper_that_does_not_answer_costs_the_text_and_no_more(kept: Kept) ->
                 assert "without text" in notices(found)
                 refused = one.search(BEN, 'telescope "rings of Saturn"')
                 assert refused.status == 422
-                assert b"is not published, and the query has conditions on it" in refused.body
+                assert b"is not published, but the query has conditions on it" in refused.body
                 assert one.get("/v1/note", BEN, path="Sky.md").status == 422
                 assert one.paths(BEN, "telescope path:Sky") == ["Sky.md"]

@@ -1,7 +1,5 @@
 """An agent searches through a gateway, with the rights of its user."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -46,7 +44,7 @@ def test_a_call_that_fails_says_why_in_one_line(shared_gateway: Gateway) -> None
     for user, name, arguments, said in (
         (ANA, "note", {"path": "Sky/Saturn.md"}, "no note 'Sky/Saturn.md' in the vaults that you may read"),
         (BEN, "note", {}, "path"),
-        (BEN, "search", {"q": "dough links-to:Bread"}, "a gateway cannot decide links-to:Bread"),
+        (BEN, "search", {"q": "dough links-to:Bread"}, "a gateway cannot evaluate links-to:Bread"),
         (BEN, "related", {"path": "Bread.md", "limit": 0}, "limit"),
     ):
         failed = tool(shared_gateway, user, name, **arguments)

@@ -1,7 +1,5 @@
 """Who may read what: a scope holds against vault names and filters of somebody who means harm."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator
@@ -36,22 +34,9 @@ MODEL = EmbeddingModel("test", "four", 4)
 UP = np.array([1, 0, 0, 0], np.float32)
 
 INJECTIONS = [
-    'mine" or vault != "',
-    "mine' or '1' == '1",
-    'mine"] or true or vault in ["',
-    "mine\\",
-    'mine\\" or true or vault == \\"',
-    "{vault}",
-    "{theirs} or true",
-    "mine\n or true",
-    "%",
-    "_%",
-    "",
-    "theirs@1",
-    "their's",
-    "true",
-    "vault",
-    "土星\u202e",
+    *('mine" or vault != "', "mine' or '1' == '1", 'mine"] or true or vault in ["', "mine\\"),
+    *('mine\\" or true or vault == \\"', "{vault}", "{theirs} or true", "mine\n or true", "%", "_%", ""),
+    *("theirs@1", "their's", "true", "vault", "土星\u202e"),
 ]
 
 
@@ -100,10 +85,7 @@ def retriever(vaults: MilvusVaults) -> MilvusRetriever:
 def seen(retriever: MilvusRetriever, scope: VaultScope, selection: Selection) -> set[str]:
     """The vaults of all hits of all kinds of question."""
     terms = [QueryTerm.plain("secret")]
-    hits = [
-        *retriever.nearest(scope, UP, selection),
-        *retriever.best(scope, terms, selection),
-    ]
+    hits = [*retriever.nearest(scope, UP, selection), *retriever.best(scope, terms, selection)]
     return {hit.vault for hit in hits}
 
 
@@ -132,7 +114,7 @@ def test_the_words_of_a_query_are_no_condition(retriever: MilvusRetriever) -> No
 
 @pytest.mark.parametrize("text", ["a\0b", "half a pair \ud83d"])
 def test_text_that_no_server_can_hold_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="a filter holds"):
+    with pytest.raises(UsageError, match="a filter contains"):
         selection_parts(Selection(paths=(text,)))
 
 

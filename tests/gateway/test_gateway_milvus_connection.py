@@ -1,7 +1,5 @@
 """A client that others use is not closed by a call that failed."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One contract for both backends of the derived indices: every test runs over each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,6 +128,7 @@ def test_a_scope_without_the_vault_finds_nothing(kept: Backend) -> None:
         assert everything(kept, ALL, scope) == [[], []]
 
 
+@pytest.mark.long
 def test_an_edit_a_rename_and_a_deletion_are_found_at_once(edited: Backend) -> None:
     vault, retriever = edited.where.vault, edited.retriever()
     edited.where.write("Gardening.md", "# Gardening\n\nA wheelbarrow stands in the shed.\n")
@@ -152,6 +151,7 @@ def test_an_edit_a_rename_and_a_deletion_are_found_at_once(edited: Backend) -> N
     assert the_same_as_the_catalog(edited)
 
 
+@pytest.mark.long
 def test_what_is_lost_is_made_again_from_the_catalog_alone(edited: Backend) -> None:
     before = everything(edited, ALL)
     hidden = edited.where.vault.with_name("hidden")

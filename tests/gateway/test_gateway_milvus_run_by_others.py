@@ -1,7 +1,5 @@
 """A Milvus server as platform teams run it: an authority of their own, mutual TLS, a database, an index."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

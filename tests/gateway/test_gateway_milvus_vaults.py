@@ -1,7 +1,5 @@
 """The states of vaults: none replaces another than it follows, and what was unpublished stays so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -45,7 +43,7 @@ def test_a_state_replaces_only_the_one_that_its_publisher_knows(
     vaults.connection.call("delete", "states_vaults_v3", filter='vault == "one"')
     vaults.overwrite(replace(STATE, **now))
     known = vaults.state("one")
-    with pytest.raises(OutdatedStateError, match="keeper/one was published by somebody else meanwhile, or"):
+    with pytest.raises(OutdatedStateError, match="keeper/one has been published by another process, or"):
         vaults.put(replace(STATE, seq=7), STATE)
     assert vaults.state("one") == known
     vaults.put(replace(STATE, seq=7), known and replace(known, seen_ms=9))

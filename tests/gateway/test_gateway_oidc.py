@@ -1,7 +1,5 @@
 """Tokens of an OIDC provider: which are accepted, and when keys are fetched."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hmac

@@ -1,7 +1,5 @@
 """Whose a publication is: one index at a time, until another one takes it over."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -89,7 +87,8 @@ def test_another_index_of_the_same_keeper_and_folder_is_refused(tmp_path: Path) 
     with pytest.raises(NotOwnerError) as refused:
         table.require(mine(second))
     assert str(refused.value) == (
-        "alpha/Help is published by another index since 1970-01-01T00:00:01Z; take it over with --take-over"
+        "alpha/Help has been published by another index since 1970-01-01T00:00:01Z; "
+        "take it over with --take-over"
     )
     table.require(PublishedVault.of(FOLDER, "beta", second.keep("Help")))
 

@@ -1,7 +1,5 @@
 """Headers of a trusted proxy, and of everybody else."""
 
-from __future__ import annotations
-
 import os
 import select
 import socket

@@ -1,7 +1,5 @@
 """What a publication asks of the server while nothing changes, and when it counts the rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Which vaults are published, and who may read them, while rows come, go, grow old and are read late."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Mapping

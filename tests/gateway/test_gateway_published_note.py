@@ -1,11 +1,8 @@
 """What is published of a vault comes back as it was, and damaged bytes are refused in one line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +15,6 @@ from vault_gateway.published_note import PublishedNote, ReceivedNote, pack_note,
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.store import IndexDir, VaultStatistics
-from vault_indexer.store.catalog import stored_notes
 from vault_indexer.store.keywords import Vocabulary
 
 NOTES = {
@@ -33,13 +29,7 @@ NOTES = {
     "Empty.md": "",
 }
 QUERIES = [
-    "compost",
-    "beans hazel",
-    "土星",
-    "strasse",
-    "schlauch",
-    "kiln part 3",
-    "compst",
+    *("compost", "beans hazel", "土星", "strasse", "schlauch", "kiln part 3", "compst"),
     '"dry leaves" leaves',
     "x",
 ]
@@ -116,24 +106,6 @@ def test_of_a_part_of_the_notes_the_rest_still_says_how_rare_words_are(
     assert not spelt.corrections or spelt.corrections[0].searched == "beans"
 
 
-def test_notes_come_back_with_all_their_rows(service: VaultService, published: list[PublishedNote]) -> None:
-    dimension = service.reader().searcher.embedder.model.dimension
-    with service.reader().holder.lease() as snapshot:
-        before = list(stored_notes(snapshot.catalog, snapshot.catalog.note_ids()))
-        texts = snapshot.catalog.texts(snapshot.catalog.note_ids())
-    empty = VaultStatistics(0, {}, Vocabulary.of({}), np.empty((0, dimension), np.float32))
-    chosen = snapshot_of_notes(received(service, published), empty, dimension)
-    with closing(chosen.catalog):
-        after = list(stored_notes(chosen.catalog, chosen.catalog.note_ids()))
-        assert chosen.catalog.texts(chosen.catalog.note_ids()) == texts
-    assert [(one.note_id, one.rows.path, one.resolved) for one in after] == [
-        (one.note_id, one.rows.path, one.resolved) for one in before
-    ]
-    for kept, made in zip(before, after, strict=True):
-        for table in ("note", "headings", "blocks", "block_spans", "tasks", "tags", "links", "words"):
-            assert list(getattr(made.rows, table)) == list(getattr(kept.rows, table)), table
-
-
 def test_without_text_no_word_of_a_note_can_be_read_in_its_order(
     service: VaultService, published: list[PublishedNote]
 ) -> None:
@@ -160,12 +132,6 @@ def test_damaged_bytes_are_refused(
             unpack_note(1, data, dimension)
         except ValueError as error:
             assert "\n" not in str(error)
-
-
-@pytest.mark.parametrize("data", [b"", b"x" * 40, b"\x00" * 8])
-def test_what_is_no_statistics_is_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match="statistics of a vault cannot be read"):
-        VaultStatistics.from_bytes(data)
 
 
 @given(

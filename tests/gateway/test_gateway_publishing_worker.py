@@ -1,7 +1,5 @@
 """Notes for a server are prepared in a process, and are those of the catalog."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Users read notes, what is near them, and answers that quote them: of their vaults alone."""
 
-from __future__ import annotations
-
 from gateway_lab import ANA, BEN, NOTES, Gateway
 
 SATURN = "Sky/Saturn.md"

@@ -1,7 +1,5 @@
 """Each request has an id and, where the owner wants it, a line in the audit log."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The data of the server are lost, and a copy of before takes their place."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """What a question to the derived indices may ask, and in which order an answer stands."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_gateway.milvus.retrieval import MAX_LIMIT, FoundChunk, Selection, VaultScope, in_order, tags_above

@@ -1,7 +1,5 @@
 """Hostile users: nobody reads a vault, or learns of one, without a right to it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Rights and withdrawn vaults written into a gateway's file; all else in it stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -28,7 +26,7 @@ def test_a_withdrawn_vault_stands_before_the_tables_and_once(file: Path) -> None
     assert add_withdrawn(file, other)
     changed = f'withdrawn = ["{VAULT}", "{other}"]\n{USERS}'
     assert file.read_text() == changed
-    with pytest.raises(UsageError, match=r'withdrawn\[2\] = "alpha/Home": the id of a vault.*stays as it is'):
+    with pytest.raises(UsageError, match=r'withdrawn\[2\] = "alpha/Home": a vault id.*was not changed'):
         add_withdrawn(file, "alpha/Home")
     assert file.read_text() == changed
 

@@ -1,7 +1,5 @@
 """The roles that docs/gateway.md gives to gateways and keepers suffice, and a gateway's writes nothing."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

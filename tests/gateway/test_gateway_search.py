@@ -1,7 +1,5 @@
 """Two users with different rights ask one gateway over two published vaults."""
 
-from __future__ import annotations
-
 from gateway_lab import ANA, BEN, Gateway, Team, gateway, notices, results
 
 
@@ -63,7 +61,7 @@ def test_conditions_on_the_text_are_those_of_a_daemon(shared_gateway: Gateway) -
 def test_what_a_gateway_cannot_decide_is_refused_by_name(shared_gateway: Gateway) -> None:
     found = shared_gateway.search(BEN, "dough links-to:Bread")
     assert found.status == 422
-    assert "links-to:Bread (links are known to the daemon alone)" in found.body.decode()
+    assert "links-to:Bread (only the daemon has the links)" in found.body.decode()
     assert shared_gateway.search(BEN, "dough vault:kitchen").status == 422
     assert shared_gateway.search(BEN, "tag:food").status == 422
     assert shared_gateway.search(BEN, "dough path:/(/").status == 422
@@ -74,7 +72,7 @@ def test_a_filter_over_too_many_chunks_is_refused_until_one_vault_is_named(team:
     with gateway(team, [BEN], "max_filtered_chunks = 3") as one:
         for found in (one.search(BEN, "dough", folder="Sky"), one.search(BEN, "dough tag:food")):
             assert (found.status, found.kind) == (422, "usage")
-            said = "in 15 parts of notes costs too much, 3 are allowed: name one vault by vault="
+            said = "in 15 parts of notes is too slow, the maximum is 3: choose one vault with vault="
             assert said in found.body.decode()
         assert one.search(BEN, "dough", vault="observatory", folder="Sky").status == 422
         assert one.paths(BEN, "dough", vault="kitchen", folder="Soups") == ["Soups/Lentils.md"]

@@ -1,7 +1,5 @@
 """Bodies from a keeper that keeps several vaults."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

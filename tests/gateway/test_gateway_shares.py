@@ -1,7 +1,5 @@
 """One user cannot stop the others: shares, and a breaker that a slow search does not trip."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from types import SimpleNamespace
@@ -169,7 +167,7 @@ class Breaker:
 
 def test_a_search_that_fails_by_itself_stops_nobody_else() -> None:
     breaker = Breaker()
-    with pytest.raises(BackendError, match="it took too long: name one vault"):
+    with pytest.raises(BackendError, match="it took too long: choose one vault"):
         breaker.run(BackendError("deadline exceeded"))
     assert breaker.run() == "answer"
 

@@ -1,6 +1,4 @@
-"""A vault whose keeper has not been seen for too long: its hits and the list of vaults say so."""
-
-from __future__ import annotations
+"""A vault whose keeper has not reported for too long: its hits and the list of vaults say so."""
 
 from dataclasses import replace
 from pathlib import Path

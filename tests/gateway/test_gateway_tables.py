@@ -1,7 +1,5 @@
 """The table `[milvus]` of a daemon's configuration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -23,28 +21,24 @@ def sandbox(tmp_path: Path) -> Sandbox:
             (
                 "milvus.uri",
                 '"http://m"',
-                "a URL that begins with https://, since a certificate is configured",
+                "a URL that begins with https://, because a certificate is configured",
             ),
         ),
         (
             'milvus = { ca_file = "/ca", cert_file = "/c", uri = "https://m" }',
-            ("milvus.key_file", '""', "cert_file and key_file together"),
+            ("milvus.key_file", '""', "cert_file and key_file must be set together"),
         ),
         (
             'milvus = { key_file = "/k", uri = "https://m" }',
-            ("milvus.key_file", '"/k"', "cert_file and key_file together"),
+            ("milvus.key_file", '"/k"', "cert_file and key_file must be set together"),
         ),
         (
             'milvus = { cert_file = "/c", key_file = "/k", uri = "https://m" }',
-            (
-                "milvus.ca_file",
-                '""',
-                "the certificates that the server's is checked with, beside cert_file",
-            ),
+            ("milvus.ca_file", '""', "the certificates that verify the server, because cert_file is set"),
         ),
         (
             'index.backend = "milvus"',
-            ("index.backend", '"milvus"', 'the URL of the server is needed (milvus.uri is "")'),
+            ("index.backend", '"milvus"', 'the URL of the server is required (milvus.uri is "")'),
         ),
     ],
 )

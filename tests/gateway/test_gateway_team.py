@@ -1,8 +1,6 @@
 """Two keepers, two gateways and three users, set up by the steps of docs/gateway.md; what the page promises
 is tried on both gateways."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

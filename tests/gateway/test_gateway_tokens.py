@@ -1,7 +1,5 @@
 """Tokens that a gateway needs itself: they stand in the environment, and the configuration names them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

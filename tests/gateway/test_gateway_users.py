@@ -1,7 +1,5 @@
 """Many users, tokens that rotate, and former rights that end."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import date

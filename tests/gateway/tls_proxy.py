@@ -1,7 +1,5 @@
 """Certificates of an authority of one's own, and a TLS proxy that wants one from each client."""
 
-from __future__ import annotations
-
 import datetime
 import ipaddress
 import socket

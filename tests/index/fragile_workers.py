@@ -1,6 +1,4 @@
-"""What the workers of `test_index_workers.py` do: start badly, die, take too much. They import it."""
-
-from __future__ import annotations
+"""What the workers of `test_index_workers_pool.py` do: start badly, die, take too much. They import it."""
 
 import os
 import re

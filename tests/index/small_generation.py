@@ -1,15 +1,13 @@
 """A generation of two notes that is made without a vault, and notes to change it with."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
+from vault_indexer.index.derived import rebuild_vectors
 from vault_indexer.index.jobs import rebuild_keywords
-from vault_indexer.index.opening import rebuild_vectors
 from vault_indexer.model import Chunk, FileRow, Note
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote, ResolvedLink, note_rows

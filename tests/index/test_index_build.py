@@ -1,7 +1,5 @@
 """What becomes of the results of the workers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +10,20 @@ from small_generation import MODEL, prepared
 
 from vault_indexer.config import Manifest, Settings
 from vault_indexer.errors import DiskFullError, ProcessError, ProviderError
-from vault_indexer.index.build import ENDED_TWICE, BuildSpec, Pool, build, build_next, prepare_all
+from vault_indexer.index.build import BuildSpec, build, build_next
 from vault_indexer.index.compatibility import manifest_for
-from vault_indexer.index.jobs import Finished, FinishJob, Job, Outcome, PrepareJob
-from vault_indexer.index.reading.prepare import Skipped
-from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.jobs import (
+    ENDED_TWICE,
+    Finished,
+    FinishJob,
+    Job,
+    Outcome,
+    Pool,
+    PrepareJob,
+    prepare_all,
+)
+from vault_indexer.index.reading import Skipped
+from vault_indexer.index.workers.pool import Died, Failed
 from vault_indexer.model import QUARANTINED, FileKind, FileRow, Progress, SkippedFile, chunk_key
 from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store import Generation, IndexDir
@@ -294,12 +301,12 @@ def test_what_a_failed_build_has_written_is_removed(tmp_path: Path) -> None:
     assert list((tmp_path / "index" / "generations").iterdir()) == []
     full = AnsweringPool(lambda _job, _fresh: Failed("no room", disk_full=True))
     full.close = lambda: None  # type: ignore[attr-defined]
-    with pytest.raises(DiskFullError, match=r"about 67 MB are needed"):
+    with pytest.raises(DiskFullError, match=r"about 67 MB required"):
         build_next(
             index_dir, spec(), found("a.md", "b.png", size=10_000_000), cast(Pool, full), lambda _: None
         )
     current = index_dir.finish(index_dir.begin())
     index_dir.publish(current)
     (current.folder / "file").write_bytes(bytes(20_000_000))
-    with pytest.raises(DiskFullError, match=r"about 37 MB are needed"):
+    with pytest.raises(DiskFullError, match=r"about 37 MB required"):
         build_next(index_dir, spec(), found("a.md", size=10_000_000), cast(Pool, full), lambda _: None)

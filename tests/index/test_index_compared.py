@@ -1,7 +1,5 @@
 """How another strategy would split a note that the index holds."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from pathlib import Path

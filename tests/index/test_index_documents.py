@@ -1,42 +1,14 @@
 """What a note's chunks share in the keyword index."""
 
-from __future__ import annotations
-
+import json
 from dataclasses import replace
 
 import pytest
 
-from vault_indexer.chunk import PROPERTIES, chunker_for
-from vault_indexer.config import Settings
-from vault_indexer.index.jobs import SHARED_TERMS, NoteWords, keyword_documents
-from vault_indexer.model import Chunk, JsonValue
-from vault_indexer.parse import parse_note
+from vault_indexer.chunk import PROPERTIES
+from vault_indexer.index.jobs import SHARED_TERMS, keyword_documents
+from vault_indexer.model import Chunk, JsonValue, NoteRow
 from vault_indexer.store.keywords import KeywordDocument
-
-
-def test_a_note_of_very_many_tags_is_found_by_each_without_repeating_all_in_every_chunk() -> None:
-    names = [f"tag{number}x" for number in range(2000)]
-    body = "".join(f"# Part {number}\n\n{'kestrel ' * 150}\n\n" for number in range(20))
-    front = "---\ntags: [" + ", ".join(names) + "]\naliases: [Falcon]\n---\n"
-    note = parse_note("n.md", (front + body).encode())
-    chunks = chunker_for(Settings().chunking).chunk(note)
-    words = NoteWords(note.path, note.title, note.aliases, note.tags, "")
-    documents = list(keyword_documents(words, enumerate(chunks)))
-    assert len(documents) > 10
-    assert set(names) <= set(documents[0].tags)
-    assert all(len(document.tags) == SHARED_TERMS for document in documents[1:])
-    assert all(document.aliases == documents[0].aliases for document in documents)
-
-
-def test_properties_are_words_of_the_first_chunk_alone() -> None:
-    body = "".join(f"# Part {number}\n\n{'kestrel ' * 150}\n\n" for number in range(4))
-    note = parse_note("n.md", ("---\nmaterial: basalt\nplace: Iceland\n---\n" + body).encode())
-    chunks = chunker_for(Settings().chunking).chunk(note)
-    words = NoteWords(note.path, note.title, note.aliases, note.tags, "", note.frontmatter)
-    documents = list(keyword_documents(words, enumerate(chunks)))
-    assert len(documents) > 2
-    assert {"basalt", "iceland"} <= set(documents[0].properties) | set(documents[0].content)
-    assert all(not document.properties for document in documents[1:])
 
 
 def chunk(index: int, text: str = "kestrel", **extra: JsonValue) -> Chunk:
@@ -45,13 +17,18 @@ def chunk(index: int, text: str = "kestrel", **extra: JsonValue) -> Chunk:
     return replace(made, embed=not is_context)
 
 
-def documents_of(words: NoteWords, *chunks: Chunk) -> list[KeywordDocument]:
-    return list(keyword_documents(words, enumerate(chunks, start=10)))
+def stored_note(path: str, title: str, *lists: object) -> NoteRow:
+    aliases, tags, properties = map(json.dumps, lists)
+    return NoteRow(0, path, title, "", properties, aliases, tags, 0)
+
+
+def documents_of(note: NoteRow, *chunks: Chunk) -> list[KeywordDocument]:
+    return list(keyword_documents(note, enumerate(chunks, start=10)))
 
 
 def test_a_document_has_each_field_of_its_note_and_chunk() -> None:
-    words = NoteWords("dir/Note.md", "Title", ("Alias",), ("tag", "other"), "", {"material": "basalt"})
-    first, second = documents_of(words, chunk(0), chunk(1))
+    note = stored_note("dir/Note.md", "Title", ["Alias"], ["tag", "other"], {"material": "basalt"})
+    first, second = documents_of(note, chunk(0), chunk(1))
     assert (first.key, second.key) == (10, 11)
     for document in (first, second):
         assert document.title == ["title"]
@@ -80,8 +57,8 @@ def test_the_words_of_a_note_are_whole_in_its_first_chunk_and_that_ones_first_ch
     chunks: tuple[Chunk, ...], firsts: list[bool]
 ) -> None:
     many = " ".join(f"w{number}x" for number in range(SHARED_TERMS + 1))
-    words = NoteWords("n.md", many, many.split(), many.split(), "", {"a": "basalt"})
-    documents = documents_of(words, *chunks)
+    note = stored_note("n.md", many, many.split(), many.split(), {"a": "basalt"})
+    documents = documents_of(note, *chunks)
     for name in ("title", "aliases", "tags"):
         lengths = [len(getattr(document, name)) for document in documents]
         assert [length > SHARED_TERMS for length in lengths] == firsts
@@ -90,8 +67,8 @@ def test_the_words_of_a_note_are_whole_in_its_first_chunk_and_that_ones_first_ch
 
 
 def test_of_properties_that_are_the_text_only_what_is_written_otherwise_is_added() -> None:
-    words = NoteWords("n.md", "n", (), (), "", {"material": "basalt", "place": "Iceland"})
-    (document,) = documents_of(words, chunk(0, "material: basalt", **{PROPERTIES: True}))
+    note = stored_note("n.md", "n", [], [], {"material": "basalt", "place": "Iceland"})
+    (document,) = documents_of(note, chunk(0, "material: basalt", **{PROPERTIES: True}))
     assert set(document.properties) == {"place", "iceland"}
-    (plain,) = documents_of(words, chunk(0, "material: basalt"))
+    (plain,) = documents_of(note, chunk(0, "material: basalt"))
     assert {"material", "basalt", "place", "iceland"} <= set(plain.properties)

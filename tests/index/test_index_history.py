@@ -1,7 +1,5 @@
 """After any series of edits the index equals that of a fresh build, and each commit is read once."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -22,10 +20,9 @@ from reliability_lab import (
     told_by_a_fresh_build,
 )
 
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Job, Outcome
+from vault_indexer.index.jobs import Job, Outcome, Pool
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.workers.job import Died
+from vault_indexer.index.workers.pool import Died
 from vault_indexer.store.catalog import CatalogReader
 
 PATHS = ("Anchor.md", "Basalt.md", "Sub/Cobalt.md", "Sub/Ember.md", "Über/Anchor.md", "Fathom.png")

@@ -1,14 +1,12 @@
 """What is said of a note that cannot be read, where a note is looked at without an index."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from vault_indexer.chunk import ChoosingChunker, chunker_for
 from vault_indexer.config import Settings
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
-from vault_indexer.index.reading.inspection import Inspection, Inspector
+from vault_indexer.index.reading import Inspection, Inspector
 from vault_indexer.model import SkippedFile
 
 

@@ -1,7 +1,5 @@
 """The limit of calls to the language model holds for all worker processes of a daemon together."""
 
-from __future__ import annotations
-
 import pickle
 import threading
 from collections.abc import Iterator
@@ -11,10 +9,8 @@ import pytest
 from openai_server import ModelServer, model_server
 from waiting import wait_until
 
-from vault_indexer.chunk.llm_client import LimitedLlm
 from vault_indexer.config import Settings
-from vault_indexer.daemon.tasks.shared_budget import SharedBudget
-from vault_indexer.errors import ProviderError
+from vault_indexer.daemon.assembly import SharedBudget
 from vault_indexer.index.jobs import PrepareJob, WarmJob
 from vault_indexer.index.note_workers import WorkerSpec
 from vault_indexer.providers.wordllama import wordllama_model
@@ -82,39 +78,3 @@ def test_workers_of_two_vaults_share_the_limit_of_calls(tmp_path: Path, server: 
             pool.close()
     assert len(done) == 2
     assert len(server.requests) == 2 * PARAGRAPHS
-
-
-class Silent:
-    """A model that answers once it may."""
-
-    name = "test/silent"
-
-    def __init__(self) -> None:
-        self.asked, self.may = threading.Semaphore(0), threading.Event()
-
-    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:  # noqa: ARG002
-        self.asked.release()
-        assert self.may.wait(timeout_s)
-        return prompt
-
-
-def test_a_smaller_limit_is_not_starved_by_a_larger_one(tmp_path: Path) -> None:
-    """The larger one has the places 0 and 1, and takes 1 first; the smaller one has 0 alone."""
-    larger, smaller = Silent(), Silent()
-    smaller.may.set()
-    asking = threading.Thread(
-        target=LimitedLlm(larger, tmp_path, 2).complete, args=("",), kwargs={"timeout_s": 60}
-    )
-    asking.start()
-    assert larger.asked.acquire(timeout=60)
-    assert LimitedLlm(smaller, tmp_path, 1).complete("answer", timeout_s=60) == "answer"
-    larger.may.set()
-    asking.join()
-
-
-def test_where_no_call_can_be_counted_none_is_made(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way of a folder")
-    model = Silent()
-    with pytest.raises(ProviderError, match="calls to the language model cannot be limited by"):
-        LimitedLlm(model, tmp_path / "file", 1).complete("", timeout_s=60)
-    assert not model.asked.acquire(blocking=False)

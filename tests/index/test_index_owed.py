@@ -1,7 +1,5 @@
 """Vectors that are owed: the index is whole by word and link before, and equal to a fresh one after."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,11 +23,10 @@ from reliability_lab import (
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.index.build import Linker
 from vault_indexer.index.derived import PendingEmbeddings
 from vault_indexer.index.jobs import Embedded
-from vault_indexer.index.reading.prepare import text_digest
-from vault_indexer.index.writer import AT_ONCE, IndexWriter
+from vault_indexer.index.reading import text_digest
+from vault_indexer.index.writer import AT_ONCE, IndexWriter, Linker
 from vault_indexer.model import FileRow
 from vault_indexer.store.catalog.note_rows import PreparedNote, note_rows
 from vault_indexer.store.catalog.reader import CatalogReader

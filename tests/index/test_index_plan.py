@@ -1,7 +1,5 @@
 """Which files are read again, which are only named, and in which parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Pools that share slots: no more at work, and no more alive, than there are slots."""
 
-from __future__ import annotations
-
 import threading
 from functools import partial
 

@@ -1,18 +1,15 @@
 """Source files in a vault: indexed if asked, with the headings of their language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from indexed_vault import write_notes
+from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.errors import ConfigError
-from vault_indexer.index.reading.note import source_note
+from vault_indexer.index.reading import source_note
 from vault_indexer.model import AskRequest, SearchRequest
 from vault_indexer.service import VaultService
 
@@ -44,18 +41,17 @@ NOTES = {
 RULE: OptionValue = [{"paths": ["*.py"], "strategy": "code", "max_chunk_size": 120, "min_chunk_size": 0}]  # type: ignore[list-item]  # a list of tables
 
 
-def opened(folder: Path, **options: OptionValue) -> VaultService:
-    vault = folder / "vault" if (folder / "vault").is_dir() else write_notes(folder / "vault", NOTES)
-    given: dict[str, OptionValue] = {"index.workers": 1, "embedding.provider": "wordllama", **options}
-    return open_index(
-        resolve_target(vault, folder / "index", None, environ={}, options=given), lambda _: None
-    )
+@contextmanager
+def opened(folder: Path, **options: OptionValue) -> Iterator[VaultService]:
+    vault = write_notes(folder / "vault", NOTES)
+    with indexed_vault(vault, folder / "index", options=options) as (service, _):
+        yield service
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
     options: dict[str, OptionValue] = {"files.sources": [".py"], "chunking.rules": RULE}
-    with closing(opened(tmp_path_factory.mktemp("sources"), **options)) as found:
+    with opened(tmp_path_factory.mktemp("sources"), **options) as found:
         yield found
 
 
@@ -65,7 +61,7 @@ def test_only_the_suffixes_that_are_asked_for_are_indexed(service: VaultService)
 
 
 def test_without_the_setting_a_source_file_is_an_attachment(tmp_path: Path) -> None:
-    with closing(opened(tmp_path)) as plain:
+    with opened(tmp_path) as plain:
         assert plain.note_paths() == ["Bees.md"]
         assert {hit.kind for hit in plain.search(SearchRequest("file:hive")).results} == {"attachment"}
 
@@ -125,8 +121,9 @@ def test_the_default_strategy_cuts_a_source_file_at_its_definitions(service: Vau
 
 
 def test_a_suffix_that_is_no_language_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"files\.sources.*\.py"):
-        opened(tmp_path, **{"files.sources": [".txt"]})
+    wrong = pytest.raises(ConfigError, match=r"files\.sources.*\.py")
+    with wrong, opened(tmp_path, **{"files.sources": [".txt"]}):
+        pass
 
 
 def test_lines_and_ends_of_headings_are_those_of_their_names() -> None:

@@ -1,7 +1,5 @@
 """A note that vanishes while a generation is built is no target of links; `verify` knows where links lead."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +11,9 @@ from vault_at_work import Place, opened, place
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Job, Outcome
+from vault_indexer.index.jobs import Job, Outcome, Pool
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.workers.job import Died
+from vault_indexer.index.workers.pool import Died
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog import CatalogWriter, ResolvedLink
 

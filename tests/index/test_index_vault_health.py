@@ -1,7 +1,5 @@
 """The figures of an index: sizes of chunks, strategies, and what links want."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path

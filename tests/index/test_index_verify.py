@@ -1,7 +1,5 @@
 """A check names each disagreement between the vault, the catalog and what is derived from it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -95,9 +93,9 @@ def test_what_differs_from_the_vault_is_named_by_file(checked: Checked) -> None:
     checked.put("Skipped.md", "skipped", "it is too deep", digest="of another text")
     checked.put("Away.md", "skipped")
     assert checked.problems() == [
-        Problem("vault", "stale", "the file has other content than was indexed", "Bread.md"),
+        Problem("vault", "stale", "the file has changed since it was indexed", "Bread.md"),
         Problem("vault", "missing", "in the vault, not in the index", "New.md"),
-        Problem("vault", "stale", "the file has other content than was indexed", "Skipped.md"),
+        Problem("vault", "stale", "the file has changed since it was indexed", "Skipped.md"),
         Problem("vault", "ghost", "in the index, not in the vault", "Oven.md"),
     ]
 

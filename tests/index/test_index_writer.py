@@ -1,7 +1,5 @@
 """What a writer of the index makes of plans and vectors, where the workers answer as they are told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -14,7 +12,6 @@ from small_generation import MODEL, prepared, small_generation, vector
 
 from vault_indexer.config import Settings
 from vault_indexer.errors import IndexUnusableError, ProviderError, UnavailableError
-from vault_indexer.index.build import Linker, Pool
 from vault_indexer.index.compatibility import StrategiesInUse
 from vault_indexer.index.jobs import (
     Embedded,
@@ -23,13 +20,14 @@ from vault_indexer.index.jobs import (
     KeywordsJob,
     NoteWorker,
     Outcome,
+    Pool,
     PrepareJob,
     WarmJob,
 )
 from vault_indexer.index.plan import Applied, Plan
-from vault_indexer.index.reading.prepare import Skipped
-from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.index.writer import AT_ONCE, IndexWriter
+from vault_indexer.index.reading import Skipped
+from vault_indexer.index.workers.pool import Died, Failed
+from vault_indexer.index.writer import AT_ONCE, IndexWriter, Linker
 from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, Problem, chunk_key
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote

@@ -1,15 +1,14 @@
 """Places that name a note without linking it; and the laws of finding names in texts."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from indexed_vault import indexed_vault, write_notes
 from linked_vault import NOTES
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.links.mentions import Name, find, names
 from vault_indexer.model import Mention
@@ -23,28 +22,18 @@ DIARY = NOTES["Diary.md"]
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
     folder = tmp_path_factory.mktemp("mentions")
-    for name, text in NOTES.items():
-        file = folder / "vault" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    options = {"index.workers": 1}
-    target = resolve_target(folder / "vault", folder / "index", None, environ={}, options=options)
-    with closing(open_index(target, lambda _: None)) as opened:
+    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (opened, _):
         yield opened
 
 
 def test_a_name_is_found_where_chunks_touch(tmp_path: Path) -> None:
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault" / "Bread.md").write_text("# Bread\n", "utf-8")
-    (tmp_path / "vault" / "Diary.md").write_text("Baked bread again. " * 12, "utf-8")
+    vault = write_notes(tmp_path / "vault", {"Bread.md": "# Bread\n", "Diary.md": "Baked bread again. " * 12})
     options: dict[str, OptionValue] = {
-        "index.workers": 1,
         "chunking.strategy": "markdown",
         "chunking.markdown.max_chunk_size": 8,
         "chunking.markdown.min_chunk_size": 1,
     }
-    target = resolve_target(tmp_path / "vault", tmp_path / "index", None, environ={}, options=options)
-    with closing(open_index(target, lambda _: None)) as opened:
+    with indexed_vault(vault, tmp_path / "index", options=options) as (opened, _):
         found = opened.mentions("Bread").mentions
     assert [one.start_pos for one in found] == [6 + 19 * number for number in range(12)]
 

@@ -1,7 +1,5 @@
 """What lies around a note: rings of links, clusters of the vault, and what two notes share."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import log
@@ -107,9 +105,7 @@ def test_a_graph_is_asked_for_in_one_way_and_within_bounds(service: VaultService
         with pytest.raises(UsageError, match="give either a note or a query, not both"):
             service.graph(note, query)
     for depth, limit in ((0, 1), (4, 1), (1, 0), (1, 301)):
-        with pytest.raises(
-            UsageError, match=f"depth {depth}, limit {limit}: allowed is depth 1 to 3, limit 1"
-        ):
+        with pytest.raises(UsageError, match=f"depth {depth}, limit {limit}: must be 1 to 3 and 1"):
             service.graph("Hub", depth=depth, limit=limit)
     with pytest.raises(UnknownNoteError):
         service.graph("Nowhere at all")
@@ -187,7 +183,7 @@ def test_folders_of_a_folder_are_clusters_and_so_are_the_notes_in_it(tmp_path: P
             ]
             assert [(one.source, one.target, one.links) for one in inside.edges] == [(0, 1, 2)]
         assert [node.path for node in whole.clusters[0].members] == [
-            *("a/One.md", "a/Two.md", "a/b/Three.md", "a/b/Four.md", "a/b/c/Five.md"),
+            *("a/One.md", "a/Two.md", "a/b/Three.md", "a/b/Four.md", "a/b/c/Five.md")
         ]
         assert service.clusters("folder", "none").clusters == ()
 
@@ -423,7 +419,7 @@ def test_of_an_ambiguous_link_ten_files_are_named(crowded: VaultService) -> None
     assert (twin.resolved, twin.ambiguous, twin.candidate_count) == ("t00/Twin.md", True, 12)
     assert twin.candidates == tuple(f"t{number:02}/Twin.md" for number in range(10))
     (told,) = [one for one in crowded.links("From").diagnostics if one.kind == "ambiguous"]
-    assert (told.detail, told.line) == ("Twin: one of 12 files; t00/Twin.md is taken", 3)
+    assert (told.detail, told.line) == ("Twin: one of 12 files; t00/Twin.md is used", 3)
 
 
 def test_a_link_says_all_that_is_known_of_it(crowded: VaultService) -> None:
@@ -505,7 +501,7 @@ def test_a_note_is_found_by_its_path_or_its_name(crowded: VaultService, named: s
             UnknownNoteError,
             "no such note in the index: '{vault}/target'; did you mean Target.md?",
         ),
-        ("/no/such/folder", UnknownNoteError, "'/no/such/folder' is outside of the vault"),
+        ("/no/such/folder", UnknownNoteError, "'/no/such/folder' is outside the vault"),
     ],
 )
 def test_a_name_that_means_no_note_is_refused(

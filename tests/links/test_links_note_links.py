@@ -1,12 +1,11 @@
 """What `links` and `related` answer over a small vault whose every link is known."""
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
+from indexed_vault import indexed_vault, write_notes
 from linked_vault import NOTES, PICTURE
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.errors import UsageError
 from vault_indexer.links.note_links import excerpt
 from vault_indexer.model import OutgoingLink
@@ -18,14 +17,9 @@ BREAD = "kitchen/Bread.md"
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
     folder = tmp_path_factory.mktemp("linked")
-    for name, text in NOTES.items():
-        file = folder / "vault" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    (folder / "vault" / PICTURE).write_bytes(b"\x89PNG")
-    options = {"index.workers": 1}
-    target = resolve_target(folder / "vault", folder / "index", None, environ={}, options=options)
-    with closing(open_index(target, lambda _: None)) as opened:
+    vault = write_notes(folder / "vault", NOTES)
+    (vault / PICTURE).write_bytes(b"\x89PNG")
+    with indexed_vault(vault, folder / "index") as (opened, _):
         yield opened
 
 

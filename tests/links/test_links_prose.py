@@ -1,7 +1,5 @@
 """Where a note is prose: of each word in braces, whether a mention of it could become a link."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -150,7 +150,7 @@ def test_it_takes_part_in_a_pipeline(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("strategy", "options", "told"),
     [
-        ("sections", {}, "no strategy 'sections': there are header_based"),
+        ("sections", {}, "unknown strategy 'sections': choose one of header_based"),
         (
             "token",
             {"max_tokens": "many"},

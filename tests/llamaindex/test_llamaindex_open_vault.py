@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,8 +17,8 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 
 import vault_indexer
-from vault_indexer import Vault, VaultRetriever, open_vault
-from vault_indexer.errors import ConfigError, UsageError, VaultError
+from vault_indexer import AsyncVault, Vault, VaultRetriever, open_vault
+from vault_indexer.errors import ConfigError, UnknownNoteError, UsageError, VaultError
 from vault_indexer.llamaindex import VaultNodeParser
 from vault_indexer.model import Progress
 
@@ -83,7 +85,7 @@ def test_mistakes_are_told(vault: Vault, folder: Path) -> None:
         open_vault(folder / "missing")
     with pytest.raises(ConfigError, match=r"search\.limmit.*did you mean search\.limit"):
         open_vault(folder / "notes", search={"limmit": 3})
-    with pytest.raises(UsageError, match="option limit: tables"):
+    with pytest.raises(UsageError, match="option limit: must be a table"):
         open_vault(folder / "notes", limit=3)
     with pytest.raises(UsageError, match=r"option search\.limit: a value of type set"):
         open_vault(folder / "notes", search={"limit": {3}})
@@ -101,7 +103,13 @@ def test_the_retriever_gives_nodes_with_their_place(vault: Vault) -> None:
     found = VaultRetriever(vault, limit=2).retrieve("prune an apple tree")
     assert len(found) == 2
     best = found[0]
-    assert best.score == 1.0 >= (found[1].score or 0)
+    assert (
+        best.score
+        == best.node.metadata["relevance"]
+        == vault.search("prune an apple tree").results[0].relevance
+    )
+    assert best.node.metadata["verdict"] == "strong"
+    assert best.node.ref_doc_id == best.node.metadata["doc_id"] == "Apple"
     assert best.node.node_id == "Apple_chunk_0"
     place = best.node.metadata
     assert (place["path"], place["header_path"], place["start_line"]) == ("Apple.md", "Apple", 1)
@@ -170,6 +178,56 @@ def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Pa
     )
     told = "Pear.md chunking.custom.function cut_but_pears:cut: raised ValueError: no pears\n"
     assert run(script, folder, folder / "notes", folder / "custom") == told
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("home")
+    (made / "Notes").mkdir()
+    (made / "Notes" / "Bread.md").write_text("---\nstatus: draft\n---\nFeed the sourdough starter.\n")
+    return made
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_page_run(home: Path, example: str) -> None:
+    printed = run(example, home)
+    assert bool(printed) == ("print" in example)
+
+
+def test_a_note_is_read_as_it_is_now(vault: Vault, folder: Path) -> None:
+    sea = folder / "notes" / "Sea.md"
+    sea.write_bytes(b"\xef\xbb\xbf# Sea\n\nStill water \xff\n")
+    try:
+        assert vault.note("Sea").text == "# Sea\n\nStill water \ufffd\n"
+    finally:
+        sea.write_text(NOTES["Sea.md"], encoding="utf-8")
+    with pytest.raises(UnknownNoteError):
+        vault.note("Nowhere")
+
+
+@pytest.mark.parametrize("query", ["the tree of the cellar", "path:.md"])
+def test_pages_of_hits_are_the_whole_list(vault: Vault, query: str) -> None:
+    whole = vault.search(query, limit=9)
+    pages = [vault.search(query, limit=1, offset=offset) for offset in range(5)]
+    assert [hit.path for page in pages for hit in page.results] == [hit.path for hit in whole.results]
+    assert sum(page.likely for page in pages) == whole.likely
+    with pytest.raises(UsageError, match="offset"):
+        vault.search(query, offset=-1)
+
+
+def test_the_methods_of_a_vault_are_coroutines_too(vault: Vault) -> None:
+    async def read() -> list[str]:
+        both = AsyncVault(vault)
+        hits, note = await asyncio.gather(both.search("tide", limit=1), both.note("Apple"))
+        return [hits.results[0].path, note.path]
+
+    assert asyncio.run(read()) == ["Sea.md", "Apple.md"]
+    public = {name for name in vars(Vault) if not name.startswith("_")}
+    assert public == {name for name in vars(AsyncVault) if not name.startswith("_")}
 
 
 def test_llamaindex_is_not_loaded_until_it_is_used(folder: Path) -> None:

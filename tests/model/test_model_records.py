@@ -1,7 +1,5 @@
 """What the records of the index say of themselves: keys, kinds of files, chunks, and lists that are cut."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -39,8 +37,8 @@ from vault_indexer.model.records import QUARANTINED, chunk_key, count_in_notes, 
         ("a/b.MD", "a/b", FileKind.NOTE),
         ("a.markdown", "a.markdown", FileKind.NOTE),
         ("a.Canvas", "a.Canvas", FileKind.CANVAS),
-        ("a.png", "a.png", FileKind.ATTACHMENT),
-        ("a.md.png", "a.md.png", FileKind.ATTACHMENT),
+        ("a.png", "a.png", FileKind.DOCUMENT),
+        ("a.md.mp3", "a.md.mp3", FileKind.ATTACHMENT),
         ("d.md/a", "d.md/a", FileKind.ATTACHMENT),
         ("amd", "amd", FileKind.ATTACHMENT),
         ("", "", FileKind.ATTACHMENT),

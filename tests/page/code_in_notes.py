@@ -1,7 +1,5 @@
 """Notes that would run code, or ask another host for something, in a page that trusts what notes say."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 
@@ -24,7 +22,7 @@ FAULTS = """() => {
       /^(?:src|srcdoc|action|formaction)$/i.test(name) && one.localName !== 'img')
         bad.push(`${one.localName} ${name}=${value}`);
       if (/href$/i.test(name) &&
-      !/^(?:https?:\\/\\/|mailto:|#\\/|obsidian:\\/\\/open\\?path=%2F)/.test(value))
+      !/^(?:https?:\\/\\/|mailto:|#\\/|obsidian:\\/\\/open\\?path=%2F|zotero:)/.test(value))
         bad.push(`${one.localName} ${name}=${value}`);
     }
   }
@@ -72,7 +70,7 @@ IN_TEXT = (
     f"[click](\x01javascript:{RUN})",
     f"[click](vbscript:{RUN})",
     "[click](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
-    "[click](file:///etc/passwd)",
+    "[click](file:///etc/passwd) [z](zotero://select/1) [s](smb://evil.example/x) [m](ms-msdt:/id)",
     "[click](//evil.example/x)",
     f'[click](http://x" onmouseover="{RUN})',
     f"[<img src=x onerror={RUN}>](http://example.org)",

@@ -3,8 +3,6 @@
 They go for what the allow-list lets through, and for the two libraries that draw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 EVIL = "http://evil.example"
@@ -38,7 +36,7 @@ HTML = (
     f"a <svg onload={RUN}><style>@import url({EVIL}/x.css)</style></svg> b",
     f'<table><tr><td background="{EVIL}/t.png" onclick={RUN} align="right&quot;'
     f' onclick=x">x</td></tr></table>',
-    f"<u/onclick={RUN}>x</u> <mark\n{RUN}>y</mark>",
+    f"<u/onclick={RUN}>x</u> <mark\n{RUN}>y</mark>"
 )  # fmt: skip
 
 FORMULAS = (

@@ -1,7 +1,5 @@
 """A vault, its daemon and its page in Chromium, with what the browser complained of and asked for."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from collections.abc import Iterator, Mapping
@@ -68,6 +66,9 @@ NOTES: Mapping[str, str] = {
 }
 
 
+OWN = ("data:", "chrome-extension:", "chrome:")
+"""Also of what Chromium's viewer of PDFs, an extension of its own, loads."""
+
 AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -102,7 +103,7 @@ class Visit:
     def foreign(self) -> list[str]:
         """Requests to anything but the daemon."""
         urls = [request.url for request in self.requests]
-        return [url for url in urls if urlsplit(url).netloc != self.host and not url.startswith("data:")]
+        return [url for url in urls if urlsplit(url).netloc != self.host and not url.startswith(OWN)]
 
     def show(self, view: str, **values: str) -> None:
         """Go to a view by its address."""

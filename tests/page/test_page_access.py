@@ -1,8 +1,6 @@
 """For everybody: names, roles, contrast by axe-core in both themes; narrow windows; every control by
 keyboard."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
@@ -23,6 +21,14 @@ def reasons(visit: Visit) -> None:
 
 def completion(visit: Visit) -> None:
     visit.type("flour tag:")
+
+
+def asking(visit: Visit) -> None:
+    visit.show("ask", q="What shows the rings of Saturn?")
+
+
+def operators(visit: Visit) -> None:
+    visit.page.get_by_text("All operators").click()
 
 
 def note(visit: Visit) -> None:
@@ -59,6 +65,8 @@ VIEWS: Mapping[str, View] = {
     "search": (search, ".hit"),
     "reasons": (reasons, ".why dl"),
     "completion": (completion, ".completions li"),
+    "asking": (asking, ".sources li"),
+    "operators": (operators, ".start details dd"),
     "note": (note, ".rail .line"),
     "chunks": (chunks, ".chunk"),
     "graph": (graph, ".drawing[data-done]"),

@@ -1,7 +1,5 @@
 """What the page says of the daemon in every view: a first build, an end, a restart, no answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -152,7 +150,7 @@ def test_no_token_goes_to_another_program_at_the_address(own_site: Site) -> None
             connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
     assert asked.startswith("GET /v1/proof?challenge=")
     assert "authorization" not in asked.lower()
-    expect(visit.page.locator(".message")).to_contain_text("another one now", timeout=WAIT_MS)
+    expect(visit.page.locator(".message")).to_contain_text("has a new token", timeout=WAIT_MS)
     visit.page.context.close()
     restart(own_site)
 

@@ -1,7 +1,5 @@
 """What a vault names from right to left is shown so in every view, and read in its language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -48,7 +46,7 @@ def test_grading(visit: Visit) -> None:
 def test_the_health_of_the_vault(visit: Visit) -> None:
     visit.show("health")
     page = visit.page
-    wanted = page.get_by_role("region", name="Most wanted notes")
+    wanted = page.get_by_role("region", name="Most frequent broken links")
     expect_rtl(wanted.locator("strong"), WANTED)
     expect_rtl(wanted.get_by_role("link"), CATS)
     expect_rtl(page.get_by_role("region", name="Orphans").get_by_role("link"), DOGS)

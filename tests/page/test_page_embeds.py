@@ -1,13 +1,11 @@
 """Pictures and notes that a note embeds, shown in the page."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from page_site import ServeVault, Site, Visit
+from page_site import ServeVault, Site, Visit, axe_violations
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -59,11 +57,26 @@ def test_pictures_of_the_vault_are_shown(visit: Visit) -> None:
     expect(pictures.nth(1)).to_have_accessible_name("a square")
 
 
+def test_a_picture_is_enlarged(visit: Visit) -> None:
+    page = visit.page
+    visit.show("note", path="Pictures.md")
+    opener = page.get_by_role("button", name="Enlarge a square")
+    for close in ("Escape", "Enter"):
+        opener.focus()
+        page.keyboard.press("Enter")
+        large = page.get_by_role("dialog", name="a square")
+        expect(large.locator("img")).to_have_js_property("naturalWidth", 12)
+        assert axe_violations(page) == []
+        page.keyboard.press(close)
+        expect(large).to_have_count(0)
+        expect(opener).to_be_focused()
+
+
 def test_a_file_that_is_no_picture_stays_a_name(visit: Visit) -> None:
     visit.show("note", path="Pictures.md")
     left = visit.page.locator(".note-text .embed.unresolved")
     expect(left).to_have_text("page.png")
-    expect(left).to_have_attribute("title", "page.png is not the kind of picture that its name says")
+    expect(left).to_have_attribute("title", "the content of page.png does not match its suffix")
 
 
 def test_an_embedded_part_is_read_in_place(visit: Visit) -> None:

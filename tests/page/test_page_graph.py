@@ -1,7 +1,5 @@
 """The graph in the page: drawn, named, moved, and the same as a list."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The health of the vault in the page: figures, and orders with live progress."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -31,7 +29,7 @@ def test_the_figures(visit: Visit) -> None:
     expect(page.locator("#state")).to_contain_text(f"Notes{len(NOTES)}")
     chunks = page.get_by_role("region", name="Chunks")
     expect(chunks.get_by_role("row")).to_have_count(10)
-    wanted = page.get_by_role("region", name="Most wanted notes")
+    wanted = page.get_by_role("region", name="Most frequent broken links")
     expect(wanted).to_contain_text("Unwritten")
     expect(wanted).to_contain_text("Nowhere to go")
     expect(page.get_by_role("region", name="Orphans")).to_contain_text("Loose thought")

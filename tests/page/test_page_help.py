@@ -1,7 +1,5 @@
 """The page on a real vault, the documentation of Obsidian; the pictures of the docs are made here."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

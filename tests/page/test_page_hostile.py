@@ -1,7 +1,5 @@
 """A note never runs in the page, and never makes it ask another host: hostile notes in every view."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -82,13 +80,7 @@ def test_no_chunk_runs(hostile: Site, visit: Visit) -> None:
 def test_no_hit_runs(visit: Visit) -> None:
     page = visit.page
     for query in (
-        "kestrel",
-        "kestrel onerror",
-        "script alert",
-        "javascript",
-        "img src",
-        "[title]",
-        "file:svg",
+        *("kestrel", "kestrel onerror", "script alert", "javascript", "img src", "[title]", "file:svg"),
     ):
         visit.type(query)
         page.locator(".hit").first.wait_for()
@@ -122,5 +114,5 @@ def test_no_name_runs_in_the_graph_or_the_figures(visit: Visit) -> None:
         visit.show("search")
         page.wait_for_selector("#q")
     visit.show("health")
-    expect(page.get_by_role("region", name="Most wanted notes")).to_contain_text("onload")
+    expect(page.get_by_role("region", name="Most frequent broken links")).to_contain_text("onload")
     assert page.evaluate(FAULTS) == []

@@ -1,7 +1,5 @@
 """What makes a note pleasant to read runs nothing and asks nobody."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Grades by hand in the page, and clicks, which are sent only where the user wants it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """`indexer open` leads Chromium to the page through a private file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The wheel holds the page, and all else that is read as a file; nothing of the tests."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 import subprocess

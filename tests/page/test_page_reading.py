@@ -1,7 +1,5 @@
 """A note in the page looks as people know it."""
 
-from __future__ import annotations
-
 import base64
 import importlib.util
 import itertools
@@ -48,6 +46,13 @@ NOTES = {
     "deep: {key: value}\n---\nx\n",
     "Arabic.md": "# ملاحظة\n\nهذه فقرة باللغة العربية عن القطط والكلاب والطيور في الحديقة.\n\n"
     "- عنصر أول\n\nEnglish words.\n",
+    "Folder/Apps.md": "---\ntags: ["
+    + ", ".join(f"t{number}" for number in range(1, 16))
+    + "]\n---\n# Apps\n\n"
+    "[z](zotero://select/1) [web](https://example.org) [file](file:///a/b.pdf) <odd:thing>\n\n"
+    '<img src="../dot.png" width="40">\n\nThe mass $m^2$ is small.\n\n- [x] done\n- [?] asked\n\n'
+    "```python\nx = 1\n```\n\n$$\n" + "x + " * 200 + "y\n$$\n",
+    "Broken.md": "---\ntags: [one\nkey: value\n---\n# Broken\n\nText.\n",
     "Jumps.md": "### Deep first\n\n# Top\n\n#### Jump\n\n![[Code]]\n\n| a |\n| --- |\n| b |\n\n| c | |\n"
     "| --- | --- |\n| d | |\n\n> [!bug] x\n> ##### In a callout\n\n```\na\n```\n\n```\nb\n```\n",
 }
@@ -57,6 +62,7 @@ NOTES = {
 def notes(serve_vault: ServeVault, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     vault: Path = tmp_path_factory.mktemp("reading") / "vault"
     vault.mkdir()
+    (vault / "Folder").mkdir()
     for path, text in NOTES.items():
         (vault / path).write_text(text, encoding="utf-8")
     lines = [
@@ -192,7 +198,7 @@ def test_words_in_a_table_stay_whole(visit: Visit, width: int) -> None:
     text = text_of(visit, "Table")
     assert lines_of_cells(text) == [1, 1, 1, 1, 1]
     assert text.locator("td, th").evaluate_all("all => all.map(one => getComputedStyle(one).textAlign)") == [
-        "start", "right", "start", "start", "start",
+        "start", "right", "start", "start", "start"
     ] * 2  # fmt: skip
 
 
@@ -238,13 +244,87 @@ def test_each_target_of_links_is_listed_once(visit: Visit) -> None:
 
 def test_attachments_are_links_and_pictures(visit: Visit) -> None:
     text = text_of(visit, "Links")
-    paper = text.locator("a.file")
-    expect(paper).to_have_text("paper.pdf")
-    expect(paper).to_have_attribute("href", re.compile(r"^obsidian://open\?path=%2F.*%2Fpaper\.pdf$"))
-    text.get_by_role("button", name="dot.png").click()
+    expect(text.get_by_role("link", name="paper.pdf")).to_have_attribute("href", "#/note?path=paper.pdf")
+    text.get_by_role("button", name="dot.png", exact=True).click()
     expect(text.locator("img")).to_have_js_property("naturalWidth", 1)
-    text.get_by_role("button", name="dot.png").click()
+    text.get_by_role("button", name="dot.png", exact=True).click()
     expect(text.locator("img")).to_have_count(0)
+
+
+def test_links_to_other_programs_open_or_show_their_address(notes: Site) -> None:
+    with notes.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
+        text = text_of(visit, "Folder/Apps")
+        opens = text.locator("a.external")
+        assert [one.get_attribute("href") for one in opens.all()] == [
+            "zotero://select/1",
+            "https://example.org",
+        ]
+        assert [one.get_attribute("target") for one in opens.all()] == [None, "_blank"]
+        closed = text.locator(".closed-address")
+        expect(closed).to_have_text(["file file:///a/b.pdf", "odd:thing"])
+        closed.first.get_by_role("button").click()
+        expect(visit.page.locator("#announce")).to_have_text("Copied.")
+        assert visit.page.evaluate("navigator.clipboard.readText()") == "file:///a/b.pdf"
+
+
+def test_a_picture_of_html_has_its_width(visit: Visit) -> None:
+    picture = text_of(visit, "Folder/Apps").locator("img")
+    expect(picture).to_have_js_property("naturalWidth", 1)
+    expect(picture).to_have_attribute("width", "40")
+
+
+def test_a_copy_has_what_is_written(notes: Site) -> None:
+    with notes.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
+        page, text = visit.page, text_of(visit, "Folder/Apps")
+        expect(text.locator(".set .katex")).to_have_count(2)
+        page.evaluate("getSelection().selectAllChildren(document.querySelector('.note-text'))")
+        page.keyboard.press("Control+c")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert "The mass $m^2$ is small." in copied
+        assert "- [x] done\n" in copied
+        assert "- [?] asked\n" in copied
+        assert "Copy" not in copied
+        assert text.locator(".copy").count() == 1  # the note itself is as it was
+
+
+def test_a_wide_formula_is_scrolled_by_keys(visit: Visit) -> None:
+    formula = text_of(visit, "Folder/Apps").locator(".formula.set")
+    formula.focus()
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.wait_for_function("() => document.querySelector('.formula.set').scrollLeft > 0")
+
+
+def test_properties_that_are_not_valid_are_shown_as_written(visit: Visit) -> None:
+    text = text_of(visit, "Broken")
+    expect(visit.page.get_by_role("note")).to_contain_text("Not everything is read as written: line 3")
+    expect(text.locator("pre")).to_have_text("---\ntags: [one\nkey: value\n---\n")
+    expect(text.locator(".heading")).to_have_text(["Broken"])
+
+
+def test_tags_are_folded_after_twelve(visit: Visit) -> None:
+    text_of(visit, "Folder/Apps")
+    tags = visit.page.locator(".properties > .tags")
+    expect(tags.locator(".tag")).to_have_count(12)
+    tags.get_by_role("button", name="3 more").click()
+    expect(tags.locator(".tag")).to_have_count(15)
+    expect(tags.locator(".tag").nth(12)).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_printed_note_is_black_on_white_without_controls(notes: Site, scheme: str) -> None:
+    visit = notes.visit(color_scheme=scheme)
+    page, text = visit.page, text_of(visit, "Folder/Apps")
+    page.emulate_media(media="print")
+    for part in (".bar", ".outline", ".rail", ".note-main .tools", ".copy"):
+        expect(page.locator(part).first).to_be_hidden()
+    style = page.evaluate(
+        "(({color, backgroundColor}) => [color, backgroundColor])(getComputedStyle(document.body))"
+    )
+    assert style == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    assert (text.bounding_box() or {})["width"] > 1000
+    address = "getComputedStyle(document.querySelectorAll('a.external')[1], '::after').content"
+    assert "https://example.org" in page.evaluate(address)
+    page.context.close()
 
 
 def test_properties_are_a_table(visit: Visit) -> None:
@@ -307,7 +387,17 @@ def test_headings_have_no_gap_in_their_levels(visit: Visit) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_what_a_note_holds(notes: Site, scheme: str) -> None:
     visit = notes.visit(color_scheme=scheme, reduced_motion="reduce")
-    for note in ("Marks", "Callouts", "Code", "Formulas", "Properties", "Jumps", "Links"):
+    for note in (
+        "Marks",
+        "Callouts",
+        "Code",
+        "Formulas",
+        "Properties",
+        "Jumps",
+        "Links",
+        "Folder/Apps",
+        "Broken",
+    ):
         text_of(visit, note)
         expect(visit.page.locator(".rail .quiet-text", has_text="…")).to_have_count(0, timeout=WAIT_MS)
         assert axe_violations(visit.page) == [], note

@@ -1,7 +1,5 @@
 """Searching in the page: as you type, by keyboard, with filters that the address holds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -65,7 +63,7 @@ def test_hits_that_are_not_likely_are_folded(visit: Visit) -> None:
 
 def test_reasons_are_those_of_the_hits_that_are_shown(visit: Visit) -> None:
     page = visit.page
-    visit.type("telescope")
+    page.fill("#q", "telescope")  # one request, so that no other follows the emptied field
     expect(page.locator(".hit-title").first).to_have_text("Telescope")
     page.evaluate("document.querySelector('#q').value = ''")  # emptied, and not yet answered
     page.get_by_role("button", name="Why").first.click()
@@ -163,6 +161,40 @@ def test_completion_becomes_a_filter(visit: Visit, typed: str, completed: str, h
         ".every(one => wanted.includes(one.textContent))",
         arg=sorted(hits),
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "query", "chips"),
+    [
+        ("-tag:#kit", "", "", ["-tag:#kitchen/bread"]),
+        ("bread OR tag:#sk", "", "bread OR tag:#sky", []),
+        ("(tag:#sk", "", "(tag:#sky", []),
+        ("rest -(flour path:Sk", ")", 'rest -(flour path:"Sky/")', []),
+        ('"night sky" -[rat', "", '"night sky" -[rating]', []),
+        ("tag:(#kitchen OR #sk", "", "tag:(#kitchen OR #sky", []),
+        ("tag:#sk", "n night", "night", ["tag:#sky"]),
+        ('flour OR path:"Ki', 'tch/" rye', 'flour OR path:"Kitchen/" rye', []),
+        ("-[rat", "e] bread", "bread", ["-[rating]"]),
+    ],
+)
+def test_a_completion_means_what_is_typed(
+    visit: Visit, before: str, after: str, query: str, chips: list[str]
+) -> None:
+    page = visit.page
+    page.fill("#q", after)
+    page.locator("#q").press("Home")
+    page.keyboard.type(before[:-1])
+    with page.expect_response(lambda one: one.url.endswith(f"complete?{urlencode({'q': before})}")):
+        page.keyboard.type(before[-1])
+    expect(page.locator("#completions").get_by_role("option").first).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.locator("#q")).to_have_value(query)
+    expect(page.locator(".chip")).to_have_text([f"{chip} ×" for chip in chips])
+
+
+def test_a_filter_is_for_all_alternatives(visit: Visit) -> None:
+    visit.show("search", q="telescope OR pancakes", f="tag:#sky")
+    expect(visit.page.locator(".hit-title")).to_have_text(["Night sky"])
 
 
 def test_the_address_holds_query_and_filters(site: Site, visit: Visit) -> None:
@@ -272,11 +304,42 @@ def test_a_slow_answer_is_said_beside_the_old_hits(visit: Visit) -> None:
 def test_tab_leaves_words_as_they_are(visit: Visit) -> None:
     page = visit.page
     page.keyboard.type("link to a heading")
-    expect(page.locator(".hit").first).to_be_visible()
-    expect(page.locator("#completions")).to_be_hidden()
+    expect(page.get_by_role("option", name="heading:")).to_be_visible()
     page.keyboard.press("Tab")
+    expect(page.locator("#completions")).to_be_hidden()
     expect(page.locator("#q")).to_have_value("link to a heading")
-    assert not [one for one in visit.requests if "/v1/complete" in one.url]
+    expect(page.locator("#q")).not_to_be_focused()
+    asked = [one.url.split("?")[1] for one in visit.requests if "/v1/complete" in one.url]
+    assert asked == ["q=link+to+a+heading&limit=50"], "no operator is offered while a word is typed on"
+
+
+@pytest.mark.parametrize(
+    ("typed", "key", "query"),
+    [
+        ("flour t", "", "flour tag:"),
+        ("flour -", "Control+Space", "flour -tag:"),
+        ("", "Control+Space", "tag:"),
+    ],
+)
+def test_operators_are_offered_with_what_they_find(visit: Visit, typed: str, key: str, query: str) -> None:
+    page = visit.page
+    page.keyboard.type(typed)
+    if key:
+        page.keyboard.press(key)
+    option = page.locator("#completions").get_by_role("option", name="tag:")
+    expect(option).to_have_text("tag:notes with a tag or one below it")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    expect(page.locator("#q")).to_have_value(query)
+    expect(page.get_by_role("option", name="tag:#sky")).to_be_visible()
+
+
+def test_an_empty_search_lists_all_operators(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_text("All operators").click()
+    expect(page.locator(".start")).to_contain_text("notes that a note links to")
+    page.get_by_role("button", name="linked-from:").click()
+    expect(page.locator("#q")).to_have_value("linked-from:")
 
 
 def test_hits_are_named_by_folder_language_and_title_of_the_tab(visit: Visit) -> None:
@@ -290,6 +353,67 @@ def test_hits_are_named_by_folder_language_and_title_of_the_tab(visit: Visit) ->
     expect(hit.locator(".snippet")).to_have_attribute("lang", "en")
     hit.locator(".hit-title").click()
     expect(page).to_have_title("Loose thought · vault")
+
+
+def test_a_hit_of_one_line_is_low_and_says_its_place_once(visit: Visit) -> None:
+    page = visit.page
+    visit.type("knead the dough until smooth")
+    hit = page.locator(".hit").first
+    expect(hit.locator(".hit-head")).to_have_text(re.compile("^Sourdough *Kitchen *Kneading$"))
+    heights = page.locator(".hits > .hit").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().height)"
+    )
+    assert min(heights) <= 72
+    actions = hit.locator(".hit-foot")
+    expect(actions).to_have_css("opacity", "0")
+    hit.hover()
+    expect(actions).to_have_css("opacity", "1")
+    page.mouse.move(0, 0)
+    actions.get_by_role("button", name="Why").focus()
+    expect(actions).to_have_css("opacity", "1")
+
+
+def test_actions_need_no_mouse_on_a_touch_screen(site: Site) -> None:
+    viewport = {"width": 400, "height": 800}
+    with site.checked_visit(viewport=viewport, has_touch=True, is_mobile=True) as visit:
+        visit.type("knead the dough")
+        expect(visit.page.locator(".hit-foot").first).to_have_css("opacity", "1")
+        visit.page.get_by_role("button", name="Why").first.tap()
+        expect(visit.page.locator(".why").first).to_contain_text("rank 1")
+
+
+def test_every_view_has_the_field_with_the_query(site: Site) -> None:
+    with site.checked_visit() as visit:
+        page, field = visit.page, visit.page.locator("#bar-q")
+        visit.show("search", q="flour", f="tag:#kitchen/bread")
+        expect(field).to_be_hidden()
+        page.locator(".hit-title").first.click()
+        expect(field).to_have_value("flour")
+        for view in ("Judge", "Graph", "Health"):
+            page.get_by_role("navigation", name="Views").get_by_role("link", name=view).click()
+            expect(field).to_have_value("flour")
+        page.keyboard.press("/")
+        expect(page.locator("#q")).to_be_focused()
+        expect(page.locator("#q")).to_have_value("flour")
+        expect(page.locator(".chip")).to_contain_text("tag:#kitchen/bread")
+        page.go_back()
+        field.press("Home")
+        page.keyboard.type("rye ")
+        expect(page.locator("#q")).to_have_value("rye flour")
+        expect(page.locator("#q")).to_be_focused()
+        expect(page.locator(".hit-title").first).to_have_text("Rye bread")
+
+
+def test_escape_loses_nothing(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("bread tag:")
+    expect(page.locator("#completions")).to_be_visible()
+    for _ in range(3):
+        page.keyboard.press("Escape")
+    expect(page.locator("#completions")).to_be_hidden()
+    expect(page.locator("#q")).to_have_value("bread tag:")
+    expect(page.locator(".hit-title").first).to_have_text("Rye bread")
+    expect(page.locator(".notices")).to_contain_text("tag: needs a value")
 
 
 def test_an_empty_search_offers_queries_notes_and_examples(visit: Visit) -> None:
@@ -338,7 +462,7 @@ def test_a_page_without_the_token_asks_for_it(site: Site) -> None:
 
 def test_a_token_that_is_no_longer_right_is_explained(site: Site) -> None:
     visit = site.visit(f"{site.url}/#token=an-old-token-of-another-daemon")
-    expect(visit.page.locator(".message")).to_contain_text("another one now")
+    expect(visit.page.locator(".message")).to_contain_text("has a new token")
     visit.page.context.close()
 
 

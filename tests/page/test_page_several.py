@@ -1,7 +1,5 @@
 """The page of a daemon that keeps several vaults: all at once, or the one that is chosen."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

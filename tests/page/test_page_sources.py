@@ -1,7 +1,5 @@
 """The files of the page: types, no dangerous call, and each vendored file is what its sources make."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re
@@ -12,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from waiting import PROCESS_S
+
+from vault_indexer.parse.reading_view import SCHEMES
 
 PAGE = Path(__file__).parents[2] / "src" / "vault_indexer" / "serve" / "page"
 OWN = sorted(PAGE.glob("*.js"))
@@ -42,6 +42,15 @@ def test_no_file_turns_text_into_code_or_asks_another_host(file: Path) -> None:
     assert ANOTHER_HOST.findall(code) == []
 
 
+def test_a_link_may_have_the_schemes_that_the_server_leaves() -> None:
+    source = (PAGE / "dom.js").read_text(encoding="utf-8")
+    pattern = re.search(r"const ADDRESSES = new RegExp\((.*?), \"i\"\);", source, re.DOTALL)
+    assert pattern
+    text = "".join(re.findall(r'"(.*?)"', pattern[1]))
+    schemes = text.removeprefix("^(?:(?:").partition("):")[0].replace("https?", "http|https").split("|")
+    assert {f"{scheme}:" for scheme in schemes} == set(SCHEMES)
+
+
 def test_the_shell_of_the_page_has_nothing_inline() -> None:
     shell = (PAGE / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", shell)
@@ -51,6 +60,15 @@ def test_the_shell_of_the_page_has_nothing_inline() -> None:
         "/page/note.css",
         "/page/app.js",
     }
+
+
+def test_the_docs_list_the_keys_of_the_page() -> None:
+    rows = re.findall(r'^  \[\[(.*?)\], "(.*)"\],$', (PAGE / "keys.js").read_text(encoding="utf-8"), re.M)
+    keys = [(re.findall('"(.*?)"', names), action) for names, action in rows]
+    docs = (PAGE.parents[3] / "docs" / "web-page.md").read_text(encoding="utf-8")
+    table = docs.partition("| key | action |\n| --- | --- |\n")[2].partition("\n\n")[0].splitlines()
+    assert table == [f"| {', '.join(f'`{name}`' for name in names)} | {action} |" for names, action in keys]
+    assert len(keys) > 10
 
 
 @pytest.fixture(scope="session")

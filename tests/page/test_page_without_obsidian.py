@@ -1,6 +1,4 @@
-"""A vault that Obsidian has never opened: the page reads its notes, and links no file."""
-
-from __future__ import annotations
+"""A vault that Obsidian has never opened: the page reads notes and files, and links to no other program."""
 
 from collections.abc import Iterator
 
@@ -39,12 +37,14 @@ def test_a_note_has_no_link_into_obsidian(visit: Visit) -> None:
     expect(page.get_by_text("Open in Obsidian")).to_have_count(0)
 
 
-def test_a_file_is_a_name_and_no_link(visit: Visit) -> None:
+def test_a_file_is_opened_in_the_page(visit: Visit) -> None:
     visit.show("note", path="Sub/Bread.md")
-    text = visit.page.locator(".note-text")
-    expect(text).to_contain_text("The recipe is paper.pdf, and so is this.")
-    expect(text).to_contain_text("Attachment: paper.pdf")
-    expect(text.locator("a")).to_have_count(0)
+    page = visit.page
+    expect(page.locator(".note-text")).to_contain_text("The recipe is paper.pdf, and so is this.")
+    page.get_by_role("link", name="paper.pdf").first.click()
+    expect(page.locator("h1.note-title")).to_have_text("paper.pdf")
+    expect(page.get_by_role("link", name="Open the file")).to_be_visible()
+    expect(page.get_by_text("Open in Obsidian")).to_have_count(0)
 
 
 def test_enter_opens_the_first_hit_or_nothing(visit: Visit) -> None:

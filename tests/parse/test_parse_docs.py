@@ -1,5 +1,6 @@
 """The page for users says what the parser and the resolver do, row by row."""
 
+import json
 import re
 from pathlib import Path
 from typing import cast
@@ -114,3 +115,10 @@ def test_the_page_names_the_limits() -> None:
         f"heading of more than {MAX_HEADING:,} characters",
     ):
         assert figure in said
+
+
+@pytest.mark.parametrize(("written", "properties"), rows("| in the text | property |"))
+def test_fields_are_the_properties_that_the_page_names(written: str, properties: str) -> None:
+    fields = parse_note("n.md", f"{code(written)}\n".encode()).fields
+    shown = [f"`{name}`: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    assert (", ".join(shown) or "none") == properties

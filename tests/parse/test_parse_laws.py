@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from vault_indexer.errors import NoteError
 from vault_indexer.model import Element, ElementKind, Note
 from vault_indexer.parse import parse_any, parse_note
-from vault_indexer.parse.yaml_values import load_mapping
+from vault_indexer.text.yaml_values import load_mapping
 
 PIECES = st.sampled_from(
     [

@@ -57,6 +57,9 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "underlines": lambda n: "a\n" * n + "===\n",
     "closing hashes": lambda n: "# a" + " #" * n,
     "blanks": lambda n: "a" + " " * n + "\n" + " " * n + "b",
+    "fields never closed": lambda n: "(a:: [b:: " * n,
+    "fields on every line": lambda n: "- [ ] c:: 1, 2, [[d]] 📅 2026-01-01\n" * n,
+    "names of fields": lambda n: ("é" * 99 + "?::(" + " " * n + "é::") * 2,
     "wide characters": lambda n: "日本語 #タグ [[ノート]]\n\n" * n,
 }
 

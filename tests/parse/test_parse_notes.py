@@ -8,7 +8,7 @@ from vault_indexer.errors import NoteError
 from vault_indexer.model import ElementKind, JsonValue, LinkKind
 from vault_indexer.parse import PARSERS, parse_any, parse_canvas, parse_note
 from vault_indexer.parse.frontmatter import body_start
-from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
+from vault_indexer.text.yaml_values import YamlRefusedError, load_mapping
 
 
 def test_another_encoding_is_refused_and_names_the_byte() -> None:

@@ -62,6 +62,7 @@ KINDS |= {
     "math",
     "tag",
     "a",
+    "address",
     "note",
     "embed",
     "img",
@@ -200,6 +201,24 @@ def image(path: str | None, name: str, alt: str) -> JsonValue:
         (f'<img src="x" alt="{"a" * 201}">', [image(None, "x", "a" * 200)]),
         ('<iframe src="https://a.b/c"></iframe>', [address_node("https://a.b/c")]),
         ('<iframe src="javascript:c"></iframe>', [{"t": "span", "c": ["javascript:c"]}]),
+        *(
+            (f"[x]({address})", paragraph({"t": "a", "href": address, "c": ["x"]}))
+            for address in (
+                "zotero://select/1",
+                "Things:///show?id=1",
+                "tel:+1",
+                "obsidian://open?vault=a&file=b",
+            )
+        ),
+        *(
+            (f"[x]({address})", paragraph({"t": "address", "address": address, "c": ["x"]}))
+            for address in (
+                "file:///a/b.pdf",
+                "odd:thing",
+                "obsidian://open?vault=a&path=/b",
+                "obsidian://daily",
+            )
+        ),
         ("[x](mailto:a@b)", paragraph({"t": "a", "href": "mailto:a@b", "c": ["x"]})),
         ("[x](N#a%20b)", paragraph({"t": "note", "path": None, "subpath": "a b", "c": ["x"]})),
         ("[x](<>)", paragraph({"t": "span", "c": ["x"]})),

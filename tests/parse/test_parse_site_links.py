@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.model import JsonValue, LinkStyle, NoteRow
-from vault_indexer.parse import StyledPaths, link_key, parse_note
+from vault_indexer.parse import StyledPaths, detect_style, link_key, parse_note
 from vault_indexer.store.catalog import note_rows
 
 STYLES: tuple[LinkStyle, ...] = ("dendron", "docusaurus", "hugo", "jekyll", "logseq", "mkdocs", "obsidian")
@@ -35,6 +35,7 @@ def led(paths: StyledPaths, target: str, source: str) -> str | None:
         ("slug: other", "/posts/other/"),
         ("aliases: [/old/, ../older]", "/old/"),
         ("aliases: [former]", "/posts/former"),
+        ("permalink: /kept/:title/", "/kept/one/"),
         ("redirect_from:\n  - /gone/from/here", "/gone/from/here/"),
     ],
 )
@@ -64,6 +65,49 @@ def test_a_page_of_logseq_is_found_by_its_names(source: str, target: str) -> Non
     )
     assert led(paths, target, "pages/Dog.md") == "pages/Animals___Cat.md"
     assert led(StyledPaths("obsidian", paths), target, "pages/Dog.md") is None
+
+
+@pytest.mark.parametrize(
+    ("properties", "target", "leads"),
+    [
+        ("permalink: /:categories/:year/:month/:title.html", "/2024/05/a-day", True),
+        ("permalink: /p/:slug", "/p/a-day", True),
+        ("", "/any/pattern/of/the/site/a-day/", True),
+        ("", "/a-day.html", True),
+        ("", "any/pattern/a-day", False),
+        ("", "/any/pattern/day", False),
+    ],
+)
+def test_a_post_of_jekyll_is_found_whatever_the_permalinks(properties: str, target: str, leads: bool) -> None:
+    post = "blog/_posts/2024-05-06-a-day.md"
+    paths = StyledPaths("jekyll", [post, "day2.md"], [page(post, f"---\n{properties}\n---\n", "jekyll")])
+    assert led(paths, target, "about/me.md") == (post if leads else None)
+
+
+BLOCK = "65f1c0de-1234-4abc-9def-00112233aabb"
+
+
+@pytest.mark.parametrize("written", ["(({}))", "{{{{embed (({})) }}}}", "[the plan]((({})))"])
+def test_a_reference_of_logseq_leads_to_the_page_of_the_block(written: str) -> None:
+    source = f"- First\n- A *plan*\n  for rye\n  id:: {BLOCK}\n- See {written.format(BLOCK)} later.\n"
+    note = parse_note("pages/Plan.md", source.encode(), "logseq")
+    (link,), (block,) = note.links, note.blocks
+    assert note.text[block.start : block.end] == "- A *plan*\n  for rye"
+    assert (block.id, block.line, "id::" in note.text) == (BLOCK, 2, False)
+    paths = StyledPaths("logseq", ["pages/Plan.md", "pages/Dog.md"], [note], {"pages/Plan.md": [BLOCK]})
+    found, key = paths.find(link.target, "pages/Dog.md")
+    assert (found.path, key in paths.put_page(note)) == ("pages/Plan.md", True)
+    assert led(paths, link.target, "pages/Dog.md") is None
+
+
+def test_the_style_of_a_site_below_the_root_is_that_of_the_vault() -> None:
+    files = {"docs/mkdocs.yml", "b/hugo.toml", "notes/a/_config.yml"}
+    assert detect_style(files.__contains__, ["docs"]) == "mkdocs"
+    assert detect_style(files.__contains__, ["b", "docs"]) == "hugo"
+    assert detect_style({*files, "dendron.yml"}.__contains__, ["b", "docs"]) == "dendron"
+    assert detect_style(files.__contains__, ["notes"]) == "obsidian"
+    paths = StyledPaths("mkdocs", ["docs/docs/index.md", "docs/docs/guide/use.md", "diary/use.md"])
+    assert led(paths, "/guide/use/", "docs/docs/index.md") == "docs/docs/guide/use.md"
 
 
 def test_a_property_within_the_text_of_a_page_names_nothing() -> None:

@@ -1,7 +1,5 @@
 """What real git says: the judge of what a pattern of .gitignore means."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterable, Sequence

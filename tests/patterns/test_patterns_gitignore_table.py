@@ -1,7 +1,5 @@
 """What single patterns of .gitignore match, and what a list of them decides."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.patterns import GitignorePatterns, PatternError, parse_pattern
@@ -153,7 +151,7 @@ def test_what_a_folder_above_matches_is_selected_unless_a_later_pattern_says_oth
         ("[a\\", "a class of characters ([…]) that is not closed"),
         ("[[:alpha:", "a class of characters ([…]) that is not closed"),
         ("[a-", "a class of characters ([…]) that is not closed"),
-        ("[[:word:]]", "an unknown class [:word:], known are alnum, alpha"),
+        ("[[:word:]]", "an unknown class [:word:], choose one of alnum, alpha"),
         ("a\\", "it ends in a backslash"),
         ("a\0b", "a NUL character"),
     ],

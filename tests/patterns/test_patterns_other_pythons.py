@@ -1,7 +1,5 @@
 """Regular expressions mean the same on every Python; see `.ci/patterns.py`."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cli_sandbox import Sandbox
+from tiny_pdf import pdf_of
 from vault_daemon import daemon_of
 from waiting import PROCESS_S
 
@@ -109,6 +110,10 @@ def help_vault(root: Path) -> Sandbox:
         folder.chmod(stat.S_IRWXU)
     for path, text in NOTES.items():
         made.write(path, text)
+    for name in ("Papers/Gulls.pdf", "Papers/Gulls #2.pdf"):
+        (made.vault / name).parent.mkdir(exist_ok=True)
+        pages = [["Herring gulls."], ["They nest."], [f"The vexillum of {name[7:-4]}."]]
+        (made.vault / name).write_bytes(pdf_of(pages))
     return made
 
 

@@ -4,14 +4,12 @@ The page is the host of `src/obsidian-plugin/test/host`. Its HTTP requests, file
 this process: as in Electron, a request carries no Origin.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -74,11 +72,12 @@ class PluginPage:
         found.press_sequentially(query)
         rows = self.page.locator(".vault-indexer-prompt .vault-indexer-row.mod-complex")
         expect(rows.first).to_be_visible()
-        self.answered(query)
+        if ":" not in query:
+            self.answered(query)
         return rows
 
     def answered(self, query: str) -> None:
-        """Wait until the page has shown the answer to the query."""
+        """Wait until the page has shown the answer to a query without operators."""
         expect(self.page.locator(".vault-indexer-create span").last).to_have_text(f"Create note “{query}”")
 
     def tabs(self) -> list[dict[str, Any]]:
@@ -104,6 +103,7 @@ def open_page(
     made = PluginPage(page, sandbox)
     page.expose_function("hostRequest", _request)
     page.expose_function("hostRead", _read)
+    page.expose_function("hostKind", _kind)
     page.expose_function("hostRealpath", os.path.realpath)
     page.expose_function("hostWrite", lambda path, text: sandbox.write(path, text))
 
@@ -122,6 +122,10 @@ def open_page(
         return {"code": done.returncode, "error": done.stderr}
 
     page.expose_function("hostExec", execute)
+    streams = Streams()
+    page.expose_function("hostOpen", streams.open)
+    page.expose_function("hostNext", streams.next)
+    page.expose_function("hostClose", streams.close)
     machine = {
         "platform": sys.platform,
         "home": sandbox.environ["HOME"],
@@ -168,6 +172,32 @@ def load(made: PluginPage, bundle: Bundle) -> float:
     return took
 
 
+class Streams:
+    """Requests whose answers are read part by part, as by Node's `http`."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, tuple[HTTPConnection, HTTPResponse]] = {}
+
+    def open(self, url: str, method: str, headers: dict[str, str], body: str) -> dict[str, object]:
+        address = urlsplit(url)
+        connection = HTTPConnection(address.hostname or "", address.port, timeout=PROCESS_S)
+        try:
+            connection.request(method, f"{address.path}", body.encode(), headers)
+            response = connection.getresponse()
+        except (OSError, HTTPException) as error:
+            return {"error": f"ECONNREFUSED ({error})"}
+        number = len(self._open) + 1
+        self._open[number] = connection, response
+        return {"id": number, "status": response.status}
+
+    def next(self, number: int) -> str:
+        """The next line; empty at the end."""
+        return self._open[number][1].readline().decode()
+
+    def close(self, number: int) -> None:
+        self._open[number][0].close()
+
+
 def _request(url: str, method: str, headers: dict[str, str], body: str | None) -> dict[str, object]:
     address = urlsplit(url)
     connection = HTTPConnection(address.hostname or "", address.port, timeout=PROCESS_S)
@@ -180,6 +210,10 @@ def _request(url: str, method: str, headers: dict[str, str], body: str | None) -
         return {"error": f"net::ERR_CONNECTION_REFUSED ({error})"}
     finally:
         connection.close()
+
+
+def _kind(path: str) -> str:
+    return "file" if Path(path).is_file() else "folder" if Path(path).is_dir() else ""
 
 
 def _read(path: str) -> str | None:

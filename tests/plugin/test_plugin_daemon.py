@@ -1,10 +1,9 @@
 """The states of the daemon as the Obsidian plugin shows them, and how it starts one."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +50,27 @@ def test_without_the_program_the_commands_to_copy_are_shown(
     assert f"indexer start --vault {small.vault}" in copied
     assert plugin.requests == []
     assert plugin.started == []
+
+
+def test_a_vault_without_an_index_gets_one_by_one_click(
+    context: BrowserContext, bundle: Bundle, small: Sandbox
+) -> None:
+    plugin = open_page(context, bundle, small)
+    programs = Path(sys.executable).parent
+    plugin.evaluate("path => { window.hostMachine.env.PATH = path; }", f"relative:{small.root}:{programs}/")
+    plugin.open_search().press_sequentially("zymurgist")
+    expect(state(plugin)).to_contain_text("This vault has no index yet")
+    steps = state(plugin).locator(".vault-indexer-step")
+    expect(steps).to_have_text(["Program: there", "Index of this vault: missing", "Daemon: missing"])
+    assert plugin.started == []
+    try:
+        state(plugin).get_by_role("button", name="Allow and start").click()
+        expect(rows(plugin).first).to_contain_text("zymurgist")
+        expect(state(plugin)).to_be_hidden()
+        expect(plugin.page.locator(".vault-indexer-index-line")).to_have_text("4 notes, up to date")
+        assert plugin.started == [[f"{programs}/indexer", "start", "--vault", str(small.vault)]]
+    finally:
+        small.run("stop", "--vault", str(small.vault))
 
 
 def test_the_daemon_is_started_if_the_user_allows_it_and_a_failure_is_explained(

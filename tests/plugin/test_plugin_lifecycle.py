@@ -1,7 +1,5 @@
 """What the Obsidian plugin registers, what it costs to load, and what it leaves behind."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -71,6 +69,7 @@ def test_unloading_leaves_nothing_behind(context: BrowserContext, bundle: Bundle
     load(plugin, bundle)
     plugin.run("open-search-pane")
     plugin.run("open-related-pane")
+    plugin.run("ask")
     plugin.search("publish")
     plugin.page.keyboard.type("ing")
     plugin.evaluate("() => window.host.plugin.unload()")
@@ -87,6 +86,9 @@ def test_commands_have_no_default_hotkeys_and_texts_are_in_sentence_case(plugin:
         "search-selection",
         "open-search-pane",
         "open-related-pane",
+        "ask",
+        "next-match",
+        "previous-match",
     }
     assert all(command.get("hotkeys") is None for command in commands)
     for command in commands:
@@ -102,20 +104,27 @@ def test_settings_are_kept_those_of_this_computer_outside_the_vault(plugin: Plug
         }"""
     )
     page = plugin.page
-    expect(page.get_by_label("Places at most")).to_have_value("30")
-    page.get_by_label("Places at most").fill("5")
+    expect(page.get_by_label("Maximum places")).to_have_value("30")
+    page.get_by_label("Maximum places").fill("5")
     page.get_by_label("Hide notes in the same folder").check()
     page.get_by_label("Let the plugin start the daemon").check()
     page.get_by_label("Index folder").fill("/somewhere")
     page.get_by_label("Index folder").blur()
     plugin.wait("() => JSON.parse(localStorage.getItem('vault-indexer'))?.indexFolder === '/somewhere'")
     synced = json.loads(plugin.evaluate("() => localStorage.getItem('data.json')"))
-    assert synced == {"limit": 5, "keepRecent": True, "hideLinked": False, "hideSameFolder": True}
+    kept = {"limit": 5, "keepRecent": True, "hideLinked": False, "hideSameFolder": True}
+    assert synced == {**kept, "pinned": {}, "hidden": {}}
     own = json.loads(plugin.evaluate("() => localStorage.getItem('vault-indexer')"))
     assert own["mayStart"] is True
 
     page.get_by_label("Index folder").fill("")
     page.get_by_label("Index folder").blur()
+    plugin.evaluate("() => window.host.app.settingTabs[0].display()")
+    expect(page.locator(".vertical-tab-content")).to_contain_text("Let the plugin start the daemon")
+    values = plugin.evaluate(
+        "() => [...document.querySelectorAll('.vertical-tab-content input')].map((one) => one.value)"
+    )
+    assert values == ["5", ""]
     page.evaluate("() => document.querySelector('.vertical-tab-content').remove()")
     assert plugin.search("obsidian").count() == 5
 

@@ -1,7 +1,5 @@
 """The pictures of docs/obsidian-plugin.md, taken where PLUGIN_PICTURES names a folder."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,6 @@
 """The pane of related notes in the Obsidian plugin, and linking what only names a note."""
 
-from __future__ import annotations
-
+import json
 import re
 
 from playwright.sync_api import Locator, expect
@@ -9,6 +8,7 @@ from plugin_page import PluginPage, write_and_index
 
 HARBOUR = "Places/Moonlit Harbour.md"
 LEDGER = "Kitchen/Ledger.md"
+LINKED = re.compile("links to|linked both")
 SYNC = "Obsidian Sync/Introduction to Obsidian Sync.md"
 
 
@@ -33,13 +33,18 @@ def show(plugin: PluginPage, note: str) -> None:
 def test_related_notes_say_why_and_follow_the_active_note(plugin: PluginPage) -> None:
     show(plugin, SYNC)
     texts = " ".join(related(plugin).all_inner_texts())
-    assert re.search(r"Meaning \d+%", texts)
-    assert "This note links to it" in texts
-    assert "Both linked with" in texts
+    assert "close in meaning" in texts
+    assert not re.search(r"\d%", texts)
+    assert "linked both ways" in texts
+    assert "links in common" in texts
+    near = related(plugin).first
+    near.hover()
+    near.get_by_label(re.compile("^Why is")).click()
+    expect(near.locator(".vault-indexer-why")).to_contain_text(re.compile(r"similarity \d+%"))
     first = paths(related(plugin))
     plugin.open_note("Places/Ferry.md")
     expect(plugin.page.locator(f'.vault-indexer-item[data-path="{HARBOUR}"]').first).to_contain_text(
-        "It links to this note"
+        "it links to this note"
     )
     assert paths(related(plugin)) != first
     item = plugin.page.locator(f'.vault-indexer-item[data-path="{HARBOUR}"]').first
@@ -52,14 +57,14 @@ def test_related_notes_say_why_and_follow_the_active_note(plugin: PluginPage) ->
 
 def test_linked_notes_and_the_same_folder_can_be_hidden(plugin: PluginPage) -> None:
     show(plugin, SYNC)
-    linked = related(plugin).filter(has_text=re.compile("links to")).count()
+    linked = related(plugin).filter(has_text=LINKED).count()
     same = [path for path in paths(related(plugin)) if path.startswith("Obsidian Sync/")]
     assert linked
     assert same
     button = plugin.page.get_by_label("Hide notes that are already linked")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
-    expect(related(plugin).filter(has_text=re.compile("links to"))).to_have_count(0)
+    expect(related(plugin).filter(has_text=LINKED)).to_have_count(0)
     plugin.page.get_by_label("Hide notes in the same folder").press("Enter")
     expect(plugin.page.get_by_label("Hide notes in the same folder")).to_have_attribute(
         "aria-pressed", "true"
@@ -69,7 +74,30 @@ def test_linked_notes_and_the_same_folder_can_be_hidden(plugin: PluginPage) -> N
     assert not set(shown) & set(same)
     button.click()
     plugin.page.get_by_label("Hide notes in the same folder").click()
-    expect(related(plugin).filter(has_text=re.compile("links to"))).to_have_count(linked)
+    expect(related(plugin).filter(has_text=LINKED)).to_have_count(linked)
+
+
+def test_related_notes_are_pinned_hidden_and_expanded(plugin: PluginPage) -> None:
+    show(plugin, SYNC)
+    first, second = paths(related(plugin))[:2]
+    count = related(plugin).count()
+    more = plugin.page.get_by_role("button", name=re.compile("^Show more"))
+    more.click()
+    expect(related(plugin)).to_have_count(count + 10)
+    related(plugin).nth(1).get_by_label(re.compile("^Pin")).click()
+    expect(related(plugin).first).to_have_attribute("data-path", second)
+    related(plugin).nth(1).get_by_label(re.compile("^Hide")).click()
+    expect(related(plugin).and_(plugin.page.locator(f'[data-path="{first}"]'))).to_have_count(0)
+    stored = json.loads(plugin.evaluate("() => localStorage.getItem('data.json')"))
+    assert (stored["pinned"], stored["hidden"]) == ({SYNC: [second]}, {SYNC: [first]})
+
+    rename = "([from, to]) => window.host.app.vault.trigger('rename', { path: to }, from)"
+    plugin.evaluate(rename, [second, "New.md"])
+    plugin.wait("path => JSON.parse(localStorage.getItem('data.json')).pinned[path][0] === 'New.md'", SYNC)
+    plugin.page.get_by_role("button", name="Show hidden notes again (1)").click()
+    expect(related(plugin).nth(1)).to_have_attribute("data-path", first)
+    related(plugin).first.get_by_label(re.compile("^Unpin")).click()
+    expect(related(plugin).first).to_have_attribute("data-path", first)
 
 
 def test_related_notes_are_live_while_a_note_is_edited(plugin: PluginPage) -> None:
@@ -82,7 +110,7 @@ def test_related_notes_are_live_while_a_note_is_edited(plugin: PluginPage) -> No
     plugin.page.locator(".cm-content").click()
     plugin.page.keyboard.press("Control+End")
     plugin.page.keyboard.type("It belongs to [[Moonlit Harbour]].")
-    expect(harbour).to_contain_text("This note links to it")
+    expect(harbour).to_contain_text("this note links to it")
     (plugin.sandbox.vault / note).unlink()
 
 

@@ -1,7 +1,5 @@
 """The pane of related notes while a note that mentions the active one is renamed."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Locator, expect
 from plugin_page import PluginPage
 from waiting import wait_until

@@ -1,10 +1,9 @@
 """Search in the Obsidian plugin: the modal, the pane, and what is done with a result."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 from plugin_page import PluginPage, write_and_index
 
@@ -45,6 +44,7 @@ def test_an_answer_that_a_later_one_overtook_is_dropped(plugin: PluginPage) -> N
             window.asked = [];
             window.hostRequest = async (url, ...rest) => {
                 const query = new URL(url).searchParams.get("q");
+                if (!url.includes("/v1/search?")) return ask(url, ...rest);
                 if (query !== null) window.asked.push(query);
                 if (query === "publis") await new Promise((resolve) => (window.release = resolve));
                 return ask(url, ...rest);
@@ -83,8 +83,8 @@ def hold_requests(plugin: PluginPage) -> None:
 
 def test_enter_waits_for_the_answer_to_what_is_typed(plugin: PluginPage) -> None:
     field = plugin.open_search()
-    field.fill("tag:#no-such-tag")
-    plugin.answered("tag:#no-such-tag")
+    field.fill("Qqvxzz")
+    plugin.answered("Qqvxzz")
     hold_requests(plugin)
     field.fill(WORD)
     plugin.page.keyboard.press("Enter")
@@ -150,7 +150,7 @@ def test_hits_of_an_earlier_query_are_marked_as_old_until_the_answer_comes(plugi
 
 
 def test_why_a_hit_is_here_and_why_a_note_is_not(plugin: PluginPage) -> None:
-    rows = plugin.search("keyboard shortcuts tag:#nosuchtag OR keyboard")
+    rows = plugin.search("keyboard shortcuts")
     plugin.page.keyboard.press("Control+i")
     why = rows.first.locator(".vault-indexer-why")
     expect(why).to_contain_text("Words: rank")
@@ -266,25 +266,39 @@ def test_a_result_is_dragged_into_the_editor(plugin: PluginPage) -> None:
     plugin.wait("() => window.host.tabs()[0].text.includes('[[Sourdough 🍞]]')")
 
 
-def test_a_query_without_results_creates_a_note(plugin: PluginPage) -> None:
-    plugin.open_search().press_sequentially("tag:#no-such-tag")
-    expect(plugin.page.locator(".vault-indexer-messages")).to_contain_text("No results")
-    expect(plugin.page.locator(".vault-indexer-create")).to_have_class(re.compile("is-selected"))
+@pytest.mark.parametrize("query", ["tag:#no-such-tag", "[no:such]", '"zzgk qqvx"', "-(a.md"])
+def test_a_query_that_is_no_name_creates_no_note(plugin: PluginPage, query: str) -> None:
+    plugin.open_search().press_sequentially(query)
+    expect(plugin.page.locator(".vault-indexer-messages")).to_have_text(re.compile("No results|column"))
+    expect(plugin.page.locator(".vault-indexer-create")).to_have_count(0)
     plugin.page.keyboard.press("Enter")
-    plugin.wait("() => window.host.tabs().length === 1 && window.host.tabs()[0].path.includes('no-such-tag')")
-    (plugin.sandbox.vault / plugin.tabs()[0]["path"]).unlink()
+    plugin.page.keyboard.press("Shift+Enter")
+    expect(plugin.page.locator(".notice")).to_have_text("A query with operators is no name of a note")
+    assert plugin.tabs() == []
+
+
+def test_a_note_is_created_only_from_its_row(plugin: PluginPage) -> None:
+    plugin.open_search().press_sequentially("Zzgk (qqvx)")
+    row = plugin.page.locator(".vault-indexer-create")
+    expect(row).to_have_text("Create note “Zzgk (qqvx)”")
+    expect(row).not_to_have_class(re.compile("is-selected"))
+    plugin.page.keyboard.press("ArrowUp")
+    expect(row).to_have_class(re.compile("is-selected"))
+    plugin.page.keyboard.press("Enter")
+    plugin.wait("() => window.host.tabs().length === 1 && window.host.tabs()[0].path === 'Zzgk (qqvx).md'")
+    (plugin.sandbox.vault / "Zzgk (qqvx).md").unlink()
 
 
 def test_a_note_that_cannot_be_created_is_said(plugin: PluginPage) -> None:
-    plugin.open_search().press_sequentially("tag:#no-such-tag")
-    expect(plugin.page.locator(".vault-indexer-create")).to_have_class(re.compile("is-selected"))
+    plugin.open_search().press_sequentially("Zzgk qqvx")
+    expect(plugin.page.locator(".vault-indexer-create")).to_be_visible()
     plugin.evaluate(
         "reason => { window.host.app.vault.create = () => Promise.reject(new Error(reason)); }",
         "EACCES: permission denied",
     )
-    plugin.page.keyboard.press("Enter")
+    plugin.page.keyboard.press("Shift+Enter")
     expect(plugin.page.locator(".notice")).to_have_text(
-        "tag no-such-tag.md was not created: EACCES: permission denied"
+        "Zzgk qqvx.md was not created: EACCES: permission denied"
     )
     assert plugin.tabs() == []
 
@@ -405,3 +419,71 @@ def test_hits_run_in_the_direction_of_their_script_and_are_in_their_language(plu
         expect(shown).to_have_css("direction", "rtl")
         expect(shown).to_have_attribute("lang", "ar")
     (plugin.sandbox.vault / note).unlink()
+
+
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [("Papers/Gulls.pdf", "#page=3"), ("Papers/Gulls #2.pdf", "")],
+    ids=["page", "sign in name"],
+)
+def test_a_document_opens_and_is_embedded_at_its_page(plugin: PluginPage, path: str, page: str) -> None:
+    plugin.open_note("Places/Ferry.md")
+    plugin.open_search().fill("vexillum")
+    plugin.answered("vexillum")
+    group = plugin.page.locator(f'.vault-indexer-group[data-path="{path}"]')
+    expect(group).to_contain_text("page 3")
+    group.locator(".vault-indexer-row").hover()
+    plugin.wait("() => window.host.app.workspace.hovers.at(-1)?.linktext.endsWith('#page=3')")
+    plugin.page.keyboard.press("Alt+Shift+Enter")
+    plugin.wait("() => /!\\[\\[Gulls.*.pdf#page=3\\]\\]/.test(window.host.tabs()[0].text)")
+    plugin.evaluate("() => window.host.editor.undo()")
+    group.locator(".vault-indexer-row").click(modifiers=["Control"])
+    plugin.wait("() => window.host.tabs().length === 2 && window.host.tabs()[1].path")
+    opened = plugin.tabs()[1]
+    assert opened["path"] == path
+    assert (opened["eState"] or {}).get("subpath", "") == page
+
+
+def test_operators_are_completed_with_a_line_of_help(plugin: PluginPage) -> None:
+    field = plugin.open_search()
+    field.press_sequentially("bread ta")
+    rows = plugin.page.locator(".vault-indexer-completion")
+    expect(rows.first).to_contain_text("tag:")
+    expect(rows.first.locator(".vault-indexer-reason")).not_to_be_empty()
+    plugin.page.keyboard.press("Tab")
+    expect(field).to_have_value("bread tag:")
+    plugin.page.keyboard.type("kitchen/b")
+    expect(rows.first).to_contain_text("1 note")
+    rows.first.click()
+    expect(field).to_have_value(re.compile("^bread tag:#?kitchen/bread$"))
+    expect(rows).to_have_count(0)
+    expect(field).to_be_focused()
+    field.press_sequentially(" zzqq")
+    expect(rows).to_have_count(0)
+
+
+def test_the_places_of_a_query_are_walked_in_the_open_note(plugin: PluginPage) -> None:
+    path = write_and_index(
+        plugin,
+        "Drafts/Otters.md",
+        "# Otters 🦦\n\nA quagga here.\n\n## Second\n\nNothing.\n\n## Third\n\nOne quagga, then a quagga.\n",
+    )
+    plugin.open_note(path)
+    plugin.run("next-match")
+    expect(plugin.page.locator(".status-bar-item")).to_be_empty()
+    plugin.search("quagga")
+    plugin.page.keyboard.press("Enter")
+    plugin.wait("() => window.host.tabs()[0].marks.length > 0")
+    status = plugin.page.locator(".status-bar-item")
+    text = plugin.tabs()[0]["text"].split("\n")
+    seen = []
+    for command in ["next-match"] * 3 + ["previous-match"]:
+        before = status.inner_text()
+        plugin.run(command)
+        expect(status).not_to_have_text(before)
+        (tab,) = plugin.tabs()
+        line = text[tab["cursor"]["line"]].encode("utf-16-le")[tab["cursor"]["ch"] * 2 :].decode("utf-16-le")
+        assert line.startswith("quagga")
+        seen.append(status.inner_text().split(" ·")[0])
+    assert seen == ["2 of 3", "3 of 3", "1 of 3", "3 of 3"]
+    (plugin.sandbox.vault / path).unlink()

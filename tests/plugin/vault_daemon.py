@@ -1,7 +1,5 @@
 """A daemon that only the vault leads to, as the plugin finds it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

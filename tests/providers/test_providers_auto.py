@@ -1,7 +1,5 @@
 """Which model `embedding.provider = "auto"` stands for, and what it advises."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.ports import EmbeddingModel

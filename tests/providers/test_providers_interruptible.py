@@ -1,7 +1,5 @@
 """Work that is read from ordinary code ends when nobody reads it any more."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator
@@ -65,6 +63,6 @@ def test_work_that_is_read_no_further_is_cancelled() -> None:
 
 def test_work_ends_when_its_time_is_over() -> None:
     work = Work()
-    with pytest.raises(TimeoutError, match=r"no whole answer in time \(0.01 s\)"):
+    with pytest.raises(TimeoutError, match=r"no complete answer within 0.01 s"):
         next(interruptible(work.run, 0.01, lambda: False))
     assert work.ended.wait(DEADLINE_S)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 
@@ -13,10 +11,7 @@ from vault_indexer.errors import ProviderError
 from vault_indexer.providers import embedder_for, is_same_model, model_for
 from vault_indexer.providers.remote import extra_needed
 
-PACKAGES = {
-    "openai": "llama_index.embeddings.openai_like",
-    "ollama": "llama_index.embeddings.ollama",
-}
+PACKAGES = {"openai": "llama_index.embeddings.openai_like", "ollama": "llama_index.embeddings.ollama"}
 
 
 def settings_for(provider: str, server: ModelServer, **more: object) -> EmbeddingSettings:

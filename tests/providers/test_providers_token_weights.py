@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -8,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.errors import ProviderError
-from vault_indexer.providers import TokenCounts, TokenWeights, WordLlamaEmbedder
+from vault_indexer.providers import TokenWeights, WordLlamaEmbedder
+from vault_indexer.providers.token_weights import TokenCounts
 
 EMBEDDER = WordLlamaEmbedder()
 TEXTS = ["the boat and the sea", "the harbour of the town", "the tea of the mountain"]

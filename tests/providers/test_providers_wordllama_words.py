@@ -1,7 +1,5 @@
 """The static model's vectors of single words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

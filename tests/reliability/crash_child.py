@@ -1,8 +1,6 @@
 """The process that is killed: it works on an index and says, flushed, what is done. `python crash_child.py
 MODE VAULT INDEX SEED`; modes: edit (all in one process), workers (as a command does it), build, publish."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sys

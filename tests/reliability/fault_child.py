@@ -1,8 +1,6 @@
 """Makes one edit commit under injected faults. Reads lines of vault and index; for each a fork opens it, says
 "ready PID", waits for "go", brings the index in step with the vault, and says what became of it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

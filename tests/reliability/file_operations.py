@@ -1,7 +1,5 @@
 """Everything that people, editors and tools do to the files of a vault, drawn at random."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -5,8 +5,6 @@ keyword index, then a look at both. Prints a line of JSON for each name. Imports
 loaded once, and each note has a fork of that, so that the peak of one says nothing of another.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource
@@ -19,10 +17,10 @@ from pathlib import Path
 from hostile_notes import HOSTILE, file_name
 
 from vault_indexer.config import Settings
-from vault_indexer.index.build import Linker
 from vault_indexer.index.jobs import KeywordsApplied, KeywordsJob, NoteWorker, PrepareJob, WarmJob
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.reading.prepare import Skipped
+from vault_indexer.index.reading import Skipped
+from vault_indexer.index.writer import Linker
 from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store.catalog.reader import CatalogReader
 from vault_indexer.store.catalog.writer import CatalogWriter

@@ -1,7 +1,5 @@
 """Many clients that search over loopback at a steady rate, while somebody edits notes and waits for them."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -1,7 +1,5 @@
 """Each file of an index emptied, halved, zeroed in a page, one bit flipped: all is found, and repaired."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -11,16 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from reliability_lab import (
-    Told,
-    assembly_of,
-    assert_equal,
-    make_vault,
-    opened,
-    sized,
-    told_by,
-    unheard,
-)
+from reliability_lab import Told, assembly_of, assert_equal, make_vault, opened, sized, told_by, unheard
 
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, write_daemon

@@ -1,7 +1,5 @@
 """An accident is not a deletion: a vault that is gone, empty, unreadable or in the cloud deletes nothing."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

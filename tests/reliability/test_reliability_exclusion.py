@@ -1,7 +1,5 @@
 """An exclusion that is added removes what it covers, at once and from every byte of the index."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """strace walks through the system calls of an edit: killed there, disk full there, I/O error there."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil
@@ -29,15 +27,7 @@ pytestmark = [
 ]
 
 CALLS = (
-    "write",
-    "pwrite64",
-    "fsync",
-    "fdatasync",
-    "rename",
-    "renameat",
-    "openat",
-    "unlink",
-    "unlinkat",
+    *("write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "openat", "unlink", "unlinkat"),
     "ftruncate",
 )
 HERE = Path(__file__).parent

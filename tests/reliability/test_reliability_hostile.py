@@ -4,8 +4,6 @@ The full size runs each note whole, within what an index may spend on one. The s
 depends on a machine: it compares a note with one of a quarter of the length.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """kill -9 at any moment: nothing acknowledged is missing, and the healed index equals a fresh one."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import signal

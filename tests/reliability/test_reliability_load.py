@@ -1,7 +1,5 @@
 """Two hundred searches a second, asked of a daemon over HTTP, do not stop it from indexing."""
 
-from __future__ import annotations
-
 import logging
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Dangerous notes: they cost a worker at most, are named, and are tried again when they change."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator
@@ -11,20 +9,12 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from reliability_lab import (
-    assembly_of,
-    make_vault,
-    opened,
-    told_by,
-    told_by_a_fresh_build,
-    unheard,
-)
+from reliability_lab import assembly_of, make_vault, opened, told_by, told_by_a_fresh_build, unheard
 
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.index.build import ENDED_TWICE, Pool
-from vault_indexer.index.jobs import NoteWorker
+from vault_indexer.index.jobs import ENDED_TWICE, NoteWorker, Pool
 from vault_indexer.index.note_workers import WorkerSpec, make_preparer
-from vault_indexer.index.reading.prepare import Parsed, Preparer, Skipped
+from vault_indexer.index.reading import Parsed, Preparer, Skipped
 from vault_indexer.index.workers.budget import NoteMeter
 from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.system.processes import own_usage

@@ -1,7 +1,5 @@
 """Paranoid mode: after any history of the vault the index equals a fresh build, byte for byte."""
 
-from __future__ import annotations
-
 import random
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """The list of processes that the tests of killed ones begin with."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """After any storm of edits, settings, exclusions, hidden files, rebuilds and restarts the live index
 equals a fresh build: the daemon's own loop, stepped by hand."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -190,11 +188,7 @@ STEPS: tuple[tuple[Callable[[Storm], None], int], ...] = (
 
 
 # No shrinking: a smaller storm would be welcome, but each try costs seconds. `make hunt` has 200.
-@settings(
-    max_examples=settings().max_examples // 5,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-)
+@settings(max_examples=settings().max_examples // 5, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(seed=st.integers(0, 2**32))
 def test_any_storm(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     rng, room = random.Random(seed), tmp_path_factory.mktemp("storm")

@@ -1,7 +1,5 @@
 """A daemon that is killed on the way to the better vectors goes on where it was."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

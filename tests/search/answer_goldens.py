@@ -4,8 +4,6 @@
 decimal point may differ by `TOLERANCE`, as sums do between processors.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -2,32 +2,55 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 from reliability_lab import in_one_process, opened
 
 from vault_indexer.bootstrap import resolve_target
+from vault_indexer.config.sources import OptionValue
+from vault_indexer.model import note_id_of
+from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.filters.chunk_filter import ChunkFilter
+from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
 
 def write_notes(folder: Path, notes: Mapping[str, str]) -> Path:
     """The folder, made, with these notes by name."""
     folder.mkdir()
     for name, text in notes.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     return folder
 
 
 @contextmanager
 def indexed_vault(
-    vault: Path, index_dir: Path, provider: str = "wordllama"
+    vault: Path,
+    index_dir: Path,
+    provider: str = "wordllama",
+    options: Mapping[str, OptionValue] | None = None,
 ) -> Iterator[tuple[VaultService, IndexReader]]:
     """The vault's service, and the same index opened to be read. It is built in this process, since to start
     another takes a second each time."""
-    options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": provider}
-    assembly = in_one_process(resolve_target(vault, index_dir, None, environ={}, options=options))
+    chosen = {"index.workers": 1, "embedding.provider": provider, **(options or {})}
+    assembly = in_one_process(resolve_target(vault, index_dir, None, environ={}, options=chosen))
     with opened(assembly) as session:
         generation = assembly.index_dir.current()
         assert generation is not None
         yield VaultService(session, assembly.chunker), assembly.open_to_read(generation)
+
+
+def notes_left(reader: IndexReader, query: str) -> set[str]:
+    """The paths of the notes that the filters of a query leave."""
+    with reader.holder.lease() as snapshot:
+        chosen = ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600))
+        chosen.settle()
+        assert (np.diff(chosen.keys) > 0).all()
+        rows = snapshot.catalog.notes({note_id_of(key) for key in chosen.keys.tolist()})
+        return {row.path for row in rows.values()}

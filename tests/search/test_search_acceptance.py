@@ -1,7 +1,5 @@
 """Queries that a user of a real vault would type, and the notes that must be among the first three."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How many of the first hits are likely, and how many notes an answer has."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

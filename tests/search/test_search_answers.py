@@ -13,7 +13,7 @@ from small_vault import Ask
 from vault_indexer.errors import QueryError, UsageError
 from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.search.present.snippet import Snippets
-from vault_indexer.search.rank.notes import DECAY, note_scores
+from vault_indexer.search.rank.retrieve import DECAY, note_scores
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
@@ -99,8 +99,8 @@ def test_a_title_is_no_way_around_a_filter(ask: Ask) -> None:
 def test_an_unknown_word_is_corrected_and_the_answer_says_so(ask: Ask) -> None:
     answer = ask("recieve galaxeis")
     assert answer.results[0].path == "Sky/Telescope.md"
-    assert "no match for 'recieve': searched for 'receives'" not in answer.notices
-    assert any("'galaxeis': searched for 'galaxies'" in notice for notice in answer.notices)
+    assert "no match for 'recieve': also searched for 'receives'" not in answer.notices
+    assert any("'galaxeis': also searched for 'galaxies'" in notice for notice in answer.notices)
 
 
 def test_a_known_word_is_left_alone(ask: Ask) -> None:
@@ -117,6 +117,30 @@ def test_the_last_word_may_be_unfinished(ask: Ask) -> None:
 def test_typing_behind_a_filter(ask: Ask) -> None:
     typed = ask("tag:sky colli", as_you_type=True)
     assert typed.results[0].why.keyword is not None
+
+
+@pytest.mark.parametrize(
+    "unfinished",
+    [
+        "tag:",
+        "-tag:",
+        "OR tag:",
+        "[status:",
+        "-(leaves or heap",
+        'tag:"gard',
+        "before:202",
+        "heading:(heap -tag:",
+    ],
+)
+def test_an_unfinished_term_leaves_the_hits_of_those_before_it(ask: Ask, unfinished: str) -> None:
+    typed = ask(f"compost {unfinished}", as_you_type=True)
+    assert typed.results == ask("compost ", as_you_type=True).results
+    assert [notice for notice in typed.notices if notice.startswith("column")]
+
+
+@pytest.mark.parametrize("query", ["tag:", "before:202 compost", "-tag: compost", "tag:x:( heap) ("])
+def test_a_mistake_before_the_end_finds_nothing(ask: Ask, query: str) -> None:
+    assert not ask(query, as_you_type=True).results
 
 
 def test_notes_are_ranked_once_each(ask: Ask) -> None:

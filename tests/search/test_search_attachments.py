@@ -1,22 +1,19 @@
 """Attachments and bases are found by their names."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from indexed_vault import indexed_vault
 from small_vault import Ask
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.errors import UnknownNoteError
 from vault_indexer.model import SearchAnswer, SearchRequest
 from vault_indexer.service import VaultService
 
 PHOTO, SECOND = "assets/meeting_photo.jpg", "assets/2024/Photo two.JPG"
-DIAGRAM, CAFE = "assets/diagram.png", "assets/Café plan.pdf"
+DIAGRAM, CAFE = "assets/diagram.png", "assets/Café plan.mp4"
 BASE, BOARD = "Books.base", "Board.canvas"
 NOTES = {
     "Meeting.md": "# Meeting\n\nNotes of the meeting.\n",
@@ -32,10 +29,7 @@ OLDEST = 1_700_049_600
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
     folder = tmp_path_factory.mktemp("attachments")
     write(folder / "vault")
-    target = resolve_target(
-        folder / "vault", folder / "index", None, environ={}, options={"index.workers": 1}
-    )
-    with closing(open_index(target, lambda _: None)) as opened:
+    with indexed_vault(folder / "vault", folder / "index") as (opened, _):
         yield opened
 
 
@@ -68,7 +62,7 @@ def ask(service: VaultService) -> Ask:
         ("file:CAFÉ", [CAFE]),
         ("file:match-case:Café", [CAFE]),
         ("file:match-case:café", []),
-        ("file:(.png OR .pdf)", [CAFE, DIAGRAM]),
+        ("file:(.png OR .mp4)", [CAFE, DIAGRAM]),
         (r"file:/^\w+\.png$/", [DIAGRAM]),
         ("file:.base", [BASE]),
         ("file:.canvas", [BOARD]),
@@ -113,7 +107,7 @@ def test_a_hit_of_a_file(service: VaultService, ask: Ask) -> None:
     ("query", "path"),
     [
         ("meeting photo", PHOTO),
-        ("cafe plan pdf", CAFE),
+        ("cafe plan mp4", CAFE),
         ("photo two?", SECOND),
         ("diagram jpg OR photo two", SECOND),
         ("meeting photo -tree", PHOTO),
@@ -150,7 +144,7 @@ def test_the_limit_holds_for_notes_and_files_together(ask: Ask) -> None:
 def test_explain(service: VaultService) -> None:
     shown = service.explain(PHOTO, SearchRequest("meeting photo"))
     assert shown.shown
-    assert "its name holds what the query asks for" in shown.reasons
+    assert "its name matches the query" in shown.reasons
     kept_out = service.explain(PHOTO, SearchRequest("meeting tree file:.png"))
     assert not kept_out.shown
     assert kept_out.reasons[1:] == ("it does not match the filter file:.png", "its name lacks tree")
@@ -161,8 +155,8 @@ def test_explain(service: VaultService) -> None:
 @pytest.mark.parametrize(
     ("query", "shown", "reasons"),
     [
-        ("diagram", True, ["its name holds what the query asks for"]),
-        ("diagram -zebra", True, ["its name holds what the query asks for"]),
+        ("diagram", True, ["its name matches the query"]),
+        ("diagram -zebra", True, ["its name matches the query"]),
         ("-zebra", False, ["the query does not ask for names of files"]),
         ("tag:rain", False, ["it does not match the filter tag:rain"]),
         ("diagram weather", False, ["its name lacks weather"]),
@@ -180,8 +174,8 @@ def test_a_file_behind_the_last_hit_says_how_to_see_it(service: VaultService) ->
     told = service.explain(CAFE, SearchRequest("file:e", limit=1))
     assert not told.shown
     assert told.reasons[1:] == (
-        "its name holds what the query asks for",
-        "the answer is full of hits that come before it: ask for more, or add file: to the query",
+        "its name matches the query",
+        "higher-ranked hits fill the answer: ask for more, or add file: to the query",
     )
 
 
@@ -190,8 +184,7 @@ def test_a_note_that_cannot_be_read_is_found_by_name_and_one_with_a_mistake_is_n
     vault.mkdir()
     (vault / "Marmalade.md").write_bytes("Рецепт".encode("cp1251"))
     (vault / "Jam.md").write_bytes(b"---\ntitle: Re: jam\n---\nQuince \x93jelly\x94.\n")
-    target = resolve_target(vault, tmp_path / "index", None, environ={}, options={"index.workers": 1})
-    with closing(open_index(target, lambda _: None)) as opened:
+    with indexed_vault(vault, tmp_path / "index") as (opened, _):
         answer = opened.search(SearchRequest("Marmalade"))
         skipped = opened.status().skipped
     assert (answer.results[0].path, answer.missing_words) == ("Marmalade.md", ())

@@ -1,7 +1,5 @@
 """How the end of a query can go on, in a small vault."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -30,6 +28,17 @@ AREAS = [("tag:#area/garden", 2), ("tag:#area", 1)]
         ("heap tag:", "tag:", [*AREAS, ("tag:#sky", 1), ("tag:#soil", 1)]),
         ("tag:#So", "tag:#So", [("tag:#soil", 1)]),
         ("(#AREA", "#AREA", AREAS),
+        ("-tag:#So", "tag:#So", [("tag:#soil", 1)]),
+        ("heap OR -(tag:#So", "tag:#So", [("tag:#soil", 1)]),
+        ("tag:(#sky OR #So", "#So", [("#soil", 1)]),
+        ("-tag:(so", "so", [("#soil", 1)]),
+        ("tag:(#sky) #So", "#So", [("tag:#soil", 1)]),
+        ("heading:(tag:#So", "", []),
+        ('"heap tag:#So', "", []),
+        ('-"heap" tag:#So', "tag:#So", [("tag:#soil", 1)]),
+        ("[status:tag:#So", "", []),
+        ("(-[ta", "[ta", [("[tags]", 3), ("[status]", 2)]),
+        ("-path:(ga", "ga", [('"Garden/"', 2)]),
         ("path:ga", "path:ga", [('path:"Garden/"', 2)]),
         ('heap path:"daily n', 'path:"daily n', [('path:"Daily notes/"', 1)]),
         ("path:s", "path:s", [('path:"Sky/"', 2), ('path:"es/"', 2), ('path:"Daily notes/"', 1)]),
@@ -40,8 +49,10 @@ AREAS = [("tag:#area/garden", 2), ("tag:#area", 1)]
         ("[date: 05-2", "[date: 05-2", [('[date:"2024-05-20"]', 1)]),
         ("[due:", "[due:", []),
         ("[status:none of these", "[status:none of these", []),
-        ("heap ", "", []),
-        ("tag:#soil ", "", []),
+        ('"heap"', "", []),
+        ("(heap)", "", []),
+        ("heading:(", "", []),
+        ("well-", "", []),
     ],
 )
 def test_what_the_vault_has_is_offered_the_most_frequent_first(
@@ -59,9 +70,15 @@ def test_an_operator_is_offered_by_its_beginning_with_what_it_finds(indexed: Ind
     ]
     assert [one.help for one in found.items] == [OPERATORS[name] for name in names]
     assert offered(indexed[0], "x:li") == ("", [])
+    assert offered(indexed[0], "heap -(lan") == ("lan", [("lang:", 0)])
 
 
-@pytest.mark.parametrize("query", ["l", "tag:", "path:", "["])
+@pytest.mark.parametrize("query", ["", "heap ", "tag:#soil ", "heap (", "-", "heap OR -", "-("])
+def test_all_operators_are_offered_where_a_term_begins(indexed: Indexed, query: str) -> None:
+    assert offered(indexed[0], query, 50) == ("", [(f"{name}:", 0) for name in OPERATORS])
+
+
+@pytest.mark.parametrize("query", ["l", "tag:", "path:", "[", "heap "])
 def test_no_more_are_offered_than_are_wanted(indexed: Indexed, query: str) -> None:
     replaced, items = offered(indexed[0], query)
     assert len(items) > 3

@@ -1,7 +1,5 @@
 """Notes with the same text are one hit, which names the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Notes with hardly any text have no vector: they are found by words and links, and are near nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

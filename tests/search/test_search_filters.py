@@ -2,17 +2,13 @@
 
 from datetime import UTC, datetime
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexed_vault import notes_left
 from small_vault import NOTES, Ask
 
 from vault_indexer.errors import QueryError
-from vault_indexer.model import note_id_of
-from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
@@ -23,13 +19,7 @@ TELESCOPE, ROOF = "Sky/Telescope.md", "Sky/Roof.md"
 
 
 def left(indexed: Indexed, query: str) -> set[str]:
-    """The paths of the notes that a query's filters leave."""
-    with indexed[1].holder.lease() as snapshot:
-        chosen = ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600))
-        chosen.settle()
-        assert (np.diff(chosen.keys) > 0).all()
-        rows = snapshot.catalog.notes({note_id_of(key) for key in chosen.keys.tolist()})
-        return {row.path for row in rows.values()}
+    return notes_left(indexed[1], query)
 
 
 @pytest.mark.parametrize(
@@ -140,13 +130,7 @@ def test_a_filter_that_leaves_nothing_says_so(ask: Ask) -> None:
 
 CONDITIONS = st.sampled_from(
     [
-        "tag:area",
-        "path:Sky",
-        "heap",
-        '"horse manure"',
-        "lang:ru",
-        "[rating:>3]",
-        "line:(the heap)",
+        *("tag:area", "path:Sky", "heap", '"horse manure"', "lang:ru", "[rating:>3]", "line:(the heap)"),
         "task:leaves",
     ]
 )

@@ -2,17 +2,20 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.config.sources import OptionValue
 from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.rank.link import NEIGHBOUR_SCORE
-from vault_indexer.search.rank.notes import ALIKE, NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.rank.retrieve import ALIKE, NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.search.terms.words import (
     FOREIGN,
     LACKING,
@@ -22,6 +25,8 @@ from vault_indexer.search.terms.words import (
     vector_weight,
 )
 from vault_indexer.service import VaultService
+
+Opened = AbstractContextManager[tuple[VaultService, IndexReader]]
 
 NOTES = {
     "How to do what you do.md": "How to do it: do as you do, how you do it and what to do with it.",
@@ -38,22 +43,17 @@ NOTES = {
 }
 
 
-def opened(vault: Path, index_dir: Path, **options: str | float) -> VaultService:
-    chosen = {"embedding.provider": "wordllama"}  # which has vectors of words
-    chosen |= {key.replace("__", "."): str(value) for key, value in options.items()}
-    target = resolve_target(vault, index_dir, None, environ={}, options=chosen)
-    return open_index(target, lambda _: None)
+def opened(vault: Path, index_dir: Path, **options: OptionValue) -> Opened:
+    chosen = {key.replace("__", "."): value for key, value in options.items()}
+    return indexed_vault(vault, index_dir, options=chosen)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the vault and its index."""
     made = tmp_path_factory.mktemp("fuse")
-    (made / "vault").mkdir()
-    for name, text in NOTES.items():
-        (made / "vault" / name).write_text(text, "utf-8")
-    opened(made / "vault", made / "index", index__workers=1).close()
-    return made
+    with opened(write_notes(made / "vault", NOTES), made / "index"):
+        return made
 
 
 @pytest.fixture
@@ -64,9 +64,8 @@ def copy(folder: Path, tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def service(folder: Path) -> Iterator[VaultService]:
-    held = opened(folder / "vault", folder / "index")
-    yield held
-    held.close()
+    with opened(folder / "vault", folder / "index") as (held, _):
+        yield held
 
 
 def hits(service: VaultService, query: str) -> dict[str, Hit]:
@@ -103,32 +102,23 @@ def test_every_hit_tells_both_scores(service: VaultService) -> None:
 
 def test_the_link_ranking_can_be_left_out(copy: tuple[Path, Path], service: VaultService) -> None:
     found = hits(service, "sauerkraut")
-    held = opened(*copy, search__weights__graph=0)
-    try:
+    with opened(*copy, search__weights__graph=0) as (held, _):
         without = hits(held, "sauerkraut")
-    finally:
-        held.close()
     assert without["Ferment.md"].why.graph is None
     assert found["Ferment.md"].score > without["Ferment.md"].score
 
 
 def test_the_less_of_the_query_words_find_the_more_its_meaning_counts(copy: tuple[Path, Path]) -> None:
-    held = opened(*copy, search__weights__graph=0, search__recency__enabled=False)
-    try:
+    with opened(*copy, search__weights__graph=0, search__recency__enabled=False) as (held, _):
         known = hits(held, "rain wind on Tuesday")["Weather.md"].why
         unknown = hits(held, "rain xylophone quagmire")["Weather.md"].why
-    finally:
-        held.close()
     assert 0.5 <= _share_of_meaning(known) < 0.6  # nearly alike
     assert _share_of_meaning(unknown) > 0.75
 
 
 def test_a_chunk_is_ranked_by_what_its_note_says_too(copy: tuple[Path, Path]) -> None:
-    held = opened(*copy, search__weights__graph=0, search__recency__enabled=False)
-    try:
+    with opened(*copy, search__weights__graph=0, search__recency__enabled=False) as (held, _):
         why = hits(held, "rain wind on Tuesday")["Weather.md"].why
-    finally:
-        held.close()
     meaning, words = _parts(why)
     weight = vector_weight(_held(why))
     assert why.evidence == pytest.approx((weight * meaning + words) / (weight + 1))
@@ -140,11 +130,8 @@ def test_a_chunk_is_ranked_by_what_its_note_says_too(copy: tuple[Path, Path]) ->
 def test_what_a_chunk_holds_counts_in_a_language_of_the_vault(
     copy: tuple[Path, Path], query: str, counts: bool
 ) -> None:
-    held = opened(*copy, search__weights__graph=0, search__recency__enabled=False)
-    try:
+    with opened(*copy, search__weights__graph=0, search__recency__enabled=False) as (held, _):
         found = hits(held, f"{query} rain")
-    finally:
-        held.close()
     assert {why.coverage is not None for hit in found.values() if (why := hit.why.keyword)} == {counts}
 
 

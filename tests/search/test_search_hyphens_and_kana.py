@@ -1,7 +1,5 @@
 """Hyphens and kana: words that are written in another way are found, and are not called missing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

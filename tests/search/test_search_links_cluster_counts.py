@@ -1,7 +1,5 @@
 """How many links the clusters of a vault have among themselves and between each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from reliability_lab import assembly_of, opened

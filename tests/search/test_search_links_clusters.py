@@ -1,7 +1,5 @@
 """The names of clusters tell them apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from reliability_lab import assembly_of, opened

@@ -1,8 +1,9 @@
 """The notes of a small vault as a list: by folder, tag and time."""
 
-from __future__ import annotations
+from pathlib import Path
 
 import pytest
+from indexed_vault import indexed_vault, write_notes
 from small_vault import NOTES
 
 from vault_indexer.errors import UsageError
@@ -25,6 +26,11 @@ COMPOST, TOMATOES, TELESCOPE = "Garden/Compost.md", "Garden/Tomatoes.md", "Sky/T
         ({"since": "2024-03-05T12:01Z"}, [TOMATOES]),
         ({"since": "2024-04", "folder": "Garden"}, [TOMATOES]),
         ({"since": " "}, sorted(NOTES)),
+        ({"name": "tomat"}, [TOMATOES]),
+        ({"name": "TELE"}, [TELESCOPE]),
+        ({"name": "garden comp"}, [COMPOST]),
+        ({"name": "garden", "folder": "Sky"}, []),
+        ({"name": "heap"}, []),
     ],
 )
 def test_every_condition_that_is_given_holds(
@@ -64,3 +70,29 @@ def test_what_no_note_has_is_refused_with_what_is_written_most_like_it(
         indexed[0].notes(**given)  # type: ignore[arg-type]
     assert str(refused.value).startswith(said)
     assert str(refused.value).endswith(said) or said.endswith(" ")
+
+
+def test_names_are_ordered_by_how_well_they_match(tmp_path: Path) -> None:
+    notes = {
+        "Plan.md": "Whole.",
+        "Planets.md": "Beginning.",
+        "Garden plan.md": "A later word.",
+        "Replanting.md": "Within a word.",
+        "Plan/Beds.md": "In the path alone.",
+        "Ideas.md": "---\naliases: [Plan B]\n---\nAn alias.",
+        "Café à Paris.md": "Another note.",
+    }
+    vault = write_notes(tmp_path / "vault", notes)
+    with indexed_vault(vault, tmp_path / "index") as (service, _):
+        found = service.notes(name="PLAN")
+        assert [(one.path, one.alias) for one in found.notes] == [
+            ("Plan.md", ""),
+            ("Ideas.md", "Plan B"),
+            ("Planets.md", ""),
+            ("Garden plan.md", ""),
+            ("Replanting.md", ""),
+            ("Plan/Beds.md", ""),
+        ]
+        page = service.notes(name="plan", limit=2, offset=1)
+        assert ([one.path for one in page.notes], page.count) == (["Ideas.md", "Planets.md"], 6)
+        assert [one.path for one in service.notes(name="paris cafe").notes] == ["Café à Paris.md"]

@@ -1,12 +1,11 @@
 """A Vietnamese vault through the service: words that only marks distinguish, typed with them and without."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.present.snippet import Snippets
 
@@ -27,12 +26,8 @@ Rank = Callable[[str], list[str]]
 def rank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rank]:
     """The names of the notes that a query finds by word, best first."""
     folder = tmp_path_factory.mktemp("marks")
-    vault: Path = folder / "vault"
-    vault.mkdir()
-    for name, text in NOTES.items():
-        (vault / f"{name}.md").write_text(text, encoding="utf-8")
-    target = resolve_target(vault, folder / "index", None, environ={}, options={"index.workers": 1})
-    with closing(open_index(target, lambda _: None)) as service:
+    vault = write_notes(folder / "vault", {f"{name}.md": text for name, text in NOTES.items()})
+    with indexed_vault(vault, folder / "index") as (service, _):
 
         def by_word(query: str) -> list[str]:
             hits = service.search(SearchRequest(query)).results

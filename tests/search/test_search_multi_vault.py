@@ -1,7 +1,5 @@
 """A search over several vaults is one search: nearly the answer of one index over all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -27,18 +25,9 @@ TOPICS = {
     "music": "The quartet plays the slow movement with a warm tone and little vibrato.",
 }
 QUERIES = [
-    "knead the dough",
-    "telescope saturn",
-    "tomatoes in march",
-    "invoice",
-    "night train",
-    "warm tone",
-    "moons of jupiter at night",
-    "how do I water the garden",
-    "quarterly report of the supplier",
-    "clear evening",
-    "telescpe",
-    '"old station"',
+    *("knead the dough", "telescope saturn", "tomatoes in march", "invoice", "night train", "warm tone"),
+    *("moons of jupiter at night", "how do I water the garden", "quarterly report of the supplier"),
+    *("clear evening", "telescpe", '"old station"'),
 ]
 
 
@@ -135,6 +124,7 @@ def _renamed(one: object, name: str) -> OpenVault:
         ("night (vault:a OR vault:b)", {"a", "b"}),
         ("night vault:A", {"a"}),
         ("night vault:c", set()),
+        ("night vault:a vault:b", set()),
         ("vault:b", {"b"}),
         ("path:Stars", {"a"}),
     ],
@@ -211,4 +201,4 @@ def test_hits_of_different_models_are_ordered_by_relevance(three: Three) -> None
     scores = [hit.score for hit in found.hits]
     assert scores[0] == 1.0
     assert scores == sorted(scores, reverse=True)
-    assert any("mixed by relevance" in notice for notice in found.notices)
+    assert any("order across them is less certain" in notice for notice in found.notices)

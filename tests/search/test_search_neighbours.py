@@ -1,7 +1,5 @@
 """Notes one link away from hits, over links as the store gives them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import log2
 from types import SimpleNamespace
@@ -11,7 +9,7 @@ import pytest
 
 from vault_indexer.model import Correction
 from vault_indexer.search.rank.link import Neighbour, neighbours_of
-from vault_indexer.search.terms.spelling import as_spelt, with_corrections
+from vault_indexer.search.terms.compounds import as_spelt, with_corrections
 from vault_indexer.store import Snapshot
 from vault_indexer.text.terms import QueryTerm
 

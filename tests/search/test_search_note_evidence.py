@@ -1,7 +1,5 @@
 """Two levels of evidence: a chunk is ranked by what it says, and by what its whole note says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Notes are named by their paths: those with blanks at an end, and where a hit leads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,15 +1,12 @@
 """Parents and children in a search: what is ranked, what is read beside it, and what `level:` leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from indexed_vault import write_notes
+from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.errors import QueryError, UsageError
 from vault_indexer.model import Hit, SearchRequest
@@ -35,8 +32,6 @@ OPTIONS: dict[str, OptionValue] = {
     "chunking.strategy": "hierarchical",
     "chunking.hierarchical.child_size": 20,
     "chunking.hierarchical.child_overlap": 0,
-    "index.workers": 1,
-    "embedding.provider": "wordllama",
 }
 
 
@@ -44,8 +39,7 @@ OPTIONS: dict[str, OptionValue] = {
 def opened(folder: Path, *, embed_both: bool = False) -> Iterator[VaultService]:
     options = {**OPTIONS, "chunking.hierarchical.embed_both": embed_both}
     vault = folder / "vault" if (folder / "vault").is_dir() else write_notes(folder / "vault", NOTES)
-    target = resolve_target(vault, folder / f"index-{embed_both}", None, environ={}, options=options)
-    with closing(open_index(target, lambda _: None)) as service:
+    with indexed_vault(vault, folder / f"index-{embed_both}", options=options) as (service, _):
         yield service
 
 

@@ -1,13 +1,11 @@
 """What conditions on texts are made of: pieces of notes, sets of matches, and the search for one pattern."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.errors import QueryError
 from vault_indexer.parse import Task
 from vault_indexer.search.deadline import LOOK, RENDERED, ReadingBudget
-from vault_indexer.search.filters.matches import Matches
+from vault_indexer.search.filters.candidates import Matches
 from vault_indexer.search.filters.path_filter import name_contains, path_condition
 from vault_indexer.search.filters.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
 from vault_indexer.search.filters.text import is_seen_in_text, required_regex, required_word
@@ -65,14 +63,7 @@ def test_the_pieces_of_each_scope() -> None:
     ]
     blocks = shown(pieces(note(), Scope.BLOCK))
     assert [block.strip() for block in blocks] == [
-        "intro",
-        "# A",
-        "a",
-        "## B",
-        "b",
-        "# C",
-        "- [ ] open",
-        "- [x] done",
+        *("intro", "# A", "a", "## B", "b", "# C", "- [ ] open", "- [x] done"),
     ]
     assert shown(pieces(note(), Scope.PATH)) == []
 

@@ -1,39 +1,23 @@
 """Words, phrases and expressions find what stands in properties: what the index narrows to is what a scan of
 all notes finds."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
+from indexed_vault import indexed_vault, notes_left, write_notes
 
-from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.model import JsonValue, note_id_of
+from vault_indexer.model import JsonValue
 from vault_indexer.parse import parse_note, property_lines
-from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import text_pattern
-from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.query import compile_regex, parse_query
+from vault_indexer.search.query import compile_regex
 from vault_indexer.search.searcher import IndexReader
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 WORDS = (
-    "ada",
-    "berlin",
-    "café",
-    "delta",
-    "écluse",
-    "forster",
-    "東京",
-    "検索",
-    "straße",
-    "x1",
-    "o'neil",
+    *("ada", "berlin", "café", "delta", "écluse", "forster", "東京", "検索", "straße", "x1", "o'neil"),
     "ab-cd",
 )
 SPECIAL: tuple[JsonValue, ...] = (
@@ -77,24 +61,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str,
     lots = random.Random(20240605)
     folder = tmp_path_factory.mktemp("properties")
     notes = {f"{number} {lots.choice(WORDS)}.md": random_note(lots) for number in range(120)}
-    (folder / "vault").mkdir()
-    for path, text in notes.items():
-        (folder / "vault" / path).write_text(text, "utf-8")
-    target = resolve_target(
-        folder / "vault", folder / "index", None, environ={}, options={"index.workers": 1}
-    )
-    with closing(open_index(target, lambda _: None)):
-        generation = Assembly.of(target).index_dir.current()
-        assert generation is not None
-        yield notes, Assembly.of(target).open_to_read(generation)
-
-
-def left(reader: IndexReader, query: str) -> set[str]:
-    with reader.holder.lease() as snapshot:
-        chosen = ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600))
-        chosen.settle()
-        rows = snapshot.catalog.notes({note_id_of(key) for key in chosen.keys.tolist()})
-        return {row.path for row in rows.values()}
+    with indexed_vault(write_notes(folder / "vault", notes), folder / "index") as (_, reader):
+        yield notes, reader
 
 
 def texts_of(path: str, text: str) -> list[str]:
@@ -113,8 +81,8 @@ def test_words_and_phrases(opened: tuple[dict[str, str], IndexReader]) -> None:
     for phrase in [*WORDS, *extra, *(random_text(lots, 3) for _ in range(60))]:
         pattern = text_pattern(phrase)
         expected = {path for path, own in texts.items() if any(map(pattern.is_in, own))}
-        assert left(reader, f'"{phrase}"') == expected, phrase
-        assert left(reader, f'-"{phrase}"') == notes.keys() - expected, phrase
+        assert notes_left(reader, f'"{phrase}"') == expected, phrase
+        assert notes_left(reader, f'-"{phrase}"') == notes.keys() - expected, phrase
 
 
 @pytest.mark.parametrize("word", ["ada", "author", "forster", "true", "1910", "strasse", "Edward"])
@@ -122,7 +90,7 @@ def test_single_words(opened: tuple[dict[str, str], IndexReader], word: str) -> 
     notes, reader = opened
     pattern = text_pattern(word)
     expected = {path for path, text in notes.items() if any(map(pattern.is_in, texts_of(path, text)))}
-    assert left(reader, f"-{word}") == notes.keys() - expected
+    assert notes_left(reader, f"-{word}") == notes.keys() - expected
 
 
 @pytest.mark.parametrize("expression", ["forst.r", "^author: a", r"\d{4}", "ber(lin|n)", "検", "lta: f"])
@@ -130,4 +98,4 @@ def test_expressions(opened: tuple[dict[str, str], IndexReader], expression: str
     notes, reader = opened
     matcher = compile_regex(expression)
     expected = {path for path, text in notes.items() if any(map(matcher.is_in, texts_of(path, text)))}
-    assert left(reader, f"/{expression}/") == expected
+    assert notes_left(reader, f"/{expression}/") == expected

@@ -1,7 +1,5 @@
 """Properties with a time of day are found by their day, and tags of numbers by the filter for tags."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A language of one note adds no stems to queries in the language of all others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

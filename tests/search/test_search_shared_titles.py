@@ -1,7 +1,5 @@
 """A heading that several notes begin with tells them apart less than their file names do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

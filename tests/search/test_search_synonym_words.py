@@ -1,7 +1,5 @@
 """Which words a synonym stands for, and what its own words weigh."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.search.terms import Groups, find_synonyms
@@ -37,6 +35,22 @@ def pairs(query: str, groups: Groups = GROUPS) -> list[Pair]:
 )
 def test_each_phrase_of_a_group_stands_for_the_others(query: str, found: list[Pair]) -> None:
     assert pairs(query) == found
+
+
+HYPHENATED = (("add-on", "plugin"), ("src/main", "entry point"))
+
+
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("which add-on is it", {"plugin"}),
+        ("addon", {"plugin"}),
+        ("plugins", {"add-on"}),
+        ("src/main", {"entry point"}),
+    ],
+)
+def test_a_hyphenated_word_is_one_word_of_a_phrase(query: str, searched: set[str]) -> None:
+    assert {found for _, found in pairs(query, HYPHENATED)} == searched
 
 
 def test_a_phrase_and_a_word_of_it_both_have_synonyms() -> None:

@@ -1,21 +1,20 @@
 """`search.synonyms`: the user's own other words for a thing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from indexed_vault import write_notes
+from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.model import Hit, SearchRequest
-from vault_indexer.search.terms import Groups, find_synonyms
+from vault_indexer.search.searcher import IndexReader
+from vault_indexer.search.terms import Groups
 from vault_indexer.service import VaultService
-from vault_indexer.text.query import analyze_query
+
+Opened = AbstractContextManager[tuple[VaultService, IndexReader]]
 
 GROUPS = (
     ("automobile", "car", "motor vehicle"),
@@ -37,13 +36,12 @@ NOTES = {
 }
 
 
-def opened_with(vault: Path, index_dir: Path, groups: Groups) -> VaultService:
+def opened_with(vault: Path, index_dir: Path, groups: Groups) -> Opened:
     options: dict[str, OptionValue] = {
-        "index.workers": 1,
         "search.weights.vector": 0,
         "search.synonyms.groups": json.dumps(groups, ensure_ascii=False),  # which TOML reads too
     }
-    return open_index(resolve_target(vault, index_dir, None, environ={}, options=options), lambda _: None)
+    return indexed_vault(vault, index_dir, options=options)
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +51,13 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def service(vault: Path) -> Iterator[VaultService]:
-    with closing(opened_with(vault, vault.parent / "index", GROUPS)) as opened:
+    with opened_with(vault, vault.parent / "index", GROUPS) as (opened, _):
         yield opened
 
 
 @pytest.fixture(scope="module")
 def without(vault: Path) -> Iterator[VaultService]:
-    with closing(opened_with(vault, vault.parent / "plain", ())) as opened:
+    with opened_with(vault, vault.parent / "plain", ()) as (opened, _):
         yield opened
 
 
@@ -116,25 +114,3 @@ def test_a_hit_by_a_synonym_is_about_the_query(service: VaultService, without: V
 def test_a_word_of_a_group_is_not_corrected(service: VaultService, without: VaultService) -> None:
     assert [one.searched for one in without.search(SearchRequest("kestral")).corrections] == ["kestrel"]
     assert not service.search(SearchRequest("kestral")).corrections
-
-
-def test_a_phrase_stands_for_others_only_as_a_whole() -> None:
-    def searched(query: str) -> set[str]:
-        found = find_synonyms(GROUPS, ("en",), analyze_query(query, ["en"]))
-        return {one.searched for one in found}
-
-    assert searched("a motor vehicle") == {"automobile", "car"}
-    assert searched("the motor of a vehicle") == set()
-    assert searched("vehicle") == set()
-
-
-def test_a_hyphenated_word_is_one_word_of_a_phrase() -> None:
-    groups = (("add-on", "plugin"), ("src/main", "entry point"))
-
-    def searched(query: str) -> set[str]:
-        return {one.searched for one in find_synonyms(groups, ("en",), analyze_query(query, ["en"]))}
-
-    assert searched("which add-on is it") == {"plugin"}
-    assert searched("addon") == {"plugin"}
-    assert searched("plugins") == {"add-on"}
-    assert searched("src/main") == {"entry point"}

@@ -1,7 +1,5 @@
 """Relevance in scripts of letters without spaces: runs of held pairs count, single pairs hardly do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -35,8 +33,7 @@ def thai(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "query",
-    ["นักเรียนในกรุงเทพมีจำนวนประมาณกี่คน", "เกลือในทะเลประกอบด้วยอะไร", "ทหารนอนในสวนของเมืองตั้งแต่เมื่อไร"],
+    "query", ["นักเรียนในกรุงเทพมีจำนวนประมาณกี่คน", "เกลือในทะเลประกอบด้วยอะไร", "ทหารนอนในสวนของเมืองตั้งแต่เมื่อไร"]
 )
 def test_a_question_that_no_thai_note_answers_is_not_likely(thai: Vault, query: str) -> None:
     answer = thai.search(query)

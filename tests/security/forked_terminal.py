@@ -5,8 +5,6 @@ program: to load it for each takes half a second of processor time.
 writes a list of `[exit status, what the terminal showed]` to standard output.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A proxy or browser between a client and the daemon may not keep what notes say, nor take it for a page."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Mapping
 

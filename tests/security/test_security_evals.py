@@ -1,8 +1,6 @@
 """Cases that an agent has run may be a stranger's: they read nothing that the daemon may not, ask no function
 of the user and fetch no page."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -75,7 +73,7 @@ def test_no_case_is_read_where_the_daemon_may_not(
         return
     with pytest.raises(VaultIndexerError) as error:
         run(request())
-    assert "is outside of the vault, excluded, or too large" in str(error.value)
+    assert "is outside the vault, excluded, or too large" in str(error.value)
     assert "hunter2" not in str(error.value)
 
 
@@ -118,5 +116,5 @@ def test_no_function_of_the_user_is_asked_for_an_agent(
     (tmp_path / "own_module_of_the_user.py").write_text("def f(given):\n    return []\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     (vault / "evals" / "three.yaml").write_text(CASE.replace("one", "three").replace("search", "own"))
-    assert verdict(run(request()), "three") == ("error", "agent own: it is not asked here")
+    assert verdict(run(request()), "three") == ("error", "agent own: not available here")
     assert "own_module_of_the_user" not in sys.modules

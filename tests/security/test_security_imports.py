@@ -1,7 +1,5 @@
 """A vault holds Python files named like modules of the program, and is the current folder of each command."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

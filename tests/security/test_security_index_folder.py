@@ -1,7 +1,5 @@
 """Another user of the machine owns or may write an index folder, or a file in it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator
@@ -61,7 +59,7 @@ def test_no_query_goes_where_others_may_write(sandbox: Sandbox, asked: tuple[int
     for command in (["search", "my secret"], ["start"]):
         ran = sandbox.indexer(*command)
         assert (ran.code, ran.out) == (3, "")
-        assert ran.complains(str(sandbox.index_dir), "others may write it (mode 777)"), ran.err
+        assert ran.complains(str(sandbox.index_dir), "other users may write it (mode 777)"), ran.err
     assert asked[1] == []
     assert not (sandbox.index_dir / "daemon.log").exists()
 

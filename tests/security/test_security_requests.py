@@ -1,7 +1,5 @@
 """Cases of a vault name URLs of this machine and of its network: nothing there is asked."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A vault whose author is hostile, at a terminal: no command lets through what the terminal would obey."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -68,20 +66,14 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "ask": ("'What does the telescope show?'", "'What does the telescope show?' --json"),
     "related": ("Hostile", "Hostile --json", "Hostile --lines"),
     "links": (
-        "Hostile",
-        "Hostile --json",
-        "--unresolved",
-        "--orphans",
-        "Hostile --mentions",
-        "Hostile --paths",
-        "Hostile --depth 1",
-        "Hostile --depth 1 --json",
-        "Hostile --dot",
-        "Hostile --graphml",
+        *("Hostile", "Hostile --json", "--unresolved", "--orphans", "Hostile --mentions", "Hostile --paths"),
+        *("Hostile --depth 1", "Hostile --depth 1 --json", "Hostile --dot", "Hostile --graphml"),
     ),
+    "base": ("Hostile", "Hostile --json"),
     "open": ("--print",),
     "rebuild": ("",),
     "status": ("", "--json"),
+    "documents": ("", "--json"),
     "serve": ("",),
     "gateway": (f"--config {shlex.quote(NAME)}",),
     "start": ("",),
@@ -112,19 +104,14 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "eval judge": ("telescope",),
     "completion": ("bash",),
     "help": (f"{shlex.quote(EVIL)}",),
+    "uninstall": ("--dry-run",),
     "stop": ("",),  # last: the others ask the daemon
 }
 """The arguments of each command, by its name. `--cases` is added to those of `eval`."""
 
 NAMES_NOTHING = {
-    *("open", "start", "init", "embed", "pause", "resume", "completion"),
-    *(
-        "vault add",
-        "vault list",
-        "eval rank",
-        "eval snapshot",
-        "eval tune",
-    ),
+    *("open", "start", "init", "embed", "pause", "resume", "completion", "documents", "uninstall"),
+    *("vault add", "vault list", "eval rank", "eval snapshot", "eval tune"),
 }
 """Commands that show nothing of the vault."""
 
@@ -215,6 +202,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     other = f"# Other\n\nA telescope too, see [[Hostile|{EVIL}]].\n\nIt tells of Hostile.\n\n{asked}\n"
     made.write("Other.md", other)
     made.write(FORGED, "# Forged\n\nNobody links to this.\n")
+    views = [{"type": "table", "name": EVIL, "order": ["file.name", "title"]}, {"type": "table", "name": "b"}]
+    made.write("Hostile.base", json.dumps({"views": views}))
     made.write("Lone.md", f"# Alone {EVIL}\n\nNobody links to this.\n")
     made.write(f"Board {NAME}.canvas", "not JSON " + EVIL)
     for path, text in CASES.items():

@@ -1,7 +1,5 @@
 """A vault holds links where the program writes: nothing outside of the folder may change."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -14,9 +12,9 @@ import pytest
 from cli_sandbox import make
 from serve_api import Api
 
-from vault_evals.output import write_report
 from vault_evals.pages import Page, PageSnapshots, snapshot_name
 from vault_evals.questions import Judgements, Question, write_questions
+from vault_evals.ranking_commands import write_report
 from vault_indexer.daemon.log import RotatingLog
 from vault_indexer.system import atomic_file, open_to_append, write_atomically
 

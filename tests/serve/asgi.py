@@ -1,7 +1,5 @@
 """A client of an ASGI application in this process."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping

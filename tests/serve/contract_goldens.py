@@ -3,8 +3,6 @@
 `UPDATE_GOLDEN=1` writes the files. Numbers with a fraction may differ by 0.02: processors do not add alike.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -16,6 +17,8 @@ from mcp_types import CallToolResult
 from serve_api import Api
 from waiting import DEADLINE_S
 
+from vault_indexer.serve.mcp.protocol import ADMIN_QUERY
+
 ERAS = ("legacy", "2026-07-28")
 TRANSPORTS = ("http", "stdio")
 T = TypeVar("T")
@@ -23,7 +26,7 @@ T = TypeVar("T")
 
 def bridge_command(api: Api) -> list[str]:
     place = ["--vault", str(api.vault), "--index-dir", str(api.index_dir)]
-    return [sys.executable, "-m", "vault_indexer.cli", "mcp", *place]
+    return [sys.executable, "-m", "vault_indexer.cli", "mcp", *place, "--tools", "admin"]
 
 
 @asynccontextmanager
@@ -36,7 +39,7 @@ async def connected(api: Api, transport: str, era: str, **options: Any) -> Async
         return
     headers = {"Authorization": f"Bearer {api.token}"}
     async with httpx2.AsyncClient(headers=headers, timeout=DEADLINE_S) as http:
-        url = f"http://127.0.0.1:{api.port}/mcp"
+        url = f"http://127.0.0.1:{api.port}/mcp?{ADMIN_QUERY}"
         async with Client(streamable_http_client(url, http_client=http), mode=era, **options) as client:
             yield client
 
@@ -61,14 +64,25 @@ def call(
 
 
 def answer(api: Api, tool: str, **given: object) -> Mapping[str, Any]:
-    """The structured content of an answer; the client has checked it against the output schema."""
+    """The answer of a tool."""
     return structured(call(api, tool, given))
 
 
 def structured(result: CallToolResult) -> Mapping[str, Any]:
     assert not result.is_error, result.content
-    assert isinstance(result.structured_content, dict)
-    return result.structured_content
+    assert result.structured_content is None  # a second copy of the same words
+    head, *blocks = (block.text for block in result.content if block.type == "text")
+    found: dict[str, Any] = json.loads(head)
+    found.pop("about")
+    if blocks and "start_line" in found:
+        return {**found, "text": blocks[0]}
+    notes: list[dict[str, Any]] = []
+    for block in blocks:
+        if block.startswith('{"path":'):
+            notes.append(json.loads(block))
+        else:
+            notes[-1]["text"] = block
+    return {**found, "notes": notes} if blocks else found
 
 
 def error(api: Api, tool: str, **given: object) -> str:

@@ -21,6 +21,7 @@ from vault_indexer.model import DaemonState
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AgentActions, AnswerContext, no_actions
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT
+from vault_indexer.serve.mcp.protocol import ADMIN_QUERY, OPTIONS
 from vault_indexer.serve.mcp.server import make_tools, server_with
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.service import VaultService
@@ -89,7 +90,7 @@ class Tools:
         return talk_with(self.server(), conversation, address, **options)
 
     def answer(self, tool: str, address: str = "", /, **given: object) -> Mapping[str, Any]:
-        """The structured content of an answer; the client has checked it against the output schema."""
+        """The answer of a tool."""
         return structured(self.talk(lambda client: client.call_tool(tool, given), address=address))
 
     def error(self, tool: str, address: str = "", /, **given: object) -> str:
@@ -108,6 +109,7 @@ def talk_with(
     address: str = "",
     *,
     era: str = ERAS[1],
+    queries: frozenset[str] = frozenset({ADMIN_QUERY}),
     **options: Any,
 ) -> T:
     """What a conversation with a server returns. All of its calls name the same vault, or none: here they
@@ -115,6 +117,7 @@ def talk_with(
 
     async def run() -> T:
         CHOSEN_VAULT.set(address)
+        OPTIONS.set(queries)
         async with Client(server, mode=era, **options) as client:
             return await conversation(client)
 

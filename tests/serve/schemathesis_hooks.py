@@ -1,7 +1,5 @@
 """What schemathesis checks of the API beyond its own checks. `schemathesis.toml` names this module."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

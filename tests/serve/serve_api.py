@@ -1,7 +1,5 @@
 """A real server on loopback, in a process of its own, and a client that can misbehave."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """The address of the server after a restart, and what a page learns of a server before it sends the token."""
 
-from __future__ import annotations
-
 import socket
 import stat
 from pathlib import Path

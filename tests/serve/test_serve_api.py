@@ -1,7 +1,5 @@
 """What the API answers to whom it lets in; and that it stays answerable under load and at its end."""
 
-from __future__ import annotations
-
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +11,7 @@ from serve_api import Api, end, serve
 from waiting import DEADLINE_S
 
 from vault_indexer.daemon.discovery import DaemonInfo
-from vault_indexer.serve.api.endpoints import (
-    ENDPOINTS,
-    SEARCH,
-)
+from vault_indexer.serve.api.endpoints import ENDPOINTS, SEARCH
 from vault_indexer.serve.api.respond import extension_routes
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.serve.http.guard import MAX_LONG_LIVED

@@ -1,7 +1,5 @@
 """`POST /v1/ask`: the whole answer, or the answer as it arises."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`POST /v1/ask` with a language model: clients that leave, and sentences sent while the model writes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from http.client import HTTPConnection

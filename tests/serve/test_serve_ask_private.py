@@ -1,7 +1,5 @@
 """A note of `ask.never_send` reaches no model through any face: HTTP, an agent, a command, Python."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,7 +5,6 @@ import json
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
@@ -14,9 +13,9 @@ from urllib.parse import quote
 
 import pytest
 from asgi import Exchange, exchange
+from indexed_vault import indexed_vault, write_notes
 from serve_api import Answer, Api, serve
 
-from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.serve.app import Site, make_app
@@ -67,11 +66,8 @@ def test_the_work_ends_when_its_time_is_over() -> None:
 def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaults]:
     """One small vault, in this process."""
     root = tmp_path_factory.mktemp("cancelled")
-    (root / "vault").mkdir()
-    (root / "vault" / "Bread.md").write_text("# Bread\n\nFlour, water, salt and a ripe starter.\n", "utf-8")
-    options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": "wordllama"}
-    target = resolve_target(root / "vault", root / "index", None, environ={}, options=options)
-    with closing(open_index(target, lambda _: None)) as service:
+    vault = write_notes(root / "vault", {"Bread.md": "# Bread\n\nFlour, water, salt and a ripe starter.\n"})
+    with indexed_vault(vault, root / "index") as (service, _):
         yield Vaults.of(service)
 
 

@@ -1,7 +1,5 @@
 """What the JSON of a chunk says beyond its strategy: its size, and what a model wrote."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from chunk_laws import build, note_of

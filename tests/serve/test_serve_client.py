@@ -1,7 +1,5 @@
 """The client of a daemon: what it sends, and what it makes of every kind of answer."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

@@ -1,7 +1,5 @@
 """How long a connection is kept whose client does not ask, does not finish, or does not read."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -210,14 +208,14 @@ def test_what_is_not_http_is_answered_in_our_words(made: Made, sent: bytes) -> N
     connection.data_received(sent)
     assert loop.tasks == []
     head, _, body = transport.written.partition(b"\r\n\r\n")
-    assert json.loads(body) == {"error": {"kind": "request", "message": "Invalid HTTP request received"}}
+    assert json.loads(body)["error"] == {"kind": "request", "message": "Invalid HTTP request received"}
     status, *headers = head.lower().split(b"\r\n")
     assert status.startswith(b"http/1.1 400 ")
     assert sorted(headers) == [
         b"cache-control: no-store",
         b"connection: close",
         b"content-length: %d" % len(body),
-        b"content-type: application/json",
+        b"content-type: application/problem+json",
         b"x-content-type-options: nosniff",
     ]
     assert transport.said == ["close"]

@@ -1,7 +1,5 @@
 """The contract with other programs: the JSON of every endpoint, tool and command, as golden files."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -69,6 +67,7 @@ def questions(query: str, note: str) -> list[str]:
         "status",
         f"related?path={note}&limit=2",
         "related?path=No+such",
+        "base?path=No+such&view=x",
         f"links?path={note}",
         f"links?path={note}&view=mentions&limit=2",
         "links?view=unresolved",
@@ -146,32 +145,17 @@ def test_the_stream_of_an_answer(demo: Api) -> None:
 
 
 def test_the_list_of_tools(demo: Api) -> None:
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-    }
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
     compare("tools", json.loads(demo.ask("/mcp", "POST", body, headers).body))
 
 
 COMMANDS = (
-    "search how to bake bread -n 2 --by note --expand section",
-    "search zzz --min-relevance 0.9",
-    "related Levain -n 2",
-    "search bake bread --explain Levain",
-    "links Levain",
-    "links --mentions Levain -n 2",
-    "links --unresolved",
-    "links --orphans -n 1",
-    "links Levain --depth 1 -n 3",
-    "ask how warm is Neptune",
-    "inspect Bread/Levain.md",
-    "status",
-    "check",
-    "pause --for 1m",
-    "resume",
-    "rebuild",
-    "vault list",
+    *("search how to bake bread -n 2 --by note --expand section", "search zzz --min-relevance 0.9"),
+    *("related Levain -n 2", "search bake bread --explain Levain", "links Levain"),
+    *("links --mentions Levain -n 2", "links --unresolved", "links --orphans -n 1"),
+    *("links Levain --depth 1 -n 3", "ask how warm is Neptune", "inspect Bread/Levain.md", "status", "check"),
+    *("pause --for 1m", "resume", "rebuild", "vault list"),
 )
 EACH = """
 import json, sys

@@ -1,7 +1,5 @@
 """The guard before a request is answered: bodies that come late, that are too large or that end early."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """More requests at once than are answered at once: they wait in a queue, with a bound and a time."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

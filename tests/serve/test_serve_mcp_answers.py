@@ -12,6 +12,7 @@ from hit_maker import make_hit
 
 from vault_indexer.errors import IndexUnusableError, UnknownNoteError, UsageError
 from vault_indexer.model import (
+    AnswerSentence,
     AskAnswer,
     Backlink,
     DaemonState,
@@ -30,14 +31,13 @@ from vault_indexer.model import (
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.mcp.budget import as_text, likely_tokens
+from vault_indexer.serve.mcp.budget import tokens_of
+from vault_indexer.serve.mcp.protocol import OPTIONS, SHORT_HITS_QUERY
 from vault_indexer.serve.mcp.tools import (
-    HIT_TOKENS,
     answer_of,
     checked_arguments,
     in_its_vault,
     input_schema,
-    output_schema,
 )
 from vault_indexer.serve.mcp.views import ToolView, tool_views
 from vault_indexer.service import VaultService
@@ -52,7 +52,8 @@ VIEWS = {one.name: one for one in tool_views(ENDPOINTS, strategies=("word",))}
 def hit_of(snippet: str, **fields: Any) -> Hit:
     """A hit with this snippet."""
     plain = {"title": "A", "content": "whole", "start_line": 3, "end_line": 4}
-    return make_hit("Log/a b.md", snippet=snippet, **{**plain, **fields})
+    path = fields.pop("path", "Log/a b.md")
+    return make_hit(path, snippet=snippet, **{**plain, **fields})
 
 
 @dataclass
@@ -69,26 +70,35 @@ class Service:
     limits: list[int | None] = field(default_factory=list)
     vault: str = "/v"
     asked: dict[str, object] = field(default_factory=dict)
+    text: str = "\n\nwhole\n"
 
     def status(self) -> StatusReport:
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
         counts = IndexCounts(1, 1, 0, 0)
         return StatusReport(self.vault, "/i", state, 1, 1, 0, counts, progress=self.progress)
 
-    def search(self, request: SearchRequest, *, is_cancelled: object) -> SearchAnswer:
+    def asked_vaults(self, is_cancelled: object) -> Service:
         assert is_cancelled
+        return self
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
         self.limits.append(request.limit)
         if self.failures:
             raise self.failures.pop(0)
         return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), tuple(self.hits), likely=self.likely)
 
-    def ask_events(self, _request: object, *, is_cancelled: object) -> Sequence[object]:
-        assert is_cancelled
+    def ask_events(self, _request: object) -> Sequence[object]:
         return [self.answered, self.answered]
 
     def notes(self, **given: object) -> NoteList:
         self.asked = given
         return NoteList((), 0)
+
+    def titles(self, _paths: object) -> dict[str, str]:
+        return {}
+
+    def indexed_text(self, _note: str) -> str:
+        return self.text
 
     def path_of(self, note: str) -> str:
         return f"{note}.md"
@@ -157,8 +167,6 @@ def test_pages_are_of_one_ranking_whatever_their_size(tool: str, given: dict[str
         ("list_notes", {}, {"order": "path", "limit": 50, "offset": 0, "since": ""}),
         ("list_notes", {"order": "recent", "since": "7d"}, {"order": "recent", "since": "7d"}),
         ("list_notes", {"folder": "a", "tag": "b", "offset": 4}, {"folder": "a", "tag": "b", "offset": 4}),
-        ("recent_changes", {}, {"order": "recent", "limit": 20, "since": ""}),
-        ("recent_changes", {"limit": 3, "since": "2026"}, {"order": "recent", "limit": 3, "since": "2026"}),
     ],
 )
 def test_a_list_of_notes_is_asked_for_as_the_tool_says(
@@ -174,7 +182,7 @@ def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
     service = Service(hits, likely=3)
     for offset, paths, likely, following in ((0, "AABA", 3, 4), (2, "BA", 1, 4), (4, "C", 0, None)):
         found = ask(context_of(service), "search", query="x", by="chunk", limit=2, offset=offset)
-        assert "".join(hit["path"][0] for hit in found["results"]) == paths
+        assert "".join(hit["id"][0] for hit in found["results"]) == paths
         assert (found["likely"], found.get("next_offset")) == (likely, following)
 
 
@@ -238,42 +246,71 @@ def test_a_hit_has_the_id_that_fetch_takes_and_its_url(
     (found,) = ask(context_of(*services, vault=vault, address=address), "search", query="x")["results"]
     assert found["id"] == own_id
     assert found["url"] == f"vault://{own_id.replace(' ', '%20')}"
-    assert (found["path"], found["start_line"], found["end_line"]) == ("Log/a b.md", 3, 4)
+    assert (found["title"], found["line"]) == ("A", 3)
+    assert "path" not in found
 
 
-WORDS = "pea bun cat red " * 40
-
-
-def test_a_hit_with_its_snippet_has_about_so_many_tokens() -> None:
-    short, long, marked = (
-        ask(context_of(Service([one])), "search", query="x")["results"][0]
-        for one in (hit_of("pea bun"), hit_of(WORDS), hit_of(WORDS, marks=((600, 603),)))
-    )
-    assert short["snippet"] == "pea bun"
-    assert HIT_TOKENS <= likely_tokens(as_text(long)) <= HIT_TOKENS + 5
-    assert long["snippet"].startswith("pea bun cat") and long["snippet"].endswith("…")
-    assert marked["snippet"].startswith("…") and marked["snippet"].endswith("pea bun cat red ")
-
-
-def test_a_hit_with_a_long_place_has_twelve_tokens_of_its_snippet_left() -> None:
-    (found,) = ask(context_of(Service([hit_of(WORDS, title="long " * 90)])), "search", query="x")["results"]
-    assert 9 <= likely_tokens(found["snippet"]) <= 13
+ITEMS = "".join(f"- [ ] item {number} of peas, buns, cats and owls 📅 2026-03-01\n" for number in range(200))
 
 
 @pytest.mark.parametrize(
-    ("kind", "wanted", "texts"),
+    ("given", "least", "most"),
+    [({}, 90, 120), ({"max_tokens": 600}, 20, 50), ({"max_tokens": 20_000}, 90, 120)],
+)
+def test_a_hit_shows_so_many_tokens_of_its_note(given: dict[str, object], least: int, most: int) -> None:
+    hits = [hit_of("item", path=f"{number}.md", start_line=1, end_line=200, line=90) for number in range(10)]
+    found = ask(context_of(Service(hits, text=ITEMS)), "search", query="x", **given)["results"]
+    assert len(found) > 3
+    for hit in found:
+        assert least <= tokens_of(hit["text"]) <= most
+        assert "- [ ] item 89 of peas, buns, cats and owls 📅 2026-03-01" in hit["text"]
+        assert hit["line"] == 90
+
+
+@pytest.mark.parametrize(
+    ("query", "rank", "shown"),
     [
-        ("quotes", False, []),
-        ("quotes", True, [{"content"}]),
-        ("passages", False, [{"snippet"}]),
-        ("passages", True, [{"content"}]),
+        ("when is it due", 5, {"due": "2026-03-01"}),
+        ("what does Ana do", 5, {"owner": "Ana"}),
+        ("the weather", 5, {}),
+        ("the weather", 0, {"due": "2026-03-01", "owner": "Ana"}),
+    ],
+)
+def test_a_hit_has_the_properties_that_the_query_mentions(
+    query: str, rank: int, shown: dict[str, object]
+) -> None:
+    own = {"due": "2026-03-01", "owner": "Ana", "tags": ["due"]}
+    hits = [hit_of("x", path=f"{number}.md", frontmatter=own) for number in range(6)]
+    assert (
+        ask(context_of(Service(hits)), "search", query=query)["results"][rank].get("properties", {}) == shown
+    )
+
+
+def test_over_the_command_a_hit_has_no_url_and_no_title_that_follows_from_its_id() -> None:
+    hits = [hit_of("x", title="a b"), hit_of("x", title="Another")]
+    OPTIONS.set(frozenset({SHORT_HITS_QUERY}))
+    first, second = ask(context_of(Service(hits)), "search", query="x")["results"]
+    OPTIONS.set(frozenset())
+    assert (first.keys() & {"title", "url"}, second["title"]) == (set(), "Another")
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "wanted", "texts"),
+    [
+        ("quotes", "strong", False, []),
+        ("quotes", "strong", True, [{"content"}]),
+        ("quotes", "weak", False, [{"snippet"}]),
+        ("declined", "none", False, [{"snippet"}]),
+        ("passages", "strong", False, [{"snippet"}]),
+        ("passages", "strong", True, [{"content"}]),
     ],
 )
 def test_passages_are_places_where_they_are_the_answer_and_whole_where_they_are_wanted(
-    kind: Any, wanted: bool, texts: list[set[str]]
+    kind: Any, verdict: Any, wanted: bool, texts: list[set[str]]
 ) -> None:
     passages = (hit_of("pea bun"),)
-    answered = AskAnswer("x?", kind, "strong", (), (), passages, (), "", 1.0, IndexState(1, 1, 0))
+    said = (AnswerSentence("pea bun", (), "quoted"),) if kind == "quotes" else ()
+    answered = AskAnswer("x?", kind, verdict, said, (), passages, (), "", 1.0, IndexState(1, 1, 0))
     found = ask(context_of(Service(answered=answered)), "ask", query="x?", passages=wanted)
     assert [set(one) & {"snippet", "content"} for one in found["passages"]] == texts
     assert found["kind"] == kind
@@ -307,7 +344,12 @@ def test_the_schema_of_arguments_says_what_an_agent_needs_and_no_more() -> None:
     assert search["fresh"] == {"type": "boolean", "description": "Index changes first."}
     assert input_schema(VIEWS["search"])["required"] == ["query"]
     assert "required" not in input_schema(VIEWS["status"])
-    assert properties(VIEWS["get_notes"]) == {"paths": {"type": "array", "items": {"type": "string"}}}
+    assert properties(VIEWS["get_notes"])["paths"] == {"type": "array", "items": {"type": "string"}}
+    assert properties(VIEWS["read_note"])["max_tokens"] == {
+        "type": "integer",
+        "maximum": 20_000,
+        "default": 4_000,
+    }
     assert properties(VIEWS["set_chunker"])["strategy"]["enum"] == ["word"]
 
 
@@ -316,20 +358,10 @@ def test_a_list_has_so_many_entries_where_no_limit_is_given() -> None:
     assert {name: limit for name, limit in limits.items() if limit is not None} == {
         "search": 10,
         "list_notes": 50,
-        "recent_changes": 20,
+        "tasks": 100,
         "related": 10,
         "links": 100,
     }
-
-
-def test_the_schema_of_an_answer_in_pages_has_the_offset_of_the_next_one() -> None:
-    for name, view in VIEWS.items():
-        shown = cast("dict[str, Any]", output_schema(view)["properties"])
-        is_paged = bool(view.lists) or name == "read_note"
-        assert ("next_offset" in shown) is is_paged, name
-    passages = cast("dict[str, Any]", output_schema(VIEWS["ask"])["properties"])["passages"]["items"]
-    assert passages["required"] == ["path", "start_line", "end_line"]
-    assert {"snippet", "content"} <= passages["properties"].keys()
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from vault_indexer.serve.api.endpoints import ENDPOINTS, Endpoint
 from vault_indexer.serve.api.respond import AgentActions, AnswerContext
 from vault_indexer.serve.mcp.app import McpApp, RowTools, ToolSet, VaultTools
 from vault_indexer.serve.mcp.budget import keys
+from vault_indexer.serve.mcp.protocol import ADMIN_QUERY
 from vault_indexer.serve.mcp.tools import Object, ToolRow
 from vault_indexer.vaults import ClosedVault, Vaults
 
@@ -38,7 +39,9 @@ def conversation(tools: ToolSet, talk: Callable[[Ask], Awaitable[None]]) -> None
         """Status and body of the answer to a request."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = [(b"host", b"h"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
-        found = await exchange(app, "/mcp", "POST", json.dumps(message).encode(), headers=headers)
+        found = await exchange(
+            app, f"/mcp?{ADMIN_QUERY}", "POST", json.dumps(message).encode(), headers=headers
+        )
         return found.status, found.json.get("result", found.json)
 
     async def run() -> None:
@@ -56,12 +59,10 @@ def test_the_tools_follow_the_vaults_that_are_kept() -> None:
 
     async def talk(ask: Ask) -> None:
         async def choices() -> list[str] | None:
-            """The vaults that a tool can name: if there are any, citations name theirs."""
+            """The vaults that a tool can name."""
             _, found = await ask("tools/list")
             tools = {one["name"]: one for one in found["tools"]}
-            sentences = tools["ask"]["outputSchema"]["properties"]["sentences"]["items"]
             vault = tools["related"]["inputSchema"]["properties"].get("vault")
-            assert ("vault" in sentences["properties"]["citations"]["items"]["properties"]) is bool(vault)
             return vault and list(vault["enum"])
 
         assert await choices() is None
@@ -134,7 +135,7 @@ def test_a_row_is_a_tool_whose_answers_have_the_keys_to_keep(caplog: pytest.LogC
         for given, said in (
             ({"known": True}, "it is not so"),
             ({"known": False}, "internal error: see the log"),
-            ({"unknown": 1}, "unknown key 'unknown'"),
+            ({"unknown": 1}, "unknown key 'unknown' (fail has known)"),
         ):
             _, failed = await ask("tools/call", name="fail", arguments=given)
             assert (failed["isError"], failed["content"][0]["text"]) == (True, said)
@@ -187,3 +188,18 @@ def test_a_start_that_failed_is_said_and_tried_again(caplog: pytest.LogCaptureFi
         conversation(tools, talk)
     assert (tools.made, tools.followed) == (2, 1)
     assert "no SDK here" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"null", -32600),
+        *((b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % one, -32600) for one in (b"{}", b"[1]", b"1.5")),
+        (b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', -32700),
+        (b"{", -32700),
+    ],
+)
+def test_a_body_without_a_usable_id_gets_the_error_of_the_protocol(body: bytes, code: int) -> None:
+    headers = [(b"host", b"h"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
+    found = asyncio.run(exchange(McpApp(rows()), "/mcp", "POST", body, headers=headers))
+    assert (found.status, found.json["id"], found.json["error"]["code"]) == (400, None, code)

@@ -476,6 +476,25 @@ def test_a_line_that_is_no_message_is_said_to_be_none() -> None:
     assert [one["error"]["code"] for one in found if "error" in one] == [-32700, -32600, -32600, -32700]
 
 
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("null", -32600, "one JSON-RPC message a line"),
+        *(
+            (f'{{"id":{one},"method":"ping"}}', -32600, "id is neither")
+            for one in ("{}", "[1]", "null", "1.5")
+        ),
+        *((f'{{"id":{one},"method":"ping"}}', -32700, "is not JSON") for one in ("NaN", "-Infinity")),
+    ],
+)
+def test_a_line_without_a_usable_id_gets_the_error_of_the_protocol(line: str, code: int, said: str) -> None:
+    out = io.BytesIO()
+    ScriptedDaemon(lambda _: b"").bridge([line.encode()], out)
+    found = json.loads(out.getvalue())
+    assert (found["id"], found["error"]["code"]) == (None, code)
+    assert said in found["error"]["message"]
+
+
 def test_a_request_too_many_is_refused_until_another_is_answered() -> None:
     held, out = threading.Event(), io.BytesIO()
 

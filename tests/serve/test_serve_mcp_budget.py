@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,27 +11,19 @@ from hypothesis import strategies as st
 
 from vault_indexer.contract.codec import encode
 from vault_indexer.model import JsonValue, NoteText
-from vault_indexer.providers.token_weights import WordLlamaTokenizer
 from vault_indexer.serve.mcp.budget import (
     PAGE_TOKENS,
-    Schema,
     as_text,
     fitting,
-    kept_schema,
     keys,
-    likely_tokens,
-    merged_schema,
     page,
     project,
     tokens_of,
 )
 from vault_indexer.serve.mcp.reading import lines_of, part_of
 
-ROOT = Path(__file__).parents[2]
 DIGEST = hashlib.sha512(b"x").digest() * 4
 TEXTS = {
-    "English": (ROOT / "docs" / "commands.md").read_text(encoding="utf-8"),
-    "code": (ROOT / "tests" / "serve" / "serve_api.py").read_text(encoding="utf-8"),
     "German": "Die Überprüfung der Rechtschreibung wird größtenteils nachts übernommen. " * 9,
     "Russian": "Телескоп показывает кольца Сатурна, и каждый год они открываются немного больше. " * 9,
     "Chinese": "望远镜显示土星的环,每年都会再打开一点。全文搜索引擎可以找到所有笔记,并按照相关性排序。" * 9,
@@ -41,22 +31,25 @@ TEXTS = {
     "Arabic": "يُظهر التلسكوب حلقات زحل، وتنفتح قليلاً كل عام أكثر من ذي قبل. " * 9,
     "emoji": "🙂🚀👩‍💻 " * 30,
     "hexadecimal": DIGEST.hex(),
-    "base64": base64.b64encode(DIGEST).decode(),
     "JSON": json.dumps([{"path": "a/b.md", "start_line": 3, "score": 3.14159}] * 20),
 }
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> WordLlamaTokenizer:
-    return WordLlamaTokenizer()
+OF_O200K = {
+    "German": 136,
+    "Russian": 181,
+    "Chinese": 297,
+    "Japanese": 333,
+    "Arabic": 209,
+    "emoji": 241,
+    "hexadecimal": 252,
+    "JSON": 481,
+}
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_the_estimate_is_above_the_tokens_of_a_poor_vocabulary(
-    name: str, tokenizer: WordLlamaTokenizer
-) -> None:
-    found = len(tokenizer.offsets(TEXTS[name]))
-    assert found <= tokens_of(TEXTS[name]) <= 2.2 * found
+@pytest.mark.parametrize("name", OF_O200K)
+def test_the_estimate_is_near_the_tokens_of_a_large_vocabulary_or_above(name: str) -> None:
+    assert 0.95 * OF_O200K[name] <= tokens_of(TEXTS[name]) <= 1.8 * OF_O200K[name]
 
 
 ENTRIES = st.lists(
@@ -120,41 +113,6 @@ def test_the_pages_of_a_text_are_the_text(text: str) -> None:
     ("text", "tokens"),
     [
         ("", 0),
-        (" ", 0),
-        ("  ", 1),
-        (" \t", 1),
-        ("\t", 0),
-        ("abcd", 1),
-        ("abcde", 2),
-        ("Abcd", 1),
-        ("ABCD", 1),
-        ("aBcd", 4),
-        ("ab12", 4),
-        ("2024", 4),
-        ("x" * 24, 6),
-        ("x" * 25, 25),
-        (".", 1),
-        ("\x7f", 1),
-        ("\x80\x80\x80\x80", 3),
-        ("\u052f" * 4, 3),
-        ("\u0530" * 5, 7),
-        ("\u1fff" * 5, 7),
-        ("\u2000" * 2, 5),
-        ("\u2e7f" * 2, 5),
-        ("\u2e80" * 4, 7),
-        ("\uffff" * 4, 7),
-        ("\U00010000", 4),
-        ("a b\n", 3),
-    ],
-)
-def test_the_tokens_of_each_kind_of_character(text: str, tokens: int) -> None:
-    assert tokens_of(text) == tokens
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0),
         ("letters", 1),
         ("letters" * 2, 2),
         ("123", 1),
@@ -169,8 +127,8 @@ def test_the_tokens_of_each_kind_of_character(text: str, tokens: int) -> None:
         (" ", 0),
     ],
 )
-def test_about_the_tokens_of_each_kind_of_piece(text: str, tokens: int) -> None:
-    assert likely_tokens(text) == tokens
+def test_the_tokens_of_each_kind_of_piece(text: str, tokens: int) -> None:
+    assert tokens_of(text) == tokens
 
 
 def test_json_is_written_without_spaces_and_as_it_is_read() -> None:
@@ -182,12 +140,12 @@ def test_json_is_written_without_spaces_and_as_it_is_read() -> None:
     [
         ("x" * 40, 1, "x" * 40),
         ("x" * 41, 1, "x" * 20 + " […]"),
-        ("x" * 41, 43, "x" * 41),
-        ("x" * 41, 42, "x" * 20 + " […]"),
-        ({"a": "x" * 60, "b": "x" * 59}, 70, {"a": "x" * 30 + " […]", "b": "x" * 29 + " […]"}),
-        ({"a": "x" * 60, "b": "x" * 59}, 110, {"a": "x" * 30 + " […]", "b": "x" * 59}),
+        ("x" * 41, 8, "x" * 41),
+        ("x" * 41, 7, "x" * 20 + " […]"),
+        ({"a": "x" * 60, "b": "x" * 59}, 20, {"a": "x" * 30 + " […]", "b": "x" * 29 + " […]"}),
+        ({"a": "x" * 60, "b": "x" * 59}, 24, {"a": "x" * 30 + " […]", "b": "x" * 59}),
         ([1] * 100, 150, [1] * 50),
-        ([["x" * 50], 7, None, True], 20, [["x" * 25 + " […]"], 7, None, True]),
+        ([["x" * 50], 7, None, True], 15, [["x" * 25 + " […]"], 7, None, True]),
         ({"n": 12345678901234567890}, 1, {"n": 12345678901234567890}),
     ],
 )
@@ -209,7 +167,7 @@ def test_a_page_begins_at_an_entry_and_ends_at_another() -> None:
 
 def test_a_page_holds_as_many_entries_as_fit_and_one_at_least() -> None:
     small, large = "small " * 300, "large " * 3_000
-    room = PAGE_TOKENS - tokens_of('{"a":[]}') - 20
+    room = PAGE_TOKENS - tokens_of('{"a":[]}') - 12
     fits = room // (tokens_of(as_text(small)) + 1)
     found = page({"a": [small] * 20}, ("a",), 0)
     assert found == {"a": [small] * fits, "next_offset": fits}
@@ -220,7 +178,6 @@ def test_a_page_holds_as_many_entries_as_fit_and_one_at_least() -> None:
 
 
 KEEP = keys("path", "score", hits=keys("title"), note=keys("line"))
-TEXT: Schema = {"type": "string"}
 
 
 def test_keys_are_kept_whole_or_in_part() -> None:
@@ -248,64 +205,3 @@ def test_a_value_keeps_its_keys_in_the_order_in_which_they_are_named(
     if isinstance(projected, dict) and isinstance(found, dict):
         assert list(projected) == list(found)
     assert project(value, None) is value
-
-
-SCHEMA: Schema = {
-    "type": "object",
-    "title": "Hit",
-    "properties": {
-        "path": {"type": "string", "title": "Path", "description": "x", "enum": ["a"]},
-        "more": TEXT,
-        "score": {"anyOf": [{"type": "number", "title": "Score"}, {"type": "null"}]},
-        "hits": {"type": "array", "title": "Hits", "items": {"properties": {"title": TEXT, "id": TEXT}}},
-        "note": {"anyOf": [TEXT, {"type": "integer"}]},
-    },
-    "required": ["path", "more", "score", "note"],
-}
-PATH: Schema = {"type": "string", "enum": ["a"]}
-
-
-def test_the_schema_of_a_part_has_its_keys_and_which_are_always_there() -> None:
-    assert kept_schema(SCHEMA, KEEP) == {
-        "type": "object",
-        "properties": {
-            "path": PATH,
-            "score": {"type": "number"},
-            "hits": {
-                "type": "array",
-                "items": {"type": "object", "properties": {"title": TEXT}, "required": []},
-            },
-            "note": {},
-        },
-        "required": ["path", "note"],
-    }
-    assert kept_schema(SCHEMA, keys("more", "unknown")) == {
-        "type": "object",
-        "properties": {"more": TEXT},
-        "required": ["more"],
-    }
-
-
-def test_the_schema_of_a_whole_value_has_all_of_its_keys() -> None:
-    found = kept_schema(SCHEMA, None)
-    assert list(found["properties"] or ()) == ["path", "more", "score", "hits", "note"]  # type: ignore[arg-type]
-    assert found["required"] == ["path", "more", "note"]
-
-
-def test_a_value_that_may_be_null_is_of_its_other_type() -> None:
-    assert kept_schema({"anyOf": [SCHEMA, {"type": "null"}]}, keys("path")) == {
-        "type": "object",
-        "properties": {"path": PATH},
-        "required": ["path"],
-    }
-
-
-def test_an_answer_of_several_shapes_requires_what_all_of_them_have() -> None:
-    def shape(*names: str) -> Schema:
-        return {"type": "object", "properties": dict.fromkeys(names, TEXT), "required": list(names)}
-
-    assert merged_schema([shape("b", "a", "c"), shape("a", "b"), shape("d", "b", "a")]) == {
-        "type": "object",
-        "properties": dict.fromkeys(("b", "a", "c", "d"), TEXT),
-        "required": ["b", "a"],
-    }

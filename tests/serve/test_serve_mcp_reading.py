@@ -9,32 +9,67 @@ from vault_indexer.model import Heading, NoteHeading, NoteOutline, NoteText
 from vault_indexer.serve.mcp.budget import tokens_of
 from vault_indexer.serve.mcp.reading import (
     TEXT_TOKENS,
-    around_marks,
     beginning_of,
+    excerpt,
     page_length,
     part_of,
     section_of,
 )
 
-WORDS = "red pea bun cat " * 10
+NOTE = """\
+---
+due: 2026-03-01
+---
+# Alpha
+
+Why we do it.
+
+## Steps
+
+- [ ] Order the glass 📅 2026-02-10
+- [x] Measure the frame
+  - the north side first
+    - with the long rule
+
+| item | cost |
+| --- | --- |
+| glass | 900 |
+| frame | 450 |
+
+The end.
+"""
 
 
 @pytest.mark.parametrize(
-    ("marks", "shown"),
+    ("focus", "words", "tokens", "shown"),
     [
-        ([], "red pea bun cat red…"),
-        ([(0, 3), (84, 87), (92, 95)], "…red pea bun cat red…"),  # two of the three stand here
-        ([(152, 155)], "…cat red pea bun cat "),
+        (10, {"glass"}, 15, "- [ ] Order the glass 📅 2026-02-10"),
+        (13, {"rule"}, 20, "- [x] Measure the frame\n  - the north side first\n    - with the long rule"),
+        (18, {"frame"}, 24, "| item | cost |\n| --- | --- |\n…\n| frame | 450 |\n\nThe end."),
+        (18, {"frame", "why"}, 25, "Why we do it.\n…\n| item | cost |\n| --- | --- |\n…\n| frame | 450 |"),
+        (4, {"alpha"}, 12, "# Alpha\n\nWhy we do it."),
+        (400, set(), 5, "The end."),
+        (4, set(), 500, NOTE.partition("---\n")[2].partition("---\n")[2].rstrip()),
     ],
 )
-def test_a_snippet_is_shortened_to_where_most_of_its_marks_stand(
-    marks: list[tuple[int, int]], shown: str
+def test_an_excerpt_has_the_matching_line_and_what_explains_it(
+    focus: int, words: set[str], tokens: int, shown: str
 ) -> None:
-    assert around_marks(WORDS, marks, 22) == shown
+    assert excerpt(NOTE, focus, words, (4, 20), tokens) == shown
+    assert tokens_of(shown) <= tokens + 2
 
 
-def test_a_short_snippet_stays_as_it_is() -> None:
-    assert around_marks("red pea", [(0, 3)], 7) == "red pea"
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (set(), "red pea bun cat red pea bun cat red pea…"),
+        ({"owl"}, "…pea bun owl red pea bun fox red pea…"),
+        ({"owl", "fox"}, "…pea bun owl red pea bun fox red pea…"),
+    ],
+)
+def test_a_long_line_is_cut_to_where_most_words_are(words: set[str], shown: str) -> None:
+    line = "red pea bun cat " * 10 + "red pea bun owl red pea bun fox " + "red pea bun cat " * 10
+    assert excerpt(line, 1, words, (1, 1), 9) == shown
 
 
 @pytest.mark.parametrize(
@@ -49,7 +84,7 @@ def test_a_short_snippet_stays_as_it_is() -> None:
         ("#\n# bun\ncat cat cat", 7, 8),  # but none in the first
         ("pea pea pea\n#bun\ncat", 7, 17),
         ("", 1, 0),
-        ("漢" * 9, 5, 2),
+        ("漢" * 9, 5, 5),
     ],
 )
 def test_a_page_ends_at_a_heading_or_at_a_line_break_if_it_can(text: str, tokens: int, length: int) -> None:
@@ -109,15 +144,14 @@ def test_a_refusal_names_twenty_headings_at_most(count: int, heading: str, said:
 
 
 def test_the_headings_of_the_first_page_have_a_part_of_its_room() -> None:
-    """Here each takes twenty tokens in the answer, and a line of the text behind them two."""
-    headings = "# > quoted\n" + "".join(f"# Step {number:02} of bun pea\n" for number in range(61))
-    text = headings + "pea\n" * 1_500
+    """Here each takes nineteen tokens in the answer, and a line of the text behind them two."""
+    headings = "# > quoted\n" + "".join(f"# Step {number:02} of bun pea\n" for number in range(70))
+    text = headings + "pea\n" * 2_500
     note, outline = NoteText("a.md", text, "now"), outline_of(text)
-    assert {tokens_of(one.text) for one in outline.headings if not one.nested} == {20 - 14}
-    assert tokens_of(headings) % 2 == 1  # so that one token more would be a line more
+    assert {tokens_of(one.text) for one in outline.headings if not one.nested} == {19 - 14}
     first = beginning_of(note, outline, (0, len(text)))
-    assert first.headings == tuple(NoteHeading(f"Step {n:02} of bun pea", 2 + n) for n in range(60))
-    assert tokens_of(first.text) == TEXT_TOKENS - 1_200 - 1
+    assert first.headings == tuple(NoteHeading(f"Step {n:02} of bun pea", 2 + n) for n in range(61))
+    assert TEXT_TOKENS - 1_200 - 2 <= tokens_of(first.text) <= TEXT_TOKENS - 1_200 + 40
     assert text.startswith(first.text)
     assert first.next_offset == len(first.text)
 

@@ -37,7 +37,7 @@ from vault_indexer.serve.mcp.server import ConfirmationCodes, ToolCalls
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.vaults import ClosedVault, Vaults
 
-LONG = "".join(f"Row {number} of beans.\n" for number in range(700))
+LONG = "".join(f"Row {number} of beans.\n" for number in range(1_400))
 GARDEN = {
     "Beans.md": LONG,
     "Plots/Broad beans.md": "Beans of the plot.\n",
@@ -226,7 +226,7 @@ def test_a_hit_names_the_notes_with_the_same_text(tmp_path: Path) -> None:
     text = "# Marmot\n\nThe marmot whistles at noon.\n"
     with opened(tmp_path, {"Marmot.md": text, "Old/Marmot.md": text}) as service:
         (hit,) = Tools(Vaults.of(service)).answer("search", query="marmot")["results"]
-    assert (hit["path"], hit["copies"]) == ("Marmot.md", ["Old/Marmot.md"])
+    assert (hit["id"], hit["copies"]) == ("Marmot.md", ["Old/Marmot.md"])
 
 
 async def choose_paragraph(client: Client) -> Mapping[str, Any]:
@@ -358,27 +358,91 @@ def test_only_a_clear_yes_to_this_question_changes_the_strategy(
     assert strategy == ("paragraph" if found == "changed" else "word")
     assert isinstance(result, InputRequiredResult) is (found == "asked")
     if isinstance(result, CallToolResult):
-        content = result.structured_content
-        assert content is not None and content["changed"] is (found == "changed")
+        assert structured(result)["changed"] is (found == "changed")
 
 
 def test_the_strategy_that_there_is_needs_no_question(garden: Tools) -> None:
     result, _ = set_chunker(garden, Request(FORMS), "word")
-    assert isinstance(result, CallToolResult) and result.structured_content is not None
-    assert result.structured_content["message"] == "The strategy is word already; nothing is changed."
+    assert isinstance(result, CallToolResult)
+    assert structured(result)["message"] == "The strategy is word already; nothing is changed."
 
 
 def test_a_tool_says_whether_it_only_reads(garden: Tools) -> None:
     tools, _ = garden.with_strategy()
 
-    async def hints(client: Client) -> dict[str, tuple[bool | None, bool | None]]:
+    async def hints(client: Client) -> dict[str, tuple[object, ...]]:
         found = {one.name: one.annotations for one in (await client.list_tools()).tools}
-        return {name: (one.read_only_hint, one.destructive_hint) for name, one in found.items() if one}
+        return {
+            name: (one.read_only_hint, one.destructive_hint, one.idempotent_hint, one.open_world_hint)
+            for name, one in found.items()
+            if one and one.title
+        }
 
     told = tools.talk(hints)
-    assert told.pop("set_chunker") == (False, True)
-    assert set(told.values()) == {(True, None)}
-    assert {"search", "read_note", "status"} <= set(told)
+    assert told.pop("set_chunker") == (False, True, False, False)
+    assert set(told.values()) == {(True, False, True, False)}
+    assert {"search", "read_note", "status", "tasks"} <= set(told)
+
+
+def test_tools_that_change_something_are_offered_only_if_the_host_asks_for_them(garden: Tools) -> None:
+    tools, _ = garden.with_strategy()
+
+    async def names(client: Client) -> set[str]:
+        return {tool.name for tool in (await client.list_tools()).tools}
+
+    admin = tools.talk(names)
+    assert admin - tools.talk(names, queries=frozenset()) == {"set_chunker"}
+
+    async def refused(client: Client) -> MCPError:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("set_chunker", {"strategy": "word"})
+        return caught.value
+
+    said = tools.talk(refused, queries=frozenset()).message
+    assert said == "set_chunker is offered by `indexer mcp --tools admin` only"
+
+
+def test_a_tool_of_the_release_before_is_answered_by_the_one_that_replaces_it(garden: Tools) -> None:
+    found = garden.answer("recent_changes", limit=3)
+    assert found == garden.answer("list_notes", order="recent", limit=3)
+    assert len(found["notes"]) == 3
+    assert len(garden.answer("recent_changes")["notes"]) == 20
+
+
+def test_the_query_language_is_a_resource(garden: Tools) -> None:
+    async def text(client: Client) -> str:
+        (content,) = (await client.read_resource("docs://query-language")).contents
+        return str(content.text)  # type: ignore[union-attr]
+
+    assert all(operator in garden.talk(text) for operator in ("task-todo:", "links-to:", "OR"))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("a \u202eb\u202c \u2066c", "a \\u202eb\\u202c \\u2066c"),
+        ("x\U000e0069\U000e0067", "x\\udb40\\udc69\\udb40\\udc67"),
+        ("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", None),
+        ("👩\u200d💻 می\u200cخواهم क्\u200dष", None),
+    ],
+)
+def test_hidden_characters_are_escaped_and_joiners_and_flags_are_not(
+    tmp_path: Path, written: str, shown: str | None
+) -> None:
+    with opened(tmp_path / "v", {"Note.md": f"Marmot: {written}\n"}) as service:
+        tools = Tools(Vaults.of(service))
+
+        async def texts(client: Client) -> list[str]:
+            found = [
+                await client.call_tool("read_note", {"path": "Note"}),
+                await client.call_tool("search", {"query": "marmot"}),
+            ]
+            return [block.text for result in found for block in result.content if block.type == "text"]
+
+        _, text, hits = tools.talk(texts)
+    assert text == f"Marmot: {written if shown is None else shown}\n"
+    assert (written in hits) is (shown is None)
+    assert shown is None or shown in hits
 
 
 def test_a_user_of_an_earlier_client_is_asked_by_the_model(garden: Tools) -> None:

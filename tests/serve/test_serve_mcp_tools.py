@@ -36,7 +36,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 def test_the_text_of_a_note_is_data(own: Api) -> None:
     hits = answer(own, "search", query="previous instructions", detail="full")["results"]
-    assert hits[0]["content"] == HOSTILE.strip()
+    assert hits[0]["text"] == HOSTILE.strip()
     assert "Ignore all previous" not in json.dumps(talk(own, "http", ERAS[1], listing))
 
 
@@ -57,7 +57,7 @@ def test_an_agent_cannot_choose_code_or_a_model(api: Api) -> None:
 
 @pytest.mark.parametrize("name", ["q", "query"])
 def test_a_query_has_two_names_everywhere(api: Api, name: str) -> None:
-    assert answer(api, "search", **{name: "telescope"})["results"][0]["path"] == "Sky.md"
+    assert answer(api, "search", **{name: "telescope"})["results"][0]["id"] == "Sky.md"
     assert answer(api, "ask", **{name: "What shows the rings of Saturn?"})["kind"] == "quotes"
     over_http = api.ask(f"/v1/search?{name}=telescope").json["results"]
     assert isinstance(over_http, list)
@@ -67,18 +67,16 @@ def test_a_query_has_two_names_everywhere(api: Api, name: str) -> None:
         assert api.ask(f"/{path}{name}=telescope").status == 200
 
 
-def test_ten_hits_have_less_than_a_thousand_tokens(own: Api) -> None:
+def test_a_search_is_mostly_text_of_the_notes(own: Api) -> None:
     found = call(own, "search", {"query": "knead the dough"})
     hits = structured(found)["results"]
     (content,) = found.content
     assert content.type == "text"
     cl100k = tokenizer_for("chunking.token.tokenizer", "tiktoken:cl100k_base")
+    tokens, text = (len(cl100k.offsets(one)) for one in (content.text, "".join(hit["text"] for hit in hits)))
     assert len(hits) == 10
-    assert len(cl100k.offsets(content.text)) < 1_000
-    assert all("dough" in hit["snippet"] and "content" not in hit for hit in hits)
-    full = answer(own, "search", query="knead the dough", detail="full")["results"]
-    assert "snippet" not in full[0]
-    assert full[0]["content"].count("Knead the dough") > 10
+    assert text >= 0.65 * tokens
+    assert all("dough" in hit["text"] for hit in hits)
 
 
 def test_the_strategy_changes_when_the_user_agrees(own: Api) -> None:

@@ -1,7 +1,5 @@
 """Each route takes the parameters that `/openapi.json` and the guide name, and no others."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -65,26 +63,6 @@ def wrong_values(schema: dict[str, Any]) -> Iterator[object]:
             yield ""
 
 
-def test_search_documents_its_own_parameters(api: Api) -> None:
-    found = documented(api, "search")
-    assert list(found) == [
-        "q",
-        "limit",
-        "by",
-        "fresh",
-        "as_you_type",
-        "expand",
-        "correct",
-        "min_relevance",
-        "fields",
-    ]
-    assert [name for name, one in found.items() if one["required"]] == ["q"]
-    limit = found["limit"]["schema"]
-    assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 0, 200, 0)
-    assert found["by"]["schema"]["enum"] == ["chunk", "note"]
-    assert found["fresh"]["schema"]["type"] == found["as_you_type"]["schema"]["type"] == "boolean"
-
-
 @pytest.mark.parametrize("route", QUESTIONS)
 def test_what_is_documented_is_accepted_within_its_bounds_and_refused_beyond(api: Api, route: str) -> None:
     parameters = documented(api, route)
@@ -125,12 +103,6 @@ def test_an_order_takes_no_parameters_in_the_query(api: Api, route: str) -> None
     assert (refused.status, refused.kind) == (422, "request")
     assert "'wait'" in message(refused.body)
     assert api.ask("/v1/status").json["paused"] is False
-
-
-def test_a_parameter_that_is_given_twice_is_refused(api: Api) -> None:
-    refused = api.ask("/v1/search?q=x&limit=1&limit=2")
-    assert refused.status == 422
-    assert "'limit' is given 2 times" in message(refused.body)
 
 
 def test_the_parameters_have_their_effect(api: Api) -> None:

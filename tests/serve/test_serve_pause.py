@@ -1,7 +1,5 @@
 """The routes of a pause are guarded as every order is, and say what they did."""
 
-from __future__ import annotations
-
 import pytest
 from serve_api import Api
 

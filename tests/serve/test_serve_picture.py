@@ -1,7 +1,5 @@
 """Pictures and parts of notes, for a page that shows what a note embeds."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 from urllib.parse import quote
 
@@ -20,12 +18,12 @@ def test_a_picture_travels_as_json(api: Api) -> None:
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("page.png", "is not the kind of picture that its name says"),
+        ("page.png", "does not match its suffix"),
         ("plan.pdf", "no such picture"),
         ("Sky.md", "no such picture"),
         ("nowhere.png", "no such picture"),
         ("../config.toml", "no such picture"),
-        ("/etc/passwd", "outside of the vault"),
+        ("/etc/passwd", "outside the vault"),
         (".obsidian/secret.md", "no such picture"),
     ],
 )

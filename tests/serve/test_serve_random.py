@@ -1,7 +1,5 @@
 """Whatever is sent within the OpenAPI document is answered; whatever is beyond it is refused in one line."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

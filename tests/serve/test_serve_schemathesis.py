@@ -1,7 +1,5 @@
 """What nobody here thought of, asked of a real daemon by schemathesis from the daemon's own description."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

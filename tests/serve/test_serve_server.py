@@ -1,7 +1,5 @@
 """The socket, the address and the token of a server."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil
@@ -111,7 +109,7 @@ def test_a_token_of_the_environment_that_can_be_guessed_is_refused(
     monkeypatch: pytest.MonkeyPatch, token: str
 ) -> None:
     monkeypatch.setenv("TEST_TOKEN", token)
-    with bind(0) as listener, pytest.raises(UsageError, match="TEST_TOKEN holds no token; set it to 32"):
+    with bind(0) as listener, pytest.raises(UsageError, match="TEST_TOKEN contains no token; set it to 32"):
         daemon_info(listener, "/v", ServerSettings(token_env="TEST_TOKEN"), kept=KeptAddress(1, KEPT))
     monkeypatch.setenv("TEST_TOKEN", "x" * 32)
     with bind(0) as listener:

@@ -1,7 +1,5 @@
 """The names of attachments: looked through without case and accents, and read again only when one changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path

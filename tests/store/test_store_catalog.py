@@ -1,7 +1,5 @@
 """What the catalog promises of its rows, and of a commit that the system refuses."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a reader says of the notes and files of a catalog, each row and column of it."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zlib
@@ -185,15 +183,10 @@ def test_files_are_as_last_seen(catalog: CatalogReader) -> None:
     assert catalog.file("z/big.md") == file("z/big.md", 9, "skipped", "too large")
     assert catalog.file("z/none.md") is None
     assert [row.path for row in catalog.files()] == [
-        "a/Garden.md",
-        "a/pic.png",
-        "b/Pond.md",
-        "c/Pond.md",
-        "z/Set aside.md",
-        "z/big.md",
-        "z/pic.png",
+        *("a/Garden.md", "a/pic.png", "b/Pond.md", "c/Pond.md", "z/Set aside.md", "z/big.md", "z/pic.png"),
         "z/slow.md",
     ]
+    assert catalog.top_folders() == ["a", "b", "c", "z"]
     found = catalog.files_at(["z/pic.png", "none", "a/pic.png"])
     assert found == {"z/pic.png": file("z/pic.png", 2, "linked"), "a/pic.png": file("a/pic.png", 3, "linked")}
     assert catalog.attachments().paths == ("z/big.md", "z/slow.md", "a/pic.png", "z/pic.png")

@@ -1,7 +1,5 @@
 """What a writer of the catalog leaves on disk: rows, its log, and what it says of damage."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -300,7 +298,7 @@ def test_what_is_no_catalog_is_refused(tmp_path: Path) -> None:
 def test_a_new_catalog_says_of_which_version_it_is(writer: CatalogWriter, path: Path) -> None:
     with CatalogReader(path) as catalog:
         meta = {str(key): value for key, value in catalog.rows("SELECT key, value FROM meta")}
-    assert meta == {"version": 3, "seq": 0, "trimmed": 0}
+    assert meta == {"version": 4, "seq": 0, "trimmed": 0}
     assert writer.seq == 0
 
 

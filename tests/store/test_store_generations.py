@@ -1,7 +1,5 @@
 """The index folder: which generation is active, whatever a crash left behind."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

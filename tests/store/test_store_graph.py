@@ -1,17 +1,12 @@
 """The link graph: what its edges carry, and that its queries agree with networkx."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from contextlib import closing
 from itertools import combinations
-from pathlib import Path
 
 import networkx as nx
 import pytest
+from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.links.related import shared_links
 from vault_indexer.store.graph import communities
 from vault_indexer.store.snapshot import Snapshot
@@ -29,23 +24,10 @@ NOTES = {
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     folder = tmp_path_factory.mktemp("graph")
-    write(folder / "vault")
-    options = {"index.workers": 1}
-    target = resolve_target(folder / "vault", folder / "index", None, environ={}, options=options)
-    with closing(open_index(target, lambda _: None)):
-        pass
-    assembly = Assembly.of(target)
-    generation = assembly.index_dir.current()
-    assert generation is not None
-    with assembly.open_to_read(generation).holder.lease() as leased:
-        yield leased
-
-
-def write(vault: Path) -> None:
-    vault.mkdir()
-    for name, text in NOTES.items():
-        (vault / name).write_text(text, "utf-8")
+    vault = write_notes(folder / "vault", NOTES)
     (vault / "pic.png").write_bytes(b"\x89PNG")
+    with indexed_vault(vault, folder / "index") as (_, reader), reader.holder.lease() as leased:
+        yield leased
 
 
 def test_equal_links_are_one_edge_with_a_count_and_the_first_ones_place(snapshot: Snapshot) -> None:
@@ -111,11 +93,6 @@ def test_shared_links_are_the_adamic_adar_index(snapshot: Snapshot) -> None:
         pairs = [(path, other) for other in plain if other != path]
         expected = {other: index for _, other, index in nx.adamic_adar_index(plain, pairs) if index}
         assert found == pytest.approx(expected)
-
-
-def test_orphans_have_no_edge(snapshot: Snapshot) -> None:
-    assert snapshot.graph.orphans() == [("Lonely.md", "Lonely")]
-    assert [row[0] for row in snapshot.graph.unresolved_links()] == ["Gone"]
 
 
 # Communities of notes: equal links give equal answers; two groups with one link between them stay two.

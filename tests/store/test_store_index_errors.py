@@ -1,7 +1,5 @@
 """What the system and SQLite refuse while an index is written is one line that names the folder."""
 
-from __future__ import annotations
-
 import errno
 import re
 import sqlite3
@@ -60,7 +58,7 @@ def test_a_full_disk_is_said_with_the_space_that_is_there_and_needed(
         raise full
     start = re.escape(f"the index in {tmp_path} cannot be written: {what}")
     in_words = "4611686018.4 GB" if needed else "0.0 MB"
-    assert re.match(rf"{start}.* free\), about {in_words} are needed; make room", str(raised.value))
+    assert re.match(rf"{start}.* free\), about {in_words} required; free some space", str(raised.value))
     assert raised.value.explained
     assert raised.value.__cause__ is full
 

@@ -1,7 +1,5 @@
 """Killed at any moment, the index opens with every acknowledged commit whole."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Completion, wildcards and corrections over the words of an index."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 
@@ -39,28 +37,6 @@ def lexicon(snapshot: KeywordSnapshot) -> Lexicon:
     return snapshot.lexicon
 
 
-def test_a_prefix_gives_the_most_frequent_words(lexicon: Lexicon) -> None:
-    assert [tuple(word) for word in lexicon.with_prefix("sea", 3)] == [
-        ("search", 3),
-        ("sea", 1),
-        ("searcher", 1),
-    ]
-    assert lexicon.with_prefix("zebra", 3) == []
-
-
-def test_the_most_frequent_words_are_found_without_reading_all(lexicon: Lexicon) -> None:
-    for limit in (1, 2, 5, 100):
-        all_words = lexicon.with_prefix("", 100)
-        found = lexicon.frequent(limit)
-        assert [word.frequency for word in found] == [word.frequency for word in all_words[:limit]]
-        assert set(found) <= set(all_words)
-
-
-def test_words_are_found_by_a_piece_of_them(lexicon: Lexicon) -> None:
-    assert dict(lexicon.words_with("earch")) == {"search": 3, "searching": 1, "searcher": 1}
-    assert lexicon.words_with("zebra") == ()
-
-
 @given(st.lists(st.text("aäbc", min_size=1, max_size=5), max_size=12), st.text("abc", max_size=3))
 def test_a_piece_is_compared_without_accents(words: list[str], piece: str) -> None:
     held = SegmentWords({word.encode(): 1 for word in words}).words_with(piece)
@@ -72,22 +48,6 @@ def test_wildcards(lexicon: Lexicon) -> None:
     assert {word.term for word in lexicon.matching("*.toml", 10)} == {"config.toml"}
     assert {word.term for word in lexicon.matching("se?", 10)} == {"sea"}
     assert lexicon.matching("[s]ea", 10) == []
-
-
-@pytest.mark.parametrize(
-    ("misspelt", "meant"),
-    [
-        ("recieve", "receive"),
-        ("serach", "search"),
-        ("srch", ""),
-        ("serch", "search"),
-        ("zz", ""),
-        ("serverr", "server"),
-    ],
-)
-def test_a_misspelt_word_is_corrected(lexicon: Lexicon, misspelt: str, meant: str) -> None:
-    found = lexicon.near(misspelt)
-    assert (found[0].term if found else "") == meant
 
 
 def test_an_open_word_finds_longer_ones_after_itself(snapshot: KeywordSnapshot) -> None:

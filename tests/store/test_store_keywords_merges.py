@@ -1,7 +1,5 @@
 """Which segments are merged, by a commit and between edits; of full ones none, ever."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest
@@ -29,16 +27,6 @@ def test_full_segments_are_left_alone_however_many_there_are(deleted: int) -> No
     full = [Counted(MAX_DOCUMENTS - deleted, deleted) for _ in range(40)]
     assert segments_to_merge(full, 3) == []
     assert segments_to_merge_later(full) == []
-
-
-def test_smaller_ones_beside_them_are_merged() -> None:
-    full, small = [Counted(MAX_DOCUMENTS)] * 30, [Counted(600)] * 5
-    assert segments_to_merge_later([*full, *small]) == small
-
-
-def test_a_full_segment_that_is_mostly_deleted_is_written_again() -> None:
-    mostly = Counted(MAX_DOCUMENTS // 4, MAX_DOCUMENTS // 4 * 3)
-    assert segments_to_merge_later([Counted(MAX_DOCUMENTS), mostly]) == [mostly]
 
 
 def sizes(segments: list[Counted]) -> list[int]:

@@ -1,7 +1,5 @@
 """The queries of the link graph over links that are put into a catalog as they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 

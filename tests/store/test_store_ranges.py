@@ -1,7 +1,5 @@
 """What the stores say of ranges of keys: a note is the range of its chunks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

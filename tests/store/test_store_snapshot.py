@@ -1,7 +1,5 @@
 """Who reads a snapshot keeps it open; the last one closes what is no longer current."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path

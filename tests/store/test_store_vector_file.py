@@ -1,7 +1,5 @@
 """The file of a base of vectors: built from a stream, written, read, and refused where it is not whole."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterator

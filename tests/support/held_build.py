@@ -12,10 +12,9 @@ from typing import cast
 from reliability_lab import InProcessPool
 
 from vault_indexer.daemon.assembly import Assembly, Target
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Job, Outcome, PrepareJob
+from vault_indexer.index.jobs import Job, Outcome, Pool, PrepareJob
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.workers.job import Died
+from vault_indexer.index.workers.pool import Died
 
 FIRST = "First.md"
 """The note that changed last. It is the first part of the build."""

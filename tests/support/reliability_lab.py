@@ -21,13 +21,12 @@ from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import EmbedJob, Job, NoteWorker, Outcome
+from vault_indexer.index.jobs import EmbedJob, Job, NoteWorker, Outcome, Pool
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.workers.pool import Died, Failed
 from vault_indexer.model import Progress
 from vault_indexer.providers import WordLlamaEmbedder
-from vault_indexer.store.catalog.export import export_lines
+from vault_indexer.store.catalog.stored_notes import export_lines
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 
 if TYPE_CHECKING:

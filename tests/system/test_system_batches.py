@@ -1,7 +1,5 @@
 """Long lists in parts: all of them, in order, of the kind that the list is."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.system import batches

@@ -1,7 +1,5 @@
 """A daemon from its start to its end, by the commands alone: what CI runs on Windows and macOS, too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The size of a folder that others write to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

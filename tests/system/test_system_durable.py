@@ -1,7 +1,5 @@
 """Files that are written whole or not at all, whatever lies in their way, and files that are believed."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess
@@ -196,9 +194,9 @@ def test_neither_a_link_nor_a_pipe_is_appended_to_or_read(tmp_path: Path) -> Non
         (0o600, ""),
         (0o644, ""),
         (0o755, ""),
-        (0o620, "others may write it (mode 620)"),
-        (0o602, "others may write it (mode 602)"),
-        (0o666, "others may write it (mode 666)"),
+        (0o620, "other users may write it (mode 620)"),
+        (0o602, "other users may write it (mode 602)"),
+        (0o666, "other users may write it (mode 666)"),
     ],
 )
 def test_a_file_that_others_may_write_is_not_believed(tmp_path: Path, mode: int, fault: str) -> None:
@@ -208,7 +206,7 @@ def test_a_file_that_others_may_write_is_not_believed(tmp_path: Path, mode: int,
     assert write_fault(file) == fault
     assert owner_fault(file) == ""
     if fault:
-        with pytest.raises(PermissionError, match="others may write it"):
+        with pytest.raises(PermissionError, match="other users may write it"):
             read_own(file)
     else:
         assert read_own(file) == b"x"

@@ -1,7 +1,5 @@
 """A bounded cache: what goes, what stays, and what it counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from vault_indexer.system import LruCache

@@ -1,7 +1,5 @@
 """How much memory is left, by the files of Linux; and which process the system ends where there is none."""
 
-from __future__ import annotations
-
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -59,10 +57,7 @@ def first_version(folder: str, limit: int, used: int, droppable: int) -> dict[st
         ),
         ({"proc/self/cgroup": "0::/of/the/machine\n", **group("", str(200 * MB), 60 * MB, 0)}, 200, 140),
         (
-            {
-                "proc/self/cgroup": "5:cpu:/x\n4:memory:/x\n",
-                **first_version("x/", 500 * MB, 90 * MB, MB),
-            },
+            {"proc/self/cgroup": "5:cpu:/x\n4:memory:/x\n", **first_version("x/", 500 * MB, 90 * MB, MB)},
             500,
             411,
         ),

@@ -4,8 +4,6 @@ The rules of Windows are text. Spellings are tried on a file system of this test
 form of letters, and on the one that is there.
 """
 
-from __future__ import annotations
-
 import os
 import unicodedata
 from collections.abc import Iterator
@@ -14,13 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.system import (
-    Spelling,
-    canonical_folder,
-    same_name,
-    windows_fault,
-    windows_long_path,
-)
+from vault_indexer.model import SizeLimits
+from vault_indexer.system import Spelling, canonical_folder
+from vault_indexer.system.paths import same_name, windows_fault, windows_long_path
 from vault_indexer.vault import IgnoreRules, Scan, scan
 from vault_indexer.vault.walk import Entry, SystemFiles, VaultFiles
 
@@ -105,7 +99,7 @@ def put(vault: Path, *paths: str) -> None:
 
 
 def look(vault: Path, *within: str, files: VaultFiles | None = None) -> Scan:
-    return scan(vault, IgnoreRules(), max_file_bytes=1 << 20, within=within or ("",), files=files)
+    return scan(vault, IgnoreRules(), limits=SizeLimits(1 << 20), within=within or ("",), files=files)
 
 
 def paths_of(found: Scan) -> list[str]:
@@ -187,7 +181,7 @@ def test_a_path_is_long_from_240_characters_on(length: int, is_long: bool) -> No
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("nul", "Windows keeps this name for a device"),
+        ("nul", "Windows reserves this name for a device"),
         ("a\x1f", r"Windows has no file with '\x1f' in its name"),
         ("a?b", "Windows has no file with '?' in its name"),
         ("a ", "Windows has no file whose name ends in a dot or a blank"),

@@ -1,7 +1,5 @@
 """Whether the machine runs on its battery, by the files of Linux."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a process asks of the system for itself, and what it is told of itself."""
 
-from __future__ import annotations
-
 import gc
 import mmap
 import os
@@ -30,12 +28,8 @@ from vault_indexer.system.processes import lower_io_priority, resident_bytes
 
 MB = 1 << 20
 THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "RAYON_NUM_THREADS",
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+    *("NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"),
 )
 
 

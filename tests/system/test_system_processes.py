@@ -1,7 +1,5 @@
 """Processes, locks and renames: what Windows does otherwise, through the functions that know it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -20,11 +18,10 @@ from vault_indexer.system import (
     fsync_file,
     only_writer,
     replace_file,
-    retrying,
     start_in_background,
     write_atomically,
 )
-from vault_indexer.system.durable import PAUSES_S
+from vault_indexer.system.durable import PAUSES_S, retrying
 
 pytestmark = pytest.mark.portable
 

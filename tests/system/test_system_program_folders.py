@@ -1,7 +1,5 @@
 """Where index and configuration live."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A daemon that its user's limits would break says what it needs, and does not begin."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -33,11 +31,7 @@ def serve(folder: Path, limit: str, value: int) -> subprocess.CompletedProcess[s
     ("limit", "value", "said"),
     [
         ("-n", 64, "the daemon needs 128 open files, and has 64: raise `ulimit -n`"),
-        (
-            "-v",
-            400 * 1024,
-            "the daemon needs 1024 MB of address space, and has 400: raise `ulimit -v`",
-        ),
+        ("-v", 400 * 1024, "the daemon needs 1024 MB of address space, and has 400: raise `ulimit -v`"),
     ],
     ids=["files", "memory"],
 )

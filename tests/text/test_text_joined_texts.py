@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vault_indexer.text.joined_texts import JoinedTexts
+from vault_indexer.system import JoinedTexts
 
 TEXTS = st.lists(st.text("abé検", max_size=5), max_size=8)
 PIECES = st.text("abé検", max_size=3)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault import CONTROL_FILES, Batch
-from vault_indexer.vault.coalesce import Coalescer
+from vault_indexer.vault.dirty import Coalescer
 
 SETTINGS = WatchSettings(debounce_s=0.5, max_wait_s=5.0, folder_scan_threshold=3, full_scan_threshold=8)
 

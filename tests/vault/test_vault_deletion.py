@@ -1,17 +1,15 @@
 """Which deletions are believed, and how long they are held."""
 
-from __future__ import annotations
-
 import pytest
 
-from vault_indexer.vault import (
+from vault_indexer.vault.dirty import (
     CONFIRM_AFTER_S,
     DeleteHold,
     DeletionDecision,
-    RootIdentity,
     VaultObservation,
     assess_deletions,
 )
+from vault_indexer.vault.files import RootIdentity
 
 HOME, OTHER = RootIdentity(1, 2), RootIdentity(1, 3)
 MOVED = "the vault is another folder or disk than before, and 1 files are gone. The index is kept."

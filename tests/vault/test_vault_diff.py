@@ -1,12 +1,11 @@
 """Two ascending lists of files: what was added, modified and removed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.vault import FileChanges, FileStat, diff
+from vault_indexer.vault.diff import FileChanges, diff
+from vault_indexer.vault.files import FileStat
 
 STATS = st.builds(
     FileStat,

@@ -1,7 +1,5 @@
 """Whatever is saved, read, fails or vanishes, in any order: an empty dirty set means that all was read."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from vault_indexer.config.settings import WatchSettings
-from vault_indexer.vault import DirtySet
+from vault_indexer.vault.dirty import DirtySet
 
 SETTINGS = WatchSettings(debounce_s=0.5, folder_scan_threshold=3, full_scan_threshold=5)
 PATHS = tuple(f"{folder}{name}.md" for folder in ("", "d/") for name in "abcde")

@@ -1,11 +1,9 @@
 """What a dirty set counts, step by step: failures, deletions, and the scan that somebody waits for."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.config.settings import WatchSettings
-from vault_indexer.vault import DirtySet
+from vault_indexer.vault.dirty import DirtySet
 
 SETTINGS = WatchSettings(debounce_s=0.5, folder_scan_threshold=3, full_scan_threshold=5, delete_hold_s=2.0)
 WHOLE = frozenset({""})

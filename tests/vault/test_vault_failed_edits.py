@@ -1,7 +1,5 @@
 """A path that fails by itself stays alone, whatever fails beside it later."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.vault.dirty import FailedEdits

@@ -1,7 +1,5 @@
 """What names and stats alone say of a file, and where the bounds of a reading lie."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
@@ -10,12 +8,10 @@ import pytest
 
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError
-from vault_indexer.model import FileKind
+from vault_indexer.model import FileKind, SizeLimits
 from vault_indexer.vault import (
     Decision,
-    FileStat,
     IgnoreRules,
-    RootIdentity,
     Scan,
     load_ignore_rules,
     read_note,
@@ -23,7 +19,13 @@ from vault_indexer.vault import (
     resolved_path,
     scan,
 )
-from vault_indexer.vault.files import evicted_by_flags, icloud_placeholder_of, is_regular
+from vault_indexer.vault.files import (
+    FileStat,
+    RootIdentity,
+    evicted_by_flags,
+    icloud_placeholder_of,
+    is_regular,
+)
 from vault_indexer.vault.read import too_large
 
 
@@ -72,7 +74,7 @@ def test_a_stat_is_that_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "is_read"), [(99, True), (100, True), (101, False)])
 def test_a_note_may_be_as_large_as_the_limit(tmp_path: Path, size: int, is_read: bool) -> None:
     (tmp_path / "a.md").write_bytes(b"x" * size)
-    found = scan(tmp_path, IgnoreRules(), max_file_bytes=100)
+    found = scan(tmp_path, IgnoreRules(), limits=SizeLimits(100))
     assert found.files[0].decision is (Decision.INDEX if is_read else Decision.LINK_ONLY)
     assert bool(found.skipped) is not is_read
     if is_read:
@@ -80,7 +82,9 @@ def test_a_note_may_be_as_large_as_the_limit(tmp_path: Path, size: int, is_read:
     else:
         with pytest.raises(NoteError, match="too large"):
             read_note(tmp_path, "a.md", 100)
-    assert too_large(1_234, 1_000) == "too large: 1,234 bytes, the limit (files.max_file_bytes) is 1,000"
+    for path, table in (("a.md", "files"), ("a.pdf", "documents")):
+        said = f"too large: 1,234 bytes, the limit ({table}.max_file_bytes) is 1,000"
+        assert too_large(path, 1_234, 1_000) == said
 
 
 def test_a_file_of_many_pieces_is_read_whole(tmp_path: Path) -> None:
@@ -139,12 +143,12 @@ def test_what_is_found_and_skipped_is_sorted_and_timed(tmp_path: Path) -> None:
     for name in ("z", "y"):
         (tmp_path / f"{name}.md").symlink_to("nowhere")
     started = time.perf_counter()
-    found = scan(tmp_path, IgnoreRules(), max_file_bytes=9)
+    found = scan(tmp_path, IgnoreRules(), limits=SizeLimits(9))
     took = time.perf_counter() - started
     assert [(file.path, file.kind) for file in found.files] == [
         ("a.md", FileKind.NOTE),
         ("b.md", FileKind.NOTE),
-        ("c/a.png", FileKind.ATTACHMENT),
+        ("c/a.png", FileKind.DOCUMENT),
         ("c/d.canvas", FileKind.CANVAS),
     ]
     assert found.skipped == (("y.md", "dangling symbolic link"), ("z.md", "dangling symbolic link"))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.config.settings import FilesSettings, VaultPatterns
 from vault_indexer.errors import ExclusionError, VaultError
+from vault_indexer.model import SizeLimits
 from vault_indexer.vault import Decision, IgnoreRules, load_ignore_rules, scan
 
 INDEX, LINK_ONLY, IGNORE = Decision.INDEX, Decision.LINK_ONLY, Decision.IGNORE
@@ -34,7 +35,7 @@ def rules_of(
         ("Note.sync-conflict-20240101-120000-ABCDEFG.md", INDEX),
         ("node_modules/pkg/README.md", INDEX),
         ("img/photo.png", LINK_ONLY),
-        ("data.base", LINK_ONLY),
+        ("data.base", INDEX),
         (".git/HEAD", IGNORE),
         ("sub/.git/info/Note.md", IGNORE),
         (".obsidian/Note.md", IGNORE),
@@ -149,7 +150,7 @@ def test_what_is_not_understood_leaves_the_former_list_active(tmp_path: Path) ->
     (tmp_path / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["New/"]}')
     rules = load_ignore_rules(tmp_path, FilesSettings(exclude=("Own/",)), before)
     assert [problem.key for problem in rules.problems] == ["line 2"]
-    assert rules.fault.startswith("exclusions are not understood, and the former ones stay active until they")
+    assert rules.fault.startswith("some exclusions are invalid, and the former ones stay active until they")
     decisions = {
         name: rules.decide(f"{name}/a.md", is_dir=False)
         for name in ("Private", "Secret", "Own", "Old", "New")
@@ -162,7 +163,7 @@ def test_where_the_former_list_is_unknown_nothing_else_comes_in(tmp_path: Path) 
     known = {"a.md": INDEX, "Old/b.md": LINK_ONLY, "pic.png": LINK_ONLY}
     (tmp_path / ".indexerignore").write_text("[\n")
     rules = load_ignore_rules(tmp_path, FilesSettings(), IgnoreRules(known=known))
-    assert "no other file comes into the index" in rules.fault
+    assert "no new files are indexed" in rules.fault
     decisions = [rules.decide(path, is_dir=False) for path in (*known, "Private/c.md", "new.png")]
     assert decisions == [INDEX, LINK_ONLY, LINK_ONLY, IGNORE, IGNORE]
     (tmp_path / ".indexerignore").write_text("Private/\n")
@@ -219,7 +220,7 @@ def test_walker_and_predicate_agree(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("x", encoding="utf-8")
     rules = rules_of(tmp_path, ignore="Drafts/\n")
-    found = {file.path: file.decision for file in scan(tmp_path, rules, max_file_bytes=9999).files}
+    found = {file.path: file.decision for file in scan(tmp_path, rules, limits=SizeLimits(9999)).files}
     asked = {path: rules.decide(path, is_dir=False) for path in paths}
     assert found == {path: decision for path, decision in asked.items() if decision is not IGNORE}
     assert set(found) == {"a.md", "d/b.md", "g.png"}

@@ -1,7 +1,5 @@
 """Lists of exclusions in a vault: bounds, mistakes, what they match; and which file systems are remote."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What counts as a picture: the name and the content must agree."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.vault import MAX_PICTURE_BYTES, is_picture_name, picture_type

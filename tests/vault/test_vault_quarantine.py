@@ -1,7 +1,5 @@
 """Notes that are set aside are read again, ever less often, or at once after another fault."""
 
-from __future__ import annotations
-
 import pytest
 
 from vault_indexer.vault.dirty import Quarantine

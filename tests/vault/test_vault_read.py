@@ -28,16 +28,8 @@ def test_bytes_stat_and_hash_belong_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "",
-        "/etc/passwd",
-        "../x.md",
-        "a/../../x.md",
-        "a/../b.md",
-        "a/..",
-        "a\0b.md",
-        "..",
-        "out/Secret.md",
-        "out.md",
+        *("", "/etc/passwd", "../x.md", "a/../../x.md", "a/../b.md", "a/..", "a\0b.md", ".."),
+        *("out/Secret.md", "out.md"),
     ],
 )
 def test_no_path_leads_out_of_the_vault(tmp_path: Path, path: str) -> None:

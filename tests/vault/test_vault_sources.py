@@ -17,8 +17,15 @@ from waiting import wait_until
 from vault_indexer.vault import (
     IgnoreRules,
 )
-from vault_indexer.vault.sources import InotifySource, ObserverSource, Sink, Source, TooFewWatchesError
-from vault_indexer.vault.watch import system_mounts, system_watch_limit
+from vault_indexer.vault.watch import (
+    InotifySource,
+    ObserverSource,
+    Sink,
+    Source,
+    TooFewWatchesError,
+    system_mounts,
+    system_watch_limit,
+)
 
 if TYPE_CHECKING:
     from watchdog.observers.inotify_c import InotifyEvent

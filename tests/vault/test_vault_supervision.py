@@ -1,7 +1,5 @@
 """What the watcher does by the clock, with clocks, mounts and sources of the test's choice: no waiting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Self
@@ -18,7 +16,7 @@ from vault_indexer.vault import (
     WatchMode,
     load_ignore_rules,
 )
-from vault_indexer.vault.sources import Sink
+from vault_indexer.vault.watch import Sink
 
 
 class Quiet:

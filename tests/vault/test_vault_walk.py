@@ -16,27 +16,18 @@ from hypothesis import strategies as st
 from unprivileged import folder_of_a_plain_user
 
 from vault_indexer.errors import VaultError
-from vault_indexer.model import FileKind, kind_of
-from vault_indexer.vault import (
-    Decision,
-    IgnoreRules,
-    RootIdentity,
-    Scan,
-    diff,
-    doubt_about,
-    is_sync_conflict,
-    scan,
-    walk,
-)
-from vault_indexer.vault.files import evicted_by_flags, is_utf8_name
+from vault_indexer.model import FileKind, SizeLimits, kind_of
+from vault_indexer.vault import Decision, IgnoreRules, Scan, scan, walk
+from vault_indexer.vault.diff import diff
+from vault_indexer.vault.files import RootIdentity, evicted_by_flags, is_utf8_name
 from vault_indexer.vault.ignore import compile_ignore_list
-from vault_indexer.vault.walk import Entry, SystemFiles, file_names, walk_folders
+from vault_indexer.vault.walk import Entry, SystemFiles, doubt_about, file_names, walk_folders
 
 LIMIT = 5 * 1024 * 1024
 
 
 def look(vault: Path, within: tuple[str, ...] = ("",)) -> Scan:
-    return scan(vault, IgnoreRules(), max_file_bytes=LIMIT, within=within)
+    return scan(vault, IgnoreRules(), limits=SizeLimits(LIMIT), within=within)
 
 
 def put(vault: Path, *paths: str) -> None:
@@ -56,17 +47,15 @@ def test_all_files_sorted_with_their_stat_and_kind(tmp_path: Path) -> None:
     status = (tmp_path / "a/z.md").stat()
     known = found.files[2].stat
     assert (known.size, known.mtime_ns, known.inode) == (status.st_size, status.st_mtime_ns, status.st_ino)
-    assert [file.kind for file in found.files[:2]] == [FileKind.NOTE, FileKind.ATTACHMENT]
+    assert [file.kind for file in found.files[:2]] == [FileKind.NOTE, FileKind.DOCUMENT]
     assert found.root == RootIdentity.of(tmp_path.stat())
     assert found.skipped == ()
 
 
-def test_kinds_and_conflict_copies() -> None:
+def test_kinds_and_names() -> None:
     assert kind_of("x/A.MD") is FileKind.NOTE
     assert kind_of("x/A.canvas") is FileKind.CANVAS
     assert kind_of("md") is FileKind.ATTACHMENT
-    assert is_sync_conflict("a/N.sync-conflict-20240101-101010-ABCDEFG.md")
-    assert not is_sync_conflict("a.sync-conflict-x/N.md")
     assert is_utf8_name("é 土.md") and not is_utf8_name("caf\udce9.md")
 
 
@@ -200,7 +189,7 @@ def test_evicted_files_are_known_but_not_gone(tmp_path: Path) -> None:
 def test_rules_hold_for_the_file_that_a_placeholder_stands_for(tmp_path: Path) -> None:
     put(tmp_path, ".left out.md.icloud", ".kept.md.icloud")
     rules = IgnoreRules(exclude=(compile_ignore_list(["left*.md", "kept.md/"]),))
-    assert [file.path for file in scan(tmp_path, rules, max_file_bytes=LIMIT).evicted] == ["kept.md"]
+    assert [file.path for file in scan(tmp_path, rules, limits=SizeLimits(LIMIT)).evicted] == ["kept.md"]
 
 
 def test_deep_folders_do_not_exhaust_the_stack(tmp_path: Path) -> None:
@@ -265,7 +254,7 @@ STATUS = {"st_size": 3, "st_mtime_ns": 4, "st_ctime_ns": 5, "st_ino": 6}
 
 
 def look_with(vault: Path, files: TroubledFiles, within: tuple[str, ...] = ("",)) -> Scan:
-    return scan(vault, IgnoreRules(), max_file_bytes=LIMIT, within=within, files=files)
+    return scan(vault, IgnoreRules(), limits=SizeLimits(LIMIT), within=within, files=files)
 
 
 def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path) -> None:
@@ -414,10 +403,10 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(listing=LISTINGS)
 def test_any_listing_gives_each_path_once_and_in_order(empty: Path, listing: Listing) -> None:
     """A name may be listed twice, as by a folder that changes meanwhile, in any order, and be no UTF-8."""
-    found = scan(empty, IgnoreRules(), max_file_bytes=LIMIT, files=ListedFiles(empty, listing))
+    found = scan(empty, IgnoreRules(), limits=SizeLimits(LIMIT), files=ListedFiles(empty, listing))
     assert len(diff([], [file.stat for file in found.files]).added) == len(found.files)
     assert len(dict(found.skipped)) == len(found.skipped)
-    whole = scan(empty, IgnoreRules(), max_file_bytes=LIMIT, files=ListedFiles(empty, listing * 2))
+    whole = scan(empty, IgnoreRules(), limits=SizeLimits(LIMIT), files=ListedFiles(empty, listing * 2))
     assert whole.files == found.files
 
 
@@ -442,7 +431,7 @@ def test_other_file_systems_are_read_unless_they_are_the_systems_or_below_home(
     monkeypatch.setattr(walk, "system_folders", lambda: frozenset({str(tmp_path / system)}))
     listing: Listing = [("here.md", None), ("usb", [("there.md", None)]), ("proc", [("cpu.md", None)])]
     files = ListedFiles(tmp_path, listing, mounted=("usb", "proc"))
-    found = scan(tmp_path, IgnoreRules(), max_file_bytes=LIMIT, files=files)
+    found = scan(tmp_path, IgnoreRules(), limits=SizeLimits(LIMIT), files=files)
     assert (paths_of(found), [path for path, _ in found.skipped]) == (read, skipped)
 
 

@@ -13,6 +13,7 @@ from unprivileged import folder_of_a_plain_user, permissions_count
 from waiting import DEADLINE_S as SOON
 
 from vault_indexer.config.settings import FilesSettings, WatchSettings
+from vault_indexer.model import SizeLimits
 from vault_indexer.vault import (
     CONTROL_FILES,
     Batch,
@@ -24,7 +25,7 @@ from vault_indexer.vault import (
     scan,
 )
 from vault_indexer.vault.ignore import PathRules
-from vault_indexer.vault.sources import ObserverSource, Sink, Source, native_source
+from vault_indexer.vault.watch import ObserverSource, Sink, Source, native_source
 
 QUICK = WatchSettings(debounce_s=0.1, max_wait_s=2.0)
 
@@ -154,7 +155,7 @@ def test_ten_thousand_files_at_once_are_all_found_in_time(tmp_path: Path) -> Non
             batch = watcher.next_batch(1.0)
             if batch is not None:
                 assert len(batch.scope) <= 2 * 512
-                found = len(scan(tmp_path, rules, max_file_bytes=9999).files)
+                found = len(scan(tmp_path, rules, limits=SizeLimits(9999)).files)
         assert found == 10_000
         until_quiet(watcher)
         # The folders that came with the storm are watched.
@@ -383,7 +384,7 @@ def test_git_checkout_of_many_files_ends_in_the_final_text(tmp_path: Path) -> No
         git("checkout", "-q", "one")
         until(watcher, lambda batch: batch.scan_all or len(batch.scan_folders) == 7)
         until_quiet(watcher)
-        sizes = {file.stat.size for file in scan(tmp_path, IgnoreRules(), max_file_bytes=9999).files}
+        sizes = {file.stat.size for file in scan(tmp_path, IgnoreRules(), limits=SizeLimits(9999)).files}
         assert sizes == {3}
 
 

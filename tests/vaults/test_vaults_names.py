@@ -1,7 +1,5 @@
 """The vaults of a server by name: which one a request means, and what is said where none can be asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,7 +65,7 @@ def test_a_request_has_to_say_which_vault_it_means_unless_there_is_one() -> None
 def test_a_name_that_no_vault_has_is_refused_and_sixty_characters_of_it_are_shown() -> None:
     vaults = Vaults([Shut("a"), Shut("b")])
     for ask in (vaults.named, vaults.holder, vaults.holders, vaults.service):
-        with pytest.raises(UsageError, match=r"^no vault 'x{60}' is kept here: choose one of a, b$"):
+        with pytest.raises(UsageError, match=r"^no vault 'x{60}' is served here: choose one of a, b$"):
             ask("x" * 61)
     with pytest.raises(UsageError, match=r"there are no vaults$"):
         Vaults([]).named("a")

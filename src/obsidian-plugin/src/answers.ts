@@ -2,11 +2,11 @@
 
 import type * as shapes from "./generated/shapes";
 
-export type { Explanation, Mention, MentionsAnswer, RelatedAnswer, RelatedNote, Why } from "./generated/shapes";
+export type { AnswerSentence, AskAnswer, AskLine, Citation, Completion, Completions, Explanation, Mention, MentionsAnswer, RelatedAnswer, RelatedNote, Why } from "./generated/shapes";
 
 /** The keys of a hit that are read; the rest of it (its whole text, its properties) is not sent while typing. */
 export const FIELDS =
-  "path,kind,title,language,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
+  "path,kind,title,language,header_path,chunk_id,start_pos,end_pos,end_line,line,part,relevance,snippet,marks,stale,copies,why";
 
 type Names<List extends string> = List extends `${infer First},${infer Rest}` ? First | Names<Rest> : List;
 
@@ -17,8 +17,16 @@ export type SearchAnswer = Omit<shapes.SearchAnswer, "results"> & { results: Hit
 
 type StatusKeys = "state" | "seq" | "pending" | "notes" | "detail" | "paused" | "paused_until" | "vectors_owed";
 
-/** A daemon of an earlier version does not say whether it keeps which hits were opened. */
+/** The language model that writes answers; questions and passages are sent to `host`. */
+export interface LanguageModel {
+  name: string;
+  host: string;
+  is_local: boolean;
+}
+
+/** A daemon of an earlier version does not say whether it keeps which hits were opened, nor name its model. */
 export type Status = Pick<shapes.StatusReport, StatusKeys> &
   Partial<Pick<shapes.StatusReport, "records_clicks" | "upgrade">> & {
     progress: Pick<shapes.Progress, "stage" | "notes" | "total"> | null;
+    language_model?: LanguageModel | null;
   };

@@ -33,7 +33,7 @@ export class NoteModal extends FuzzySuggestModal<TFile> {
     private readonly chosen: (file: TFile) => void,
   ) {
     super(app);
-    this.setPlaceholder("Which note do you miss?");
+    this.setPlaceholder("Which note is missing?");
   }
 
   getItems(): TFile[] {

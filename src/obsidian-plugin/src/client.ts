@@ -2,13 +2,16 @@
 
 import { requestUrl, type RequestUrlResponse } from "obsidian";
 import type { DaemonInfo, Discovery } from "./discovery";
-import { FIELDS, type Explanation, type MentionsAnswer, type RelatedAnswer, type SearchAnswer, type Status } from "./answers";
+import { postLines } from "./stream";
+import { FIELDS, type AskAnswer, type AskLine, type Completions, type Explanation, type MentionsAnswer, type RelatedAnswer, type SearchAnswer, type Status } from "./answers";
 
 /** No daemon can be reached. `command` starts one, if it is known. */
 export class NoDaemonError extends Error {
   constructor(
     readonly command: string[],
     readonly isKnown: boolean,
+    /** Whether `command` is for a vault that has had no daemon yet. */
+    readonly isNew = false,
   ) {
     super("The daemon of this vault is not running");
   }
@@ -47,8 +50,9 @@ export class DaemonClient {
   /** `discover` reads the files that announce the daemon. Nothing is read before the first request. */
   constructor(private readonly discover: () => Promise<Discovery>) {}
 
-  async search(query: string, limit: number): Promise<SearchAnswer> {
-    const parameters = { q: query, limit, as_you_type: true };
+  /** `by`: one hit for each note or chunk; "" means what the daemon's configuration says. */
+  async search(query: string, limit: number, by: "note" | "chunk" | "" = ""): Promise<SearchAnswer> {
+    const parameters = { q: query, limit, as_you_type: true, ...(by && { by }) };
     if (Date.now() < this.olderUntil) return this.get("/v1/search", parameters);
     try {
       return await this.get("/v1/search", { ...parameters, fields: FIELDS });
@@ -73,6 +77,11 @@ export class DaemonClient {
     return this.get("/v1/links", { view: "mentions", path, limit });
   }
 
+  /** How the end of a query can go on. */
+  complete(query: string, limit: number): Promise<Completions> {
+    return this.get("/v1/complete", { q: query, limit });
+  }
+
   status(): Promise<Status> {
     return this.get("/v1/status", {});
   }
@@ -80,6 +89,21 @@ export class DaemonClient {
   /** Keep that a hit was opened, where the daemon says that the user wants it. */
   async recordClick(query: string, path: string, rank: number): Promise<void> {
     if ((await this.status()).records_clicks) await this.request("POST", "/evals/click", { q: query, path, rank });
+  }
+
+  /** Ask a question; each line of the answer is passed on as it comes. Without `usesModel`, notes are only quoted. */
+  async ask(question: string, usesModel: boolean, signal: AbortSignal, onLine: (line: AskLine) => void): Promise<void> {
+    await this.status();
+    const info = this.found?.info;
+    if (!info || signal.aborted) return;
+    const body = { q: question, stream: true, model: usesModel };
+    const refusal = await postLines(info, "/v1/ask", body, (line) => onLine(line as AskLine), signal);
+    if (refusal) throw refused(refusal.status, JSON.parse(refusal.text));
+  }
+
+  /** What a question would send to the model; "" if nothing. The model is not asked. */
+  async promptOf(question: string): Promise<string> {
+    return (await this.request<AskAnswer>("POST", "/v1/ask", { q: question, show_prompt: true })).prompt;
   }
 
   resume(): Promise<unknown> {
@@ -103,11 +127,11 @@ export class DaemonClient {
     if (first && first.status !== 401) return read<Answer>(first);
     this.found = await withinTime(this.discover());
     this.olderUntil = 0;
-    const { info, command } = this.found;
+    const { info, command, isNew } = this.found;
     const second = info && (await this.send(info, method, target, body));
     if (!second || second.status === 401) {
       this.found = null;
-      throw new NoDaemonError(command, info !== null || command.length > 0);
+      throw new NoDaemonError(command, info !== null || command.length > 0, isNew);
     }
     return read<Answer>(second);
   }
@@ -139,7 +163,11 @@ async function withinTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
 }
 
 function read<Answer>(response: RequestUrlResponse): Answer {
-  const answer = response.json as Answer & { error?: { message?: string } };
-  if (response.status < 400) return answer;
-  throw new RefusedError(answer.error?.message ?? `Status ${response.status}`, response.status);
+  if (response.status < 400) return response.json as Answer;
+  throw refused(response.status, response.json);
+}
+
+function refused(status: number, answer: unknown): RefusedError {
+  const { error } = answer as { error?: { message?: string } };
+  return new RefusedError(error?.message ?? `Status ${status}`, status);
 }

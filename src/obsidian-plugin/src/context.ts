@@ -2,7 +2,7 @@
 
 import { FileSystemAdapter, type App } from "obsidian";
 import { DaemonClient } from "./client";
-import { discover } from "./discovery";
+import { discover, findProgram, type Discovery } from "./discovery";
 import { startDaemon } from "./launcher";
 import { remember } from "./recent";
 
@@ -12,34 +12,58 @@ export interface Settings {
   keepRecent: boolean;
   hideLinked: boolean;
   hideSameFolder: boolean;
+  /** By the path of a note: the notes that always come first beside it, and those that are not shown. */
+  pinned: Record<string, string[]>;
+  hidden: Record<string, string[]>;
 }
 
-export const DEFAULTS: Settings = { limit: 30, keepRecent: true, hideLinked: false, hideSameFolder: false };
+export const DEFAULTS: Settings = {
+  limit: 30,
+  keepRecent: true,
+  hideLinked: false,
+  hideSameFolder: false,
+  pinned: {},
+  hidden: {},
+};
+
+export type Mark = "pinned" | "hidden";
 
 /** Settings of this computer, in its local storage. A synced vault must not decide which program runs here. */
 export interface DeviceSettings {
   mayStart: boolean;
   indexFolder: string;
   recent: string[];
+  /** Whether a language model may write answers: "yes" or "no", and the model and its host; "" before that is chosen. */
+  askModel: string;
 }
 
-const DEVICE_DEFAULTS: DeviceSettings = { mayStart: false, indexFolder: "", recent: [] };
+const DEVICE_DEFAULTS: DeviceSettings = { mayStart: false, indexFolder: "", recent: [], askModel: "" };
 const DEVICE_KEY = "vault-indexer";
 
 export class Context {
   readonly client: DaemonClient;
   settings: Settings = { ...DEFAULTS };
+  /** The query of the hit that was opened last. */
+  lastQuery = "";
 
   constructor(
     readonly app: App,
     private readonly save: (settings: Settings) => Promise<void>,
   ) {
-    this.client = new DaemonClient(() => discover(this.vaultFolder, this.device.indexFolder));
+    this.client = new DaemonClient(() => this.discover());
   }
 
   get vaultFolder(): string {
     const adapter = this.app.vault.adapter;
     return adapter instanceof FileSystemAdapter ? adapter.getBasePath() : "";
+  }
+
+  /** The daemon of the vault. Where it never had one, the command is that of the installed program, if there is one. */
+  private async discover(): Promise<Discovery> {
+    const found = await discover(this.vaultFolder, this.device.indexFolder);
+    if (found.info || found.command.length > 0 || this.device.indexFolder) return found;
+    const program = await findProgram();
+    return program ? { ...found, command: [program, "start", "--vault", this.vaultFolder], isNew: true } : found;
   }
 
   get device(): DeviceSettings {
@@ -55,6 +79,23 @@ export class Context {
   async change(changed: Partial<Settings>): Promise<void> {
     this.settings = { ...this.settings, ...changed };
     await this.save(this.settings);
+  }
+
+  /** Pin or hide a note beside another one, or take that back. */
+  async mark(kind: Mark, note: string, path: string, isOn: boolean): Promise<void> {
+    const { [note]: old = [], ...others } = this.settings[kind];
+    const paths = [...old.filter((one) => one !== path), ...(isOn ? [path] : [])];
+    await this.change({ [kind]: paths.length > 0 ? { ...others, [note]: paths } : others });
+  }
+
+  /** A file has another path: what is pinned and hidden follows it. */
+  async renamePath(from: string, to: string): Promise<void> {
+    const renamed = (path: string) => (path === from ? to : path);
+    const moved = (marks: Settings[Mark]) =>
+      Object.fromEntries(Object.entries(marks).map(([note, paths]) => [renamed(note), paths.map(renamed)]));
+    const [pinned, hidden] = [moved(this.settings.pinned), moved(this.settings.hidden)];
+    const isSame = JSON.stringify([pinned, hidden]) === JSON.stringify([this.settings.pinned, this.settings.hidden]);
+    if (!isSame) await this.change({ pinned, hidden });
   }
 
   rememberQuery(query: string): void {

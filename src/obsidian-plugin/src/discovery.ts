@@ -14,6 +14,8 @@ export interface DaemonInfo {
 export interface Discovery {
   info: DaemonInfo | null;
   command: string[];
+  /** Whether the command is for a vault that has had no daemon yet. */
+  isNew?: boolean;
 }
 
 export interface Surroundings {
@@ -136,6 +138,29 @@ async function readText(path: string): Promise<string> {
   } finally {
     await file.close();
   }
+}
+
+const SYSTEM_FOLDERS = ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"];
+
+/**
+ * The path of the program `indexer`, where the search path and the installers have it; "" if there is none. What
+ * another user may write is not believed.
+ */
+export async function findProgram(): Promise<string> {
+  if (!Platform.isDesktop) return "";
+  const files = await import("fs/promises");
+  const os = await import("os");
+  const isWindows = os.platform() === "win32";
+  const listed = (process.env["PATH"] ?? "").split(isWindows ? ";" : ":").map((folder) => folder.replace(/[/\\]$/, ""));
+  const others = isWindows ? [] : [`${os.homedir()}/.local/bin`, ...SYSTEM_FOLDERS];
+  for (const folder of new Set([...listed, ...others])) {
+    const path = isWindows ? `${folder}\\indexer.exe` : `${folder}/indexer`;
+    if (!/^([/\\]|[A-Za-z]:[/\\])/.test(folder)) continue;
+    const real = await files.realpath(path).catch(() => "");
+    const status = real ? await files.stat(real).catch(() => null) : null;
+    if (status?.isFile() && isOwn(status) && (await isOwnFolder(real.replace(/[/\\][^/\\]*$/, "")))) return path;
+  }
+  return "";
 }
 
 async function isOwnFolder(path: string): Promise<boolean> {

@@ -1,5 +1,7 @@
 import { Plugin, type Editor } from "obsidian";
+import { ASK_VIEW, AskView } from "./ask_view";
 import { Context, DEFAULTS, type Settings } from "./context";
+import { NoteMatches } from "./note_matches";
 import { RELATED_VIEW, RelatedView } from "./related_view";
 import { SearchModal } from "./search_modal";
 import { HOVER_SOURCE } from "./search_panel";
@@ -17,9 +19,12 @@ export default class VaultIndexerPlugin extends Plugin {
 
     this.registerView(SEARCH_VIEW, (leaf) => new SearchView(leaf, context));
     this.registerView(RELATED_VIEW, (leaf) => new RelatedView(leaf, context));
+    this.registerView(ASK_VIEW, (leaf) => new AskView(leaf, context));
     this.registerHoverLinkSource(HOVER_SOURCE, { display: "Vault Indexer", defaultMod: true });
     this.addRibbonIcon("search-check", "Search by meaning, word and link", () => this.openSearch(context, ""));
     this.addSettingTab(new VaultIndexerSettingTab(this, context));
+
+    this.registerEvent(this.app.vault.on("rename", (file, from) => void context.renamePath(from, file.path)));
 
     this.addCommand({ id: "search", name: "Search", callback: () => this.openSearch(context, "") });
     this.addCommand({
@@ -41,6 +46,20 @@ export default class VaultIndexerPlugin extends Plugin {
       name: "Open related notes",
       callback: () => void this.openPane(RELATED_VIEW),
     });
+    const status = this.addStatusBarItem();
+    const matches = new NoteMatches(context, (text) => status.setText(text));
+    this.registerEvent(this.app.workspace.on("file-open", () => status.setText("")));
+    for (const [id, name, step] of [["next-match", "Go to the next match", 1], ["previous-match", "Go to the previous match", -1]] as const) {
+      this.addCommand({
+        id,
+        name,
+        checkCallback: (checking) => {
+          if (matches.isPossible && !checking) void matches.step(step);
+          return matches.isPossible;
+        },
+      });
+    }
+    this.addCommand({ id: "ask", name: "Ask the vault", callback: () => void this.openPane(ASK_VIEW) });
   }
 
   override onunload(): void {
@@ -60,7 +79,7 @@ export default class VaultIndexerPlugin extends Plugin {
     if (!leaf) return;
     if (leaf.view?.getViewType() !== type) await leaf.setViewState({ type, active: true });
     await workspace.revealLeaf(leaf);
-    if (leaf.view instanceof SearchView) leaf.view.focus();
+    if (leaf.view instanceof SearchView || leaf.view instanceof AskView) leaf.view.focus();
   }
 }
 

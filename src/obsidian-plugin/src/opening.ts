@@ -3,7 +3,7 @@
 import { Keymap, MarkdownView, Notice, normalizePath, TFile, type App, type Editor, type PaneType } from "obsidian";
 import { editorPosition, lineStart, matches, type Span } from "./places";
 import { noteName } from "./reasons";
-import type { Hit } from "./answers";
+import type { Citation, Hit } from "./answers";
 
 export type Where = PaneType | boolean;
 
@@ -17,11 +17,35 @@ export async function openHit(app: App, hit: Hit, where: Where): Promise<void> {
   const file = fileAt(app, hit.path);
   if (!file) return;
   if (hit.kind !== "note") {
-    await app.workspace.getLeaf(where).openFile(file, { active: true });
+    await openPart(app, file, subpathOf(hit), where);
     return;
   }
   const text = await app.vault.cachedRead(file);
   await openAt(app, file, where, text, hit.line, matches(text, hit));
+}
+
+/** Open the note of a citation with the quoted text highlighted, as long as it is there. */
+export async function openCitation(app: App, cited: Citation, where: Where): Promise<void> {
+  const file = fileAt(app, cited.path);
+  if (!file) return;
+  if (file.extension !== "md") return openPart(app, file, subpathOf(cited), where);
+  const text = await app.vault.cachedRead(file);
+  // The quote is looked for from its line on: the note may have changed since.
+  const from = text.indexOf(cited.quote, lineStart(text, cited.start_line));
+  await openAt(app, file, where, text, cited.start_line, from < 0 ? [] : [{ from, to: from + cited.quote.length }]);
+}
+
+/** Open a file that is no note at the place that a link names, such as a page of a PDF. */
+export async function openPart(app: App, file: TFile, subpath: string, where: Where): Promise<void> {
+  // In a link, the name of a file ends at the first "#", and a link to a name that is not there makes a note.
+  if (subpath && !file.path.includes("#")) await app.workspace.openLinkText(file.path + subpath, "", where);
+  else await app.workspace.getLeaf(where).openFile(file, { active: true });
+}
+
+/** What a link adds to the path of a document to lead to a part of it; "" for what has no pages. */
+export function subpathOf({ part }: { part?: string | undefined }): string {
+  const page = /^page (\d+)$/.exec(part ?? "")?.[1];
+  return page ? `#page=${page}` : "";
 }
 
 /** Open a note at a 1-based line, with spans of its text highlighted. */
@@ -59,20 +83,21 @@ export function targetEditor(app: App): { editor: Editor; path: string } | null 
   return view instanceof MarkdownView ? { editor: view.editor, path: view.file?.path ?? "" } : null;
 }
 
-/** A link to a note as the user's settings want it written. */
-export function linkTo(app: App, path: string, sourcePath: string): string {
+/** A link to a file as the user's settings want it written; `subpath` leads to a part of it. */
+export function linkTo(app: App, path: string, sourcePath: string, subpath = "", alias?: string): string {
   const file = app.vault.getAbstractFileByPath(path);
-  return file instanceof TFile ? app.fileManager.generateMarkdownLink(file, sourcePath) : `[[${noteName(path)}]]`;
+  if (!(file instanceof TFile)) return `[[${noteName(path)}]]`;
+  return app.fileManager.generateMarkdownLink(file, sourcePath, subpath, alias);
 }
 
 /** Insert a link at the cursor. `separator` stands before it. False if no note is open for editing. */
-export function insertLink(app: App, path: string, separator: string): boolean {
+export function insertLink(app: App, hit: Hit, separator: string): boolean {
   const target = targetEditor(app);
   if (!target) {
     new Notice("Open a note to insert a link");
     return false;
   }
-  target.editor.replaceSelection(separator + linkTo(app, path, target.path));
+  target.editor.replaceSelection(separator + linkTo(app, hit.path, target.path, subpathOf(hit)));
   return true;
 }
 
@@ -104,6 +129,15 @@ export function fileName(text: string): string {
     .replace(/[\\/:*?"<>|#^[\]]/g, " ")
     .replace(/\s+/g, " ")
     .replace(/^[.\s]+|[.\s]+$/g, "");
+}
+
+/** What has a meaning in a query: a sign before a word, an operator with its value, quotes, brackets, expressions. */
+const OPERATOR = /(?:^|[\s(])(?:-\S|OR(?:\s|$)|[a-z]+(?:-[a-z]+)*:(?!\/\/)(?:\S|$)|\/.*\/)|["[\]]/;
+
+/** Whether a query is only words, so that it may be the name of a note. */
+export function isName(query: string): boolean {
+  const open = query.split("(").length - query.split(")").length;
+  return fileName(query) !== "" && open === 0 && !OPERATOR.test(query);
 }
 
 /** File systems take 255 bytes, three of which are `.md`. */

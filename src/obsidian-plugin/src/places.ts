@@ -56,6 +56,14 @@ export function segments(snippet: string, marks: number[][]): Segment[] {
   return found;
 }
 
+/** Show a snippet with its marked words. */
+export function renderSnippet(el: HTMLElement, snippet: string, marks: number[][]): void {
+  for (const { text, marked } of segments(snippet, marks)) {
+    if (marked) el.createEl("mark", { cls: "vault-indexer-mark", text });
+    else el.appendText(text);
+  }
+}
+
 /**
  * Where the marked words of a hit stand in the text of its note, from the hit's line to the end of its chunk. A snippet
  * shows a note as a reader sees it, so it is no part of the text: its words are aligned with those of the text.
@@ -81,6 +89,22 @@ export function matches(text: string, hit: Pick<Hit, "snippet" | "marks" | "line
     at = end;
   }
   return found;
+}
+
+/** Where a text has the words of one of the phrases, in any case, in order. */
+export function occurrences(text: string, phrases: Iterable<string>): Span[] {
+  const lowerWords = (part: string) => wordsOf(part, 0).map((word) => ({ ...word, text: word.text.toLowerCase() }));
+  const words = lowerWords(text);
+  const found = new Map<number, Span>();
+  for (const phrase of new Set(phrases)) {
+    const wanted = lowerWords(phrase).map((word) => word.text);
+    words.forEach(({ from }, at) => {
+      const last = words[at + wanted.length - 1];
+      const isHere = last && wanted.length > 0 && wanted.every((word, next) => words[at + next]?.text === word);
+      if (isHere && (found.get(from)?.to ?? 0) < last.to) found.set(from, { from, to: last.to });
+    });
+  }
+  return [...found.values()].sort((one, other) => one.from - other.from);
 }
 
 interface Word extends Span {

@@ -1,10 +1,10 @@
 import { ItemView, Notice, setIcon, type TFile, type WorkspaceLeaf } from "obsidian";
 import { RefusedError } from "./client";
-import type { Context } from "./context";
+import type { Context, Mark } from "./context";
 import { linkMention, mentionSpan } from "./mentions";
 import { fileAt, linkTo, openAt, openNote, targetEditor, whereOf } from "./opening";
-import { segments } from "./places";
-import { folderOf, relatedLines } from "./reasons";
+import { renderSnippet } from "./places";
+import { folderOf, highestSimilarity, isNear, noteName, relatedFigures, relatedWords } from "./reasons";
 import { HOVER_SOURCE } from "./search_panel";
 import { Sequence } from "./sequence";
 import type { Mention, MentionsAnswer, RelatedAnswer, RelatedNote } from "./answers";
@@ -12,7 +12,10 @@ import { StateBox } from "./state_box";
 
 export const RELATED_VIEW = "vault-indexer-related";
 
+/** Notes shown at most at first, and as many more each time. */
 const NOTES = 10;
+/** Notes shown even if none is near. */
+const MIN_NOTES = 3;
 /** So many are asked for, so that enough are left where some are hidden. */
 const CANDIDATES = 200;
 const MENTIONS = 50;
@@ -32,6 +35,8 @@ export class RelatedView extends ItemView {
   private mentions: MentionsAnswer | null = null;
   private seq = -1;
   private looks = 0;
+  /** Notes that were asked for beyond those shown at first. */
+  private extra = 0;
   private timer = 0;
 
   constructor(
@@ -92,6 +97,7 @@ export class RelatedView extends ItemView {
     this.related = null;
     this.mentions = null;
     this.looks = 0;
+    this.extra = 0;
     this.later(0, () => this.refresh());
   }
 
@@ -180,13 +186,35 @@ export class RelatedView extends ItemView {
   private render(): void {
     if (!this.file || !this.related) return;
     this.bodyEl.empty();
-    const { hideLinked, hideSameFolder } = this.context.settings;
-    const folder = folderOf(this.file.path);
-    const notes = this.related.results
+    const own = this.file.path;
+    const { hideLinked, hideSameFolder, pinned, hidden } = this.context.settings;
+    const [pins, hides] = [pinned[own] ?? [], hidden[own] ?? []];
+    const { results } = this.related;
+    const folder = folderOf(own);
+    const others = results
       .filter((note) => !(hideLinked && note.links.length > 0) && !(hideSameFolder && folderOf(note.path) === folder))
-      .slice(0, NOTES);
-    const near = this.addSection("Related", notes.length);
-    for (const note of notes) this.addNote(near, note);
+      .filter(({ path }) => !pins.includes(path) && !hides.includes(path));
+    const highest = highestSimilarity(results);
+    const first = others.filter((note, at) => at < MIN_NOTES || isNear(note, highest)).slice(0, NOTES);
+    const rest = others.filter((note) => !first.includes(note));
+    const notes = [...first, ...rest.slice(0, this.extra)];
+    const near = this.addSection("Related", pins.length + notes.length);
+    for (const path of pins) {
+      const note = results.find((one) => one.path === path);
+      this.addNote(near, path, note?.title ?? noteName(path), note, highest, true);
+    }
+    for (const note of notes) this.addNote(near, note.path, note.title, note, highest, false);
+    if (rest.length > this.extra) {
+      this.addMore(near, `Show more (${rest.length - this.extra})`, () => {
+        this.extra += NOTES;
+        this.render();
+      });
+    }
+    if (hides.length > 0) {
+      this.addMore(near, `Show hidden notes again (${hides.length})`, () => {
+        void Promise.all(hides.map((path) => this.context.mark("hidden", own, path, false))).then(() => this.render());
+      });
+    }
     const mentions = this.mentions?.mentions ?? [];
     const unlinked = this.addSection("Unlinked mentions", mentions.length);
     for (const mention of mentions) this.addMention(unlinked, mention);
@@ -216,18 +244,54 @@ export class RelatedView extends ItemView {
     return el;
   }
 
-  private addNote(section: HTMLElement, note: RelatedNote): void {
-    const el = this.addItem(section, (event) => void openNote(this.app, note.path, whereOf(event)));
-    el.dataset["path"] = note.path;
+  private addMore(section: HTMLElement, text: string, action: () => void): void {
+    section.createEl("button", { cls: "vault-indexer-more", text }).addEventListener("click", action);
+  }
+
+  private addNote(
+    section: HTMLElement,
+    path: string,
+    title: string,
+    note: RelatedNote | undefined,
+    highest: number,
+    isPinned: boolean,
+  ): void {
+    const el = this.addItem(section, (event) => void openNote(this.app, path, whereOf(event)));
+    el.dataset["path"] = path;
     el.draggable = true;
     el.addEventListener("dragstart", (event) => {
       const source = targetEditor(this.app)?.path ?? "";
-      event.dataTransfer?.setData("text/plain", linkTo(this.app, note.path, source));
+      event.dataTransfer?.setData("text/plain", linkTo(this.app, path, source));
     });
     const inner = el.createDiv({ cls: "tree-item-inner" });
-    inner.createDiv({ cls: "vault-indexer-note-title", text: note.title, attr: { dir: "auto" } });
-    for (const text of relatedLines(note)) inner.createDiv({ cls: "vault-indexer-reason", text });
-    this.addHover(el, note.path, null);
+    inner.createDiv({ cls: "vault-indexer-note-title", text: title, attr: { dir: "auto" } });
+    const words = note ? relatedWords(note, highest) : "";
+    if (words) inner.createDiv({ cls: "vault-indexer-reason", text: words });
+    const actions = el.createDiv({ cls: "vault-indexer-item-actions" });
+    if (note) {
+      const figures = inner.createEl("ul", { cls: "vault-indexer-why" });
+      for (const text of relatedFigures(note)) figures.createEl("li", { text });
+      figures.hide();
+      this.addButton(actions, "info", `Why is ${title} here?`, () => figures.toggle(!figures.isShown()));
+    }
+    const pin = this.addButton(actions, "pin", `${isPinned ? "Unpin" : "Pin"} ${title}`, () => this.mark("pinned", path, !isPinned));
+    pin.toggleClass("is-active", isPinned);
+    if (!isPinned) this.addButton(actions, "x", `Hide ${title} for this note`, () => this.mark("hidden", path, true));
+    this.addHover(el, path, null);
+  }
+
+  private addButton(parent: HTMLElement, icon: string, text: string, action: () => void): HTMLElement {
+    const button = parent.createEl("button", { cls: "clickable-icon", attr: { "aria-label": text } });
+    setIcon(button, icon);
+    button.addEventListener("click", (event) => {
+      event.stopPropagation();
+      action();
+    });
+    return button;
+  }
+
+  private mark(kind: Mark, path: string, isOn: boolean): void {
+    if (this.file) void this.context.mark(kind, this.file.path, path, isOn).then(() => this.render());
   }
 
   private addMention(section: HTMLElement, mention: Mention): void {
@@ -237,10 +301,7 @@ export class RelatedView extends ItemView {
     const inner = el.createDiv({ cls: "tree-item-inner" });
     inner.createDiv({ cls: "vault-indexer-note-title", text: mention.title, attr: { dir: "auto" } });
     const snippet = inner.createDiv({ cls: "vault-indexer-snippet", attr: { dir: "auto" } });
-    for (const { text, marked } of segments(mention.snippet, mention.marks)) {
-      if (marked) snippet.createEl("mark", { cls: "vault-indexer-mark", text });
-      else snippet.appendText(text);
-    }
+    renderSnippet(snippet, mention.snippet, mention.marks);
     const button = el.createEl("button", { cls: "vault-indexer-link-button", text: "Link" });
     button.setAttr("aria-label", `Link this mention in ${mention.title}`);
     button.addEventListener("click", (event) => {

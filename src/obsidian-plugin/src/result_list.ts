@@ -1,6 +1,6 @@
 import { setIcon, type Component } from "obsidian";
 import { copyCount, groupByNote, type NoteGroup } from "./groups";
-import { segments } from "./places";
+import { renderSnippet } from "./places";
 import { folderOf, noteName } from "./reasons";
 import type { Hit } from "./answers";
 
@@ -54,7 +54,7 @@ export class ResultList {
   }
 
   /**
-   * Show hits by note, and an offer to create a note of that name. The notes without one of the first `likely` hits
+   * Show hits by note, and an offer to create a note of that name, which is never selected at first. The notes without one of the first `likely` hits
    * are folded into a row. `keeps`: the selected hit stays selected, and the row stays unfolded.
    */
   showHits(hits: readonly Hit[], likely: number, creates: string, keeps: boolean): void {
@@ -75,7 +75,7 @@ export class ResultList {
     else if (others.length > 0) this.addAction({ kind: "others", unfold }, "chevron-down", `Less likely (${others.length})`);
     if (creates) this.addAction({ kind: "create", text: creates }, "file-plus", `Create note “${creates}”`);
     const again = this.rows.findIndex(({ row }) => row.kind === "hit" && placeOf(row.hit) === before);
-    this.select(Math.max(again, 0));
+    this.select(this.rows[0]?.row.kind === "create" ? -1 : Math.max(again, 0));
   }
 
   private addGroups(groups: readonly NoteGroup[]): void {
@@ -172,12 +172,10 @@ export class ResultList {
     el.dataset["line"] = String(hit.line);
     const content = el.createDiv({ cls: "suggestion-content" });
     const attr = textAttr(hit.language);
-    if (hit.header_path) content.createDiv({ cls: "vault-indexer-header-path", text: hit.header_path, attr });
+    const place = [hit.part, hit.header_path].filter(Boolean).join(" > ");
+    if (place) content.createDiv({ cls: "vault-indexer-header-path", text: place, attr });
     const snippet = content.createDiv({ cls: "vault-indexer-snippet", attr });
-    for (const { text, marked } of segments(hit.snippet, hit.marks)) {
-      if (marked) snippet.createEl("mark", { cls: "vault-indexer-mark", text });
-      else snippet.appendText(text);
-    }
+    renderSnippet(snippet, hit.snippet, hit.marks);
     if (!hit.snippet) snippet.setText(hit.path);
     const button = el.createEl("button", {
       cls: "clickable-icon vault-indexer-why-button",

@@ -1,7 +1,8 @@
-// A scope limits a search to a folder, a tag or a property. It becomes an operator of the query language.
+// A scope limits a search to a folder, a file, a tag or a property. It becomes an operator of the query language.
 
 export type Scope =
   | { kind: "folder"; folder: string }
+  | { kind: "file"; path: string }
   | { kind: "tag"; tag: string }
   | { kind: "property"; name: string; value?: string };
 
@@ -10,6 +11,8 @@ export function operator(scope: Scope): string {
   switch (scope.kind) {
     case "folder":
       return `path:/^${escapeExpression(scope.folder)}\\//`;
+    case "file":
+      return `path:/^${escapeExpression(scope.path)}$/`;
     case "tag":
       return `tag:#${scope.tag.replace(/^#/, "")}`;
     case "property":
@@ -22,6 +25,8 @@ export function label(scope: Scope): string {
   switch (scope.kind) {
     case "folder":
       return `${scope.folder}/`;
+    case "file":
+      return scope.path;
     case "tag":
       return `#${scope.tag.replace(/^#/, "")}`;
     case "property":

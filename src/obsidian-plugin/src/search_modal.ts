@@ -7,6 +7,7 @@ const ALT = Platform.isMacOS ? "⌥" : "alt";
 
 const INSTRUCTIONS = [
   ["↑↓", "to navigate"],
+  ["tab", "to complete"],
   ["↵", "to open"],
   [`${MOD} ↵`, "to open in new tab"],
   ["shift ↵", "to create"],

@@ -1,9 +1,10 @@
-import { Component, setIcon, type HoverPopover, type Scope as KeyScope } from "obsidian";
+import { Component, Notice, setIcon, type HoverPopover, type Scope as KeyScope } from "obsidian";
 import { NoteModal, ScopeModal } from "./choosers";
 import { RefusedError } from "./client";
+import { CompletionList } from "./completions";
 import type { Context } from "./context";
 import { LiveQuery } from "./live_query";
-import { createNote, insertLink, linkTo, openHit, targetEditor, whereOf, type Where } from "./opening";
+import { createNote, insertLink, isName, linkTo, openHit, subpathOf, targetEditor, whereOf, type Where } from "./opening";
 import { noteName, whyLines } from "./reasons";
 import { ResultList, type Row } from "./result_list";
 import { label, scopedQuery, type Scope } from "./scopes";
@@ -26,6 +27,7 @@ export class SearchPanel extends Component {
   readonly inputEl: HTMLInputElement;
   /** The core plugin that previews pages keeps its popover here. */
   hoverPopover: HoverPopover | null = null;
+  private readonly completions: CompletionList;
   private readonly chipsEl: HTMLElement;
   private readonly messagesEl: HTMLElement;
   private readonly explanationEl: HTMLElement;
@@ -62,6 +64,7 @@ export class SearchPanel extends Component {
       placeholder: "Search by meaning, word and link",
       attr: { "aria-label": "Search", "aria-autocomplete": "list", dir: "auto", spellcheck: "false" },
     });
+    this.completions = new CompletionList(parent, this.inputEl, context.client, () => this.changeQuery());
     this.chipsEl = parent.createDiv({ cls: "vault-indexer-chips" });
     this.state = this.addChild(new StateBox(context, parent, (status) => this.onStatus(status)));
     this.messagesEl = parent.createDiv({ cls: "vault-indexer-messages", attr: { role: "status" } });
@@ -72,7 +75,7 @@ export class SearchPanel extends Component {
       {
         choose: (row, event) => void this.choose(row, whereOf(event)),
         hover: (hit, event, el) => this.hover(hit, event, el),
-        dragText: (hit) => linkTo(this.context.app, hit.path, targetEditor(this.context.app)?.path ?? ""),
+        dragText: (hit) => linkTo(context.app, hit.path, targetEditor(context.app)?.path ?? "", subpathOf(hit)),
         why: (hit) => this.why(hit),
       },
       this,
@@ -110,6 +113,7 @@ export class SearchPanel extends Component {
       action(event);
       return false;
     };
+    keys.register([], "Tab", (event) => (event.target === this.inputEl && this.completions.acceptFirst() ? false : undefined));
     keys.register([], "ArrowDown", inInput(() => this.list.move(1)));
     keys.register([], "ArrowUp", inInput(() => this.list.move(-1)));
     const open = inInput((event) => {
@@ -139,6 +143,7 @@ export class SearchPanel extends Component {
   private changeQuery(): void {
     this.whenAnswered = null;
     this.search();
+    void this.completions.update();
   }
 
   private search(): void {
@@ -198,7 +203,7 @@ export class SearchPanel extends Component {
     this.showMessages(messages);
     this.hits = answer.results;
     const likely = answer.likely || answer.results.length;
-    this.list.showHits(answer.results, likely, this.typed, query === this.shownQuery);
+    this.list.showHits(answer.results, likely, isName(this.typed) ? this.typed : "", query === this.shownQuery);
     this.arrive(query);
     if (answer.index.pending > 0) void this.state.check();
     if (query !== this.query) return;
@@ -233,6 +238,7 @@ export class SearchPanel extends Component {
     } else {
       this.context.rememberQuery(this.typed);
       this.context.recordClick(this.shownQuery ?? "", row.hit.path, this.hits.indexOf(row.hit) + 1);
+      this.context.lastQuery = this.shownQuery ?? "";
       this.owner.done();
       await openHit(this.context.app, row.hit, where);
     }
@@ -241,6 +247,10 @@ export class SearchPanel extends Component {
   private async create(text: string, where: Where): Promise<void> {
     const folder = this.scopes.find((scope) => scope.kind === "folder")?.folder ?? null;
     if (!text) return;
+    if (!isName(text)) {
+      new Notice("A query with operators is no name of a note");
+      return;
+    }
     this.context.rememberQuery(text);
     this.owner.done();
     await createNote(this.context.app, text, folder, where);
@@ -250,7 +260,7 @@ export class SearchPanel extends Component {
   private insert(closes: boolean): void {
     const row = this.list.current;
     if (row?.kind !== "hit") return;
-    if (insertLink(this.context.app, row.hit.path, this.inserted > 0 ? " " : "")) this.inserted += 1;
+    if (insertLink(this.context.app, row.hit, this.inserted > 0 ? " " : "")) this.inserted += 1;
     this.context.rememberQuery(this.typed);
     if (closes) {
       this.inserted = 0;
@@ -321,7 +331,7 @@ export class SearchPanel extends Component {
       source: HOVER_SOURCE,
       hoverParent: this,
       targetEl,
-      linktext: hit.path,
+      linktext: hit.path + subpathOf(hit),
       sourcePath: "",
       state: { scroll: hit.line - 1 },
     });

@@ -1,7 +1,12 @@
-import { PluginSettingTab, type Plugin, type SettingDefinitionItem } from "obsidian";
+import { PluginSettingTab, Setting, type Plugin, type SettingDefinitionControl, type SettingDefinitionGroup } from "obsidian";
 import { DEFAULTS, type Context, type DeviceSettings, type Settings } from "./context";
 
 const DEVICE_KEYS: readonly string[] = ["mayStart", "indexFolder"] satisfies (keyof DeviceSettings)[];
+
+const MAX_LIMIT = 200;
+
+type Item = SettingDefinitionControl;
+type Group = SettingDefinitionGroup & { heading: string; items: Item[] };
 
 export class VaultIndexerSettingTab extends PluginSettingTab {
   constructor(
@@ -11,20 +16,43 @@ export class VaultIndexerSettingTab extends PluginSettingTab {
     super(context.app, plugin);
   }
 
-  override getSettingDefinitions(): SettingDefinitionItem[] {
+  /** Obsidian before 1.13 does not draw definitions itself. */
+  override display(): void {
+    this.containerEl.empty();
+    for (const { heading, items } of this.getSettingDefinitions()) {
+      new Setting(this.containerEl).setName(heading).setHeading();
+      for (const item of items) this.addControl(item);
+    }
+  }
+
+  private addControl({ name, desc, control: { type, key } }: Item): void {
+    const setting = new Setting(this.containerEl).setName(name).setDesc(desc ?? "");
+    const value = this.getControlValue(key);
+    const save = (changed: unknown) => void this.setControlValue(key, changed);
+    if (type === "toggle") setting.addToggle((toggle) => toggle.setValue(value === true).onChange(save));
+    else {
+      setting.addText((text) => text.setValue(String(value)).onChange((typed) => {
+        const limit = Math.floor(Number(typed));
+        if (type !== "number") save(typed);
+        else if (limit >= 1 && limit <= MAX_LIMIT) save(limit);
+      }));
+    }
+  }
+
+  override getSettingDefinitions(): Group[] {
     return [
       {
         type: "group",
         heading: "Search",
         items: [
           {
-            name: "Places at most",
-            desc: "How many places a search lists.",
-            control: { type: "number", key: "limit", defaultValue: DEFAULTS.limit, min: 1, max: 200, step: 1 },
+            name: "Maximum places",
+            desc: "The number of places that a search lists.",
+            control: { type: "number", key: "limit", defaultValue: DEFAULTS.limit, min: 1, max: MAX_LIMIT, step: 1 },
           },
           {
             name: "Keep recent queries",
-            desc: "Shown when the search is empty. Kept on this computer only.",
+            desc: "Shown when the search is empty. Stored only on this computer.",
             control: { type: "toggle", key: "keepRecent", defaultValue: DEFAULTS.keepRecent },
           },
         ],
@@ -54,7 +82,7 @@ export class VaultIndexerSettingTab extends PluginSettingTab {
           },
           {
             name: "Index folder",
-            desc: "Only if the daemon was started with an index folder of its own. Empty finds it by the vault.",
+            desc: "Only needed if the daemon was started with a separate index folder. If empty, it is found by the vault.",
             control: { type: "text", key: "indexFolder", defaultValue: "" },
           },
         ],

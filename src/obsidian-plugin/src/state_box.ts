@@ -2,7 +2,7 @@ import { Component, Notice, ProgressBarComponent, setIcon } from "obsidian";
 import { NoDaemonError } from "./client";
 import type { Context } from "./context";
 import type { Status } from "./answers";
-import { SILENT, shown, stateOf, stateOfError, type ShownState, type StateAction } from "./states";
+import { SILENT, indexLine, shown, stateOf, stateOfError, type ShownState, type StateAction } from "./states";
 
 const POLL_MS = 1000;
 /** A request without an answer for so long is said to the user. */
@@ -35,9 +35,12 @@ const LABELS: Record<StateAction, string> = {
  */
 export class StateBox extends Component {
   private readonly el: HTMLElement;
+  private readonly lineEl: HTMLElement;
   private timer = 0;
   private command: string[] = [];
   private current: ShownState | null = null;
+  /** Counts starts of the daemon: what was asked before one began or ended tells nothing. */
+  private starts = 0;
   /** The one request for the state that is under way. */
   private checking: Promise<void> | null = null;
 
@@ -49,12 +52,14 @@ export class StateBox extends Component {
     super();
     this.el = parent.createDiv({ cls: "vault-indexer-state", attr: { role: "status", "aria-live": "polite" } });
     this.el.hide();
+    this.lineEl = parent.createDiv({ cls: "vault-indexer-reason vault-indexer-index-line" });
   }
 
   override onunload(): void {
     window.clearTimeout(this.timer);
     this.timer = 0;
     this.el.remove();
+    this.lineEl.remove();
   }
 
   /** Ask for the state now, and show it. */
@@ -77,18 +82,24 @@ export class StateBox extends Component {
   }
 
   private async askState(): Promise<void> {
+    const { starts } = this;
     try {
       const status = await this.waitFor(this.context.client.status());
-      if (!this.isLoaded) return;
-      this.show(stateOf(status));
+      if (!this.isLoaded || starts !== this.starts) return;
+      const state = stateOf(status);
+      this.show(state);
+      if (!state) this.lineEl.setText(indexLine(status));
       this.changed(status);
     } catch (error) {
-      this.showError(error);
+      if (starts === this.starts) this.showError(error);
     }
   }
 
   showError(error: unknown): void {
-    if (!this.isLoaded) return;
+    if (!this.isLoaded || this.current?.kind === "starting") return;
+    // Why the daemon did not start says more than that it does not run.
+    const isExplained = this.current?.kind === "failed" && this.current.actions.includes("start");
+    if (isExplained && error instanceof NoDaemonError) return;
     if (error instanceof NoDaemonError) this.command = error.command;
     this.show(stateOfError(error, this.context.vaultFolder, this.context.device.mayStart));
   }
@@ -97,6 +108,7 @@ export class StateBox extends Component {
   show(state: ShownState | null): void {
     window.clearTimeout(this.timer);
     this.timer = 0;
+    if (state) this.lineEl.empty();
     if (JSON.stringify(state) !== JSON.stringify(this.current)) this.render(state);
     this.current = state;
     if (state && state.kind !== "ready" && state.kind !== "failed" && state.kind !== "starting") {
@@ -125,6 +137,11 @@ export class StateBox extends Component {
     setIcon(head.createSpan({ cls: "vault-indexer-state-icon" }), ICONS[state.kind]);
     head.createSpan({ text: state.title });
     if (state.detail) this.el.createDiv({ cls: "vault-indexer-state-detail", text: state.detail });
+    for (const { name, isDone } of state.steps) {
+      const step = this.el.createDiv({ cls: "vault-indexer-state-detail vault-indexer-step" });
+      setIcon(step.createSpan({ cls: "vault-indexer-state-icon" }), isDone ? "check" : "x");
+      step.createSpan({ text: `${name}: ${isDone ? "there" : "missing"}` });
+    }
     if (state.progress !== null) new ProgressBarComponent(this.el).setValue(state.progress * 100);
     for (const command of state.commands) {
       this.el.createDiv({ cls: "vault-indexer-state-detail", text: `${command.purpose}:` });
@@ -157,19 +174,20 @@ export class StateBox extends Component {
         return;
       case "retry":
         this.context.client.forget();
+        this.show(null);
         await this.check();
     }
   }
 
   private async start(): Promise<void> {
+    this.starts += 1;
     this.show(shown("starting", "The daemon is starting", ""));
-    try {
-      await this.context.start(this.command);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.show({ ...shown("failed", "The daemon did not start", reason), actions: ["start", "retry"] });
-      return;
-    }
-    await this.check();
+    const told = (error: unknown) => (error instanceof Error ? error.message : String(error));
+    const problem = await this.context.start(this.command).then(() => null, told);
+    this.starts += 1;
+    this.checking = null;
+    this.show(null);
+    if (problem === null) return this.check();
+    this.show({ ...shown("failed", "The daemon did not start", problem), actions: ["start", "retry"] });
   }
 }

@@ -21,6 +21,8 @@ export interface ShownState {
     | "silent";
   title: string;
   detail: string;
+  /** What a search needs, and whether it is there. */
+  steps: { name: string; isDone: boolean }[];
   /** Commands to copy, each with what it is for. */
   commands: { text: string; purpose: string }[];
   actions: StateAction[];
@@ -85,7 +87,8 @@ function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): 
   const start = commandLine(["indexer", "start", "--vault", vault], Platform.isWin);
   if (!error.isKnown) {
     return {
-      ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then start its daemon."),
+      ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then try again."),
+      steps: stepsUntil(0),
       commands: [
         { text: "pipx install .", purpose: "In a clone of the vault-indexer repository" },
         { text: start, purpose: "Once for this vault" },
@@ -94,20 +97,36 @@ function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): 
     };
   }
   const canStart = error.command.length > 0;
-  const detail = canStart && !mayStart ? "The plugin may start it, if you allow it." : "";
+  const allow = canStart && !mayStart ? "The plugin may start it, if you allow it." : "";
+  const state = error.isNew
+    ? shown("missing", "This vault has no index yet", `The daemon builds one, outside the vault. ${allow}`.trim())
+    : shown("stopped", "The daemon is not running", allow);
   return {
-    ...shown("stopped", "The daemon is not running", detail),
+    ...state,
+    steps: stepsUntil(error.isNew ? 1 : 2),
     commands: [{ text: canStart ? commandLine(error.command, Platform.isWin) : start, purpose: "Starts the daemon" }],
     actions: canStart ? [mayStart ? "start" : "allow", "copy", "retry"] : ["copy", "retry"],
   };
 }
 
+const STEPS = ["Program", "Index of this vault", "Daemon"];
+
+/** The steps to a search, of which the first `done` are done. */
+function stepsUntil(done: number): ShownState["steps"] {
+  return STEPS.map((name, at) => ({ name, isDone: at < done }));
+}
+
+/** The index in one line, when all is well. */
+export function indexLine({ notes }: Status): string {
+  return `${grouped(notes)} ${notes === 1 ? "note" : "notes"}, up to date`;
+}
+
 export function shown(kind: ShownState["kind"], title: string, detail: string): ShownState {
-  return { kind, title, detail, commands: [], actions: [], progress: null };
+  return { kind, title, detail, steps: [], commands: [], actions: [], progress: null };
 }
 
 /** The daemon leaves requests without an answer: it hangs, or the computer is very busy. */
-export const SILENT = shown("silent", "The daemon does not answer", "What is shown may be old. It is asked again.");
+export const SILENT = shown("silent", "The daemon does not answer", "The results may be out of date. Trying again.");
 
 /** A command to paste into a POSIX shell, or on Windows into PowerShell. */
 export function commandLine(words: readonly string[], isWindows: boolean): string {

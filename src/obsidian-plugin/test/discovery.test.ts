@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { discover } from "../src/discovery";
+import { discover, findProgram } from "../src/discovery";
 import { startDaemon } from "../src/launcher";
 
 // As Obsidian's function: a request that no page's rules bind.
@@ -145,6 +145,21 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
   it("starts a daemon in the folder of its program, not in the vault", async () => {
     await startDaemon(["/bin/sh", "-c", `pwd -P > ${join(root, "ran")}`]);
     expect(readFileSync(join(root, "ran"), "utf8").trim()).toBe(realpathSync("/bin"));
+  });
+
+  it("finds the installed program, and believes none that another user may have written", async () => {
+    const [bin, other] = [join(root, ".local", "bin"), join(root, "other")];
+    for (const folder of [bin, other]) mkdirSync(folder, { recursive: true });
+    vi.stubEnv("PATH", `relative:${other}/:${root}`);
+    expect(await findProgram()).toBe("");
+    writeFileSync(join(root, "real"), "#!/bin/sh\n");
+    symlinkSync(join(root, "real"), join(bin, "indexer"));
+    expect(await findProgram()).toBe(join(bin, "indexer"));
+    writeFileSync(join(other, "indexer"), "#!/bin/sh\n");
+    expect(await findProgram()).toBe(join(other, "indexer"));
+    chmodSync(other, 0o777);
+    chmodSync(join(root, "real"), 0o666);
+    expect(await findProgram()).toBe("");
   });
 
   it("finds nothing where nothing is", async () => {

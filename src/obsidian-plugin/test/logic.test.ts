@@ -1,12 +1,15 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { asMarkdown, passagesBeside, sourcesOf, type LinkWriter } from "../src/ask_answer";
+import { restOfTerm } from "../src/completions";
 import { parseCommand, parseDaemon, stateFolder } from "../src/discovery";
 import { copyCount, groupByNote } from "../src/groups";
-import { fileName, nameProblem } from "../src/opening";
-import { relatedLines, whyLines } from "../src/reasons";
+import { fileName, isName, nameProblem } from "../src/opening";
+import { highestSimilarity, isNear, nearness, relatedFigures, relatedWords, whyLines } from "../src/reasons";
 import { MAX_RECENT, remember } from "../src/recent";
 import { label, operator, scopedQuery } from "../src/scopes";
 import { Sequence } from "../src/sequence";
-import type { Hit } from "../src/answers";
+import type { AskAnswer, Hit } from "../src/answers";
 
 describe("the sequence of requests", () => {
   it("drops an answer that a later one overtook", () => {
@@ -122,12 +125,13 @@ describe("reasons", () => {
       title: 0,
       filters: ["tag:#a"],
       note: { cosine: null, coverage: 1 },
+      document_weight: 1,
     });
     expect(lines).toEqual([
       "Meaning: rank 2, similarity 71%",
       "Words: rank 1, bread (in title, body)",
       "Links: rank 3, from Flour",
-      "The whole note holds 100% of the query's words, by weight",
+      "The whole note contains 100% of the query's words, by weight",
       "Meets: tag:#a",
     ]);
   });
@@ -136,12 +140,29 @@ describe("reasons", () => {
     const why = { meaning: 1, link: 0, shared: 0 };
     const place = { path: "a.md", title: "a", header_path: "H", chunk_id: null };
     const note = { ...place, score: 1, shared: ["x/B.md"], shared_count: 4, why };
-    expect(relatedLines({ ...note, similarity: 0.5, links: ["links to", "linked from"] })).toEqual([
-      "Meaning 50%, at H",
-      "This note links to it",
-      "It links to this note",
+    const related = { ...note, similarity: 0.5, links: ["links to", "linked from"] };
+    expect(relatedWords(related, 0.5)).toBe("close in meaning · linked both ways · 4 links in common");
+    expect(relatedWords({ ...related, links: ["linked from"], shared_count: 1, similarity: null }, 0.5)).toBe(
+      "it links to this note · 1 link in common",
+    );
+    const tagged = { ...related, similarity: 0.3, links: [], shared_count: 0, shared_tags: ["a", "b/c"] };
+    expect(relatedWords(tagged, 0.5)).toBe("somewhat close in meaning · both have #a, #b/c");
+    expect(relatedWords({ ...related, links: [], shared_count: 0, similarity: null }, 0.5)).toBe("");
+    expect(relatedFigures(related)).toEqual([
+      "Meaning: similarity 50%",
+      "Nearest passage: H",
       "Both linked with B and 3 more",
+      "Score: 100%",
     ]);
+    expect([related, tagged].map((one) => isNear(one, 0.5))).toEqual([true, false]);
+    expect([[], [tagged]].map(highestSimilarity)).toEqual([0.3, 0.3]);
+  });
+
+  it("are said in the words of the page", () => {
+    const page = readFileSync("../vault_indexer/serve/page/related.js", "utf8");
+    const figures = Array.from(page.matchAll(/const (?:LEAST_NEAR|CLOSE|SOMEWHAT_CLOSE) = ([\d.]+);/g), ([, one]) => Number(one));
+    expect(figures).toEqual([0.3, 0.8, 0.5]);
+    for (const share of [1, 0.8, 0.6, 0.4]) expect(page).toContain(`"${nearness(share)}"`);
   });
 });
 
@@ -152,9 +173,53 @@ describe("the name of a new note", () => {
     expect(fileName(" .hidden ")).toBe("hidden");
   });
 
+  it("is no query with operators, and no unfinished one", () => {
+    const names = ["Rye (dark) bread", "What: is a/b?", "2026-02-01 plan", "https://example.org", "C++", "R&D or not"];
+    const queries = ["tag:kit", "-(a.md", "a (b", 'say "it"', "a -b", "a OR b", "[status:x]", "x task-todo:y", "/a b/", "??"];
+    expect(names.filter(isName)).toEqual(names);
+    expect(queries.filter(isName)).toEqual([]);
+  });
+
   it("is refused beyond what file systems take, which count bytes", () => {
     expect(nameProblem(fileName("🍞".repeat(63)))).toBe("");
     expect(nameProblem(fileName("🍞".repeat(64)))).toBe("The name of a note has at most 252 bytes; this one has 256");
     expect(nameProblem(fileName("??"))).toBe("A note needs a name");
+  });
+});
+
+describe("completions", () => {
+  it("replace the rest of the term behind the cursor", () => {
+    expect(restOfTerm("tag:#a", "bc def")).toBe("bc");
+    expect(restOfTerm('path:"My', ' notes" x')).toBe(' notes"');
+    expect(restOfTerm("[sta", "tus:done] x")).toBe("tus:done]");
+    expect(restOfTerm("ta", ") OR b")).toBe("");
+  });
+});
+
+describe("an answer to a question", () => {
+  const source = (id: string, more: object) => ({ id, path: "a/B.md", title: "B", header_path: "B > Part", block: "", ...more });
+  const sentences = [
+    { text: "One.", citations: [source("x", {}), source("y", { block: "k" })], unchecked: [] },
+    { text: "Two.", citations: [source("x", {}), source("z", { path: "p.pdf", title: "p", part: "page 4" })], unchecked: [] },
+  ];
+  const answer = { kind: "quotes", sentences, passages: [source("", {}), source("", { path: "c.md" })] } as unknown as AskAnswer;
+  const link: LinkWriter = ({ path }, subpath, text) => `[${text}](${path}${subpath})`;
+
+  it("has each source once, by number, and beside it what no sentence cites", () => {
+    expect(sourcesOf(answer.sentences).map(({ id }) => id)).toEqual(["x", "y", "z"]);
+    expect(passagesBeside(answer).map(({ path }) => path)).toEqual(["c.md"]);
+  });
+
+  it("becomes Markdown with links to headings, blocks and pages", () => {
+    expect(asMarkdown("Why?", answer, link)).toBe(
+      [
+        "**Why?**",
+        "One. [1](a/B.md#Part) [2](a/B.md#^k)",
+        "Two. [1](a/B.md#Part) [3](p.pdf#page=4)",
+        "1. [B › Part](a/B.md#Part)\n2. [B › Part](a/B.md#^k)\n3. [p › page 4](p.pdf#page=4)",
+      ].join("\n\n"),
+    );
+    const none = { ...answer, kind: "declined", sentences: [] } as AskAnswer;
+    expect(asMarkdown("Why?", none, link)).toContain("No note answers this. These passages are the nearest:\n\n- [B › Part]");
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mentionSpan } from "../src/mentions";
 import { editorPosition, escapeInTable, lineStart, matches, segments, utf16Index } from "../src/places";
+import { placesOf } from "../src/note_matches";
 
 const TEXT = "# Bread 🍞\r\n\r\n👩‍🍳 says: feed the starter.\r\nThen wait.\r\n";
 
@@ -119,5 +120,20 @@ describe("a mention", () => {
     expect(mentionSpan(TEXT.replace("feed", "give"), mention)).not.toBeNull();
     expect(mentionSpan(TEXT.replace("feed", "starve"), mention)).toBeNull();
     expect(mentionSpan("", mention)).toBeNull();
+  });
+});
+
+describe("the places of marked words in a note", () => {
+  const text = "# Otters 🦦\n\nA quagga and a Moonlit\nharbour. Quaggas, QUAGGA.\n";
+  const hit = (snippet: string, marks: number[][], line: number) => ({ snippet, marks, line });
+  const shown = (hits: Parameters<typeof placesOf>[1]) => placesOf(text, hits).map(({ from, to }) => text.slice(from, to));
+
+  it("are all of them, in order, whatever their case", () => {
+    const hits = [hit("moonlit harbour", [[0, 15]], 4), hit("A quagga", [[2, 8]], 3), hit("QUAGGA.", [[0, 6]], 4)];
+    expect(shown(hits)).toEqual(["quagga", "Moonlit\nharbour", "QUAGGA"]);
+  });
+
+  it("are the lines that were found where no word is marked", () => {
+    expect(placesOf(text, [hit("x", [], 4), hit("y", [], 3), hit("z", [], 3)]).map(({ from }) => from)).toEqual([13, 36]);
   });
 });

@@ -3,7 +3,7 @@ import type { RequestUrlParam } from "obsidian";
 import { DaemonClient, NoDaemonError, RefusedError, SilentError } from "../src/client";
 import type { Discovery } from "../src/discovery";
 import type { Status } from "../src/answers";
-import { commandLine, stateOf, stateOfError } from "../src/states";
+import { commandLine, indexLine, stateOf, stateOfError } from "../src/states";
 
 const READY: Status = {
   state: "ready",
@@ -20,6 +20,7 @@ const READY: Status = {
 describe("the state of the daemon", () => {
   it("is not shown when there is nothing to say", () => {
     expect(stateOf(READY)).toBeNull();
+    expect([READY, { ...READY, notes: 1 }].map(indexLine)).toEqual(["3 notes, up to date", "1 note, up to date"]);
   });
 
   it("says what is going on", () => {
@@ -66,6 +67,10 @@ describe("the state of the daemon", () => {
     expect(stateOfError(new NoDaemonError(command, true), "/v", false).actions).toContain("allow");
     expect(stateOfError(new NoDaemonError(command, true), "/v", true).actions).toContain("start");
     expect(stateOfError(new NoDaemonError([], true), "/v", true).actions).not.toContain("start");
+    const done = (error: NoDaemonError) => stateOfError(error, "/v", true).steps.map(({ isDone }) => isDone);
+    expect(done(new NoDaemonError([], false))).toEqual([false, false, false]);
+    expect(done(new NoDaemonError(command, true, true))).toEqual([true, false, false]);
+    expect(done(new NoDaemonError(command, true))).toEqual([true, true, false]);
   });
 
   it("quotes a command for the shell", () => {

@@ -168,11 +168,7 @@ class MilvusConnection:
             server.replicas,
         )
         return cls(
-            server.uri,
-            token,
-            consistency=server.consistency,
-            timeout_s=server.timeout_s,
-            access=access,
+            server.uri, token, consistency=server.consistency, timeout_s=server.timeout_s, access=access
         )
 
     def call(self, operation: str, *values: Any, **named: Any) -> Any:
@@ -202,7 +198,6 @@ class MilvusConnection:
         self._once("load_collection", collection, **({"replica_number": replicas} if replicas > 1 else {}))
 
     def is_there(self) -> bool:
-        """Whether the server answers an inexpensive request."""
         try:
             self._once("list_collections")
         except BackendError:
@@ -292,7 +287,7 @@ class MilvusConnection:
             from pymilvus import MilvusClient
         except ImportError as error:
             raise BackendError(
-                f'{error.name} is not installed, index.backend = "milvus" needs it: '
+                f'{error.name} is not installed, but index.backend = "milvus" requires it: '
                 'pip install "vault-indexer[milvus]"'
             ) from error
         # It logs every error with a traceback, although each one reaches the caller.

@@ -58,7 +58,7 @@ class MilvusPublisher:
         layout: CollectionLayout = _LAYOUT,
     ) -> None:
         if not 0 < len(vault.encode()) <= 200:
-            raise BackendError(f"the id of a vault has 1 to 200 bytes: {vault[:40]!r}")
+            raise BackendError(f"a vault id must have 1 to 200 bytes: {vault[:40]!r}")
         self.vault = vault
         self.collection = collection_name(vaults.prefix, model.key)
         self._vaults = vaults
@@ -107,11 +107,9 @@ class MilvusPublisher:
         return self.count(state) == state.chunks and self._vaults.count_notes(state) == state.notes
 
     def note_ids(self, state: VaultState) -> set[int]:
-        """The ids of the notes of the edition that the server returns."""
         return self._vaults.note_ids(state)
 
     def count(self, state: VaultState) -> int:
-        """The number of chunks of the edition that the server returns."""
         rows = self._connection.read(
             "query", self.collection, filter=self._active(state), output_fields=["count(*)"]
         )
@@ -190,7 +188,6 @@ class MilvusPublisher:
 
 
 def cut(text: str, limit: int) -> str:
-    """The beginning of a text, of at most `limit` bytes in UTF-8."""
     if len(text) * 4 <= limit:
         return text
     return text.encode("utf-8")[:limit].decode("utf-8", "ignore")

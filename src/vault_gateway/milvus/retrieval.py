@@ -65,7 +65,6 @@ class Selection:
     kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises UsageError for an invalid selection."""
         if not 1 <= self.limit <= MAX_LIMIT:
             raise UsageError(f"limit = {self.limit}: 1 to {MAX_LIMIT}")
 
@@ -134,9 +133,9 @@ def text_literal(value: str) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise UsageError("a filter holds text that is not valid Unicode") from error
+        raise UsageError("a filter contains text that is not valid Unicode") from error
     if "\0" in value:
-        raise UsageError("a filter holds the character U+0000")
+        raise UsageError("a filter contains the character U+0000")
     return f'"{value.translate(_ESCAPES)}"'
 
 
@@ -149,7 +148,6 @@ def number_in(field: str, values: Iterable[int]) -> str:
 
 
 def selection_parts(selection: Selection) -> list[str]:
-    """The conditions of a selection; all must be true."""
     parts = [f"array_contains(tags, {text_literal(tag)})" for tag in selection.folded_tags]
     if selection.folders:
         parts.append(" or ".join(map(_in_folder, selection.folders)))

@@ -49,7 +49,6 @@ class MilvusRetriever:
         return self._nearest(self._filter(scope, selection), vector, selection.limit) if vector.any() else []
 
     def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
-        """The best chunks by the server's BM25."""
         return self._best(self._filter(scope, selection), terms, selection.limit)
 
     def both(

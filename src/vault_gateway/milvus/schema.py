@@ -236,10 +236,7 @@ def _chunk_fields(dimension: int, layout: CollectionLayout) -> tuple[Any, Any]:
     index = MilvusClient.prepare_index_params()
     index.add_index(field_name="path", index_type="INVERTED")
     index.add_index(
-        field_name="vector",
-        index_type=layout.index_type,
-        metric_type="IP",
-        params=dict(layout.index_params),
+        field_name="vector", index_type=layout.index_type, metric_type="IP", params=dict(layout.index_params)
     )
     index.add_index(
         field_name="words",

@@ -146,7 +146,7 @@ def require_version(now: VaultState | None, before: VaultState | None) -> None:
     named = now or before
     if named and (now and now.version) != (before and before.version):
         raise OutdatedStateError(
-            f"{named.keeper}/{named.name} was published by somebody else meanwhile, or Milvus was restored"
+            f"{named.keeper}/{named.name} has been published by another process, or Milvus was restored"
         )
 
 
@@ -166,13 +166,11 @@ class MilvusVaults:
         self._notes = notes_name(prefix)
 
     def create(self) -> None:
-        """Creates the collections that do not exist."""
         create_table(self.connection, self._table, _FIELDS)
         create_table(self.connection, self._blobs, {"part": 128, "data": 65_535})
         create_table(self.connection, self._notes, _NOTE_FIELDS)
 
     def state(self, vault: str) -> VaultState | None:
-        """One vault's state; None if it is not published."""
         return self.states(VaultScope((vault,))).get(vault)
 
     def records(self, vault: str, place: str) -> list[VaultState]:
@@ -250,7 +248,6 @@ class MilvusVaults:
         return found
 
     def note_ids(self, state: VaultState) -> set[int]:
-        """The ids of the notes of which any part exists."""
         rows = self.connection.rows(self._notes, text_in("edition", [state.edition]), ["part"])
         return {_note_of(str(row["part"])) for row in rows}
 
@@ -349,7 +346,6 @@ class MilvusVaults:
 
 
 def _statistics_of(vault: str) -> str:
-    """The name under which the digests of a vault's statistics are stored."""
     return hashlib.sha256(f"statistics of {vault}".encode()).hexdigest()[:32]
 
 

@@ -1,7 +1,23 @@
-"""Answers questions with sentences quoted from notes, or written by a model and checked against the notes."""
+"""Answers questions with sentences quoted from notes, or written by a model and checked against the notes.
+
+`Answerer` and `PassageSource` are loaded when they are first used: a search does not need them.
+"""
 
 from __future__ import annotations
 
-from vault_indexer.answer.answerer import Answerer, AskEvent, PassageSource, whole_answer, with_notices
+import importlib
+from typing import TYPE_CHECKING
+
+from vault_indexer.answer.events import AskEvent, whole_answer, with_notices
+
+if TYPE_CHECKING:
+    from vault_indexer.answer.answerer import Answerer, PassageSource
 
 __all__ = ["Answerer", "AskEvent", "PassageSource", "whole_answer", "with_notices"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module("vault_indexer.answer.answerer"), name)
+    return value

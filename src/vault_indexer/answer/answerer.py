@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from vault_indexer.answer.extract import choose_quotes, is_supported, quotable
+from vault_indexer.answer.events import AskEvent
+from vault_indexer.answer.extract import Question, choose_quotes, is_supported
 from vault_indexer.answer.prompt import (
     INSTRUCTIONS_TOKENS,
     CitableSentence,
@@ -19,6 +20,8 @@ from vault_indexer.answer.prompt import (
     prompt_for,
     within_budget,
 )
+from vault_indexer.answer.question import AskedKind
+from vault_indexer.answer.quotable import below_heading, quotable
 from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.answer.written import StreamOptions, Writer
 from vault_indexer.chunk import UnusableAnswerError
@@ -36,37 +39,11 @@ from vault_indexer.model import (
     SearchRequest,
     Verdict,
 )
+from vault_indexer.parse import fold_name, join_properties
 from vault_indexer.patterns import GitignorePatterns
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
 from vault_indexer.search import FoundPassages, QuestionWord, question_as_query, unknown_words
-
-# The events that lead to an answer, and functions for callers that forward them.
-
-
-AskEvent = AskAnswer | AnswerSentence
-"""The events in order: an answer without sentences, then sentences, and finally the whole answer. A sentence
-of a model may arrive before the model has finished. The whole answer contains the sentences that count."""
-
-
-def whole_answer(events: Iterable[AskEvent]) -> AskAnswer:
-    """Returns the last event."""
-    *_, last = events
-    assert isinstance(last, AskAnswer)
-    return last
-
-
-def with_notices(
-    events: Iterable[AskEvent], before: Sequence[str], after: Callable[[], Sequence[str]]
-) -> Iterator[AskEvent]:
-    """Yields the events and adds notices before and after those of each answer. `after` is called for each
-    answer, so that its notices are current."""
-    for event in events:
-        if isinstance(event, AskAnswer):
-            yield replace(event, notices=(*before, *event.notices, *after()))
-        else:
-            yield event
-
 
 # The notes that no language model may read.
 
@@ -97,8 +74,13 @@ class NeverSend:
         false."""
         if self.paths.selects(hit.path):
             return True
-        values = {name.casefold(): value for name, value in hit.frontmatter.items()}
-        return any(name in values and _agrees(values[name], wanted) for name, wanted in self.properties)
+        properties = join_properties(hit.frontmatter, hit.fields)
+        values = {name.casefold(): value for name, value in properties.items()}
+        return any(
+            key in values and _agrees(values[key], wanted)
+            for name, wanted in self.properties
+            for key in (name, fold_name(name))
+        )
 
 
 def _agrees(value: JsonValue, wanted: str | None) -> bool:
@@ -198,30 +180,24 @@ class Answerer:
             result, words = found.result, found.words
             hits = result.hits[:limit]  # a search may find several passages in a note
             verdict = found.state.restrict(result.verdict)
-            quotes: tuple[AnswerSentence, ...] = ()
             passages: tuple[PromptPassage, ...] = ()
             reader = SentenceReader(found.catalogs)
-            is_declined = result.verdict == "none"
-            if result.verdict == "weak":
-                is_declined = not is_supported(quotable(reader.of_hits(_narrow(hits))), hits, words)
-            if result.verdict == "strong":
-                # Quotes for a likely verdict would double the share of unanswerable questions that get
-                # quotes: for questions near a topic of the vault from .14 to .27 (XQuAD, mean of nine
-                # languages).
-                quotes = self._quotes(reader, hits, words)
+            sentences = quotable(reader.of_hits(_narrow(hits)))
+            below = filter(None, map(below_heading, reader.headings_of(hits)))
+            offered = [*reader.properties_of(hits), *below, *sentences]
+            asked = Question(AskedKind.read(request.question), words)
+            chosen = choose_quotes(offered, hits, asked, self.settings.ask.sentences)
+            quotes = tuple(
+                AnswerSentence(sentence.readable, reader.citations(sentence), "quoted") for sentence in chosen
+            )
+            is_declined = not quotes and (
+                result.verdict == "none"
+                or (result.verdict == "weak" and not is_supported(sentences, hits, words))
+            )
             if is_written and result.verdict in ("strong", "likely"):
                 passages = self._passages(reader, hits)
         is_declined = is_declined and not found.state.missing  # a vault that is not ready may have the answer
         return Passages(verdict, hits, words, quotes, passages, is_declined, found.state, result.notices)
-
-    def _quotes(
-        self, reader: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
-    ) -> tuple[AnswerSentence, ...]:
-        sentences = quotable(reader.of_hits(_narrow(hits)))
-        chosen = choose_quotes(sentences, hits, words, self.settings.ask.sentences)
-        return tuple(
-            AnswerSentence(sentence.readable, reader.citations(sentence), "quoted") for sentence in chosen
-        )
 
     def _passages(self, reader: SentenceReader, hits: Sequence[Hit]) -> tuple[PromptPassage, ...]:
         """Returns the passages that fit into the prompt, with numbered sentences. Hits with a low relevance

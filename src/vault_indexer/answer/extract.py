@@ -1,26 +1,36 @@
-"""Answers without a model, by quoting the sentences of the passages that cover most of the question.
+"""Answers without a model, by quoting the sentences of the passages that cover most of the question and
+say what it asks for.
 
-The constants were chosen on the tuning halves of the sets of `benchmarks/ask.py` (XQuAD en, es, zh, ru).
+The constants were chosen on the tuning halves of the sets of `benchmarks/ask.py` and
+`benchmarks/ask_table.py`.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import dropwhile, pairwise
 
-from vault_indexer.answer.sentences import Sentence, Span
+from vault_indexer.answer.check.lexicon import Lexicon, lexicon
+from vault_indexer.answer.check.numbers import value_of_word
+from vault_indexer.answer.question import AskedKind, Said
+from vault_indexer.answer.quotable import whole_steps
+from vault_indexer.answer.sentences import Sentence
 from vault_indexer.model import Hit
-from vault_indexer.parse import readable
-from vault_indexer.search import QuestionWord, share_held
+from vault_indexer.providers import WORD_LANGUAGES, word_vectors
+from vault_indexer.search import QuestionWord, function_words, share_held
 from vault_indexer.text.tokens import analyze
 
 RANK_SHARE = 0.7
 """The part of a sentence's value that depends on the score of its hit. The rest depends only on the share of
 the question that the sentence covers."""
 
-HEADING_SHARE = 0.2
-"""The weight of a question word that occurs only in the title or a heading above the sentence."""
+HEADING_SHARE = 0.4
+"""The weight, in a sentence's value, of a question word that occurs only in the title or a heading above
+it."""
 
 CODE_SHARE = 0.5
 """The weight of a line of code relative to a sentence of prose."""
@@ -31,6 +41,9 @@ BEGUN_SHARE = 0.8
 SHORTEST_BEGUN = 4
 LONGEST_ENDING = 5
 """The minimum letters of such a word, and the maximum letters of its ending."""
+
+DEFINED_SHARE = 2.0
+"""The weight of a sentence that begins with the term that the question asks to define."""
 
 NOVELTY = 0.1
 """The weight of the similarity to sentences already chosen (maximal marginal relevance, Carbonell 1998)."""
@@ -43,10 +56,38 @@ LEAST_WORTH = 0.4
 """Quotes with less than this share of the best one's value are left out. That removes one of three quotes and
 loses less than one answer in a hundred."""
 
+LEAST_NAMED = 0.6
+"""The minimum share of a heading's content words in a question that names it."""
 
-LEAST_WORDS = 2
-"""The minimum number of content words of the question in a quote with its title and heading, if the question
-has as many. A quote with only one is about something else as often as not."""
+LEAST_OF_NAME = 0.75
+SHORTEST_NAME = 6
+"""A name may have another ending ("Ctenophora", "ctenophores"): the minimum share of its letters that are the
+same, and the minimum letters of such a name."""
+
+_LONGEST_UNIT = 2
+_WORD = re.compile(r"[^\W_]+")
+_ARTICLE = re.compile(r"\b(?:the|an?)\b")
+
+LEAST_ALIKE = 0.5
+"""The minimum cosine of two words of similar meaning."""
+
+LEAST_COVERED = 1.1
+MISSED_SHARE = 0.5
+LEAST_SHARE = 0.8
+"""A quote answers if the weight of the question's words that it covers, less `MISSED_SHARE` times the weight
+of the others, reaches `LEAST_COVERED`, or in a short question `LEAST_SHARE` of the weight of all. A rare word
+weighs up to 1. So a quote may lack a few words of a long question, but hardly any of a short one."""
+
+LEAST_OF_WHY = 0.85
+"""The minimum share of a question for reasons that a quote covers, unless it is below a heading such as "Why
+…". A question for reasons states a fact, and a reason for less than it is one for something else."""
+
+LIGHT_SHARE = 0.3
+"""The weight of a word that says little, such as "get" or "need", relative to another one."""
+
+NEARBY_SHARE = 0.7
+"""The share of its weight that a question word counts if it occurs only in other sentences of the
+passage."""
 
 RELEVANCE_WORTH = 8.0
 LEAST_SUPPORT = 4.5
@@ -58,33 +99,277 @@ capital of Peru" is not declined for notes on a program; with 5, it is 91% and 5
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """How far a sentence answers a question: the share of the question, in [0, 1], by which it ranks; the
+    weight of the question's words that it covers with its headings, title and passage, and of all; how surely
+    it says what is asked for; whether it lacks a name of the question."""
+
+    share: float
+    covered: float
+    total: float
+    said: Said
+    lacks_name: bool
+
+
+_NO_EVIDENCE = Evidence(0.0, 0.0, 0.0, "", lacks_name=True)
+
+
+@dataclass(frozen=True, slots=True)
 class _Candidate:
     sentence: Sentence
     worth: float
     terms: frozenset[str]
-    is_related: bool
+    evidence: Evidence
+
+
+class Question:
+    """A question with its words, compared with sentences."""
+
+    def __init__(self, asked: AskedKind, words: Sequence[QuestionWord]) -> None:
+        self.asked = asked
+        telling = [word for word in words if word.weight and word.terms.isdisjoint(asked.asking)]
+        self.ranked = {word.word: word.weight for word in telling}
+        self.words = tuple(_weighed(word, lexicon(asked.language)) for word in telling)
+        self.told = tuple(word for word in self.words if word.terms.isdisjoint(asked.implied)) or self.words
+        self.names = tuple(word for word in self.told if _is_name(word, asked) and not _is_piece(word, asked))
+        self.act = self._act_asked() if asked.kind == "who" else None
+        written, idle = _WORD.findall(asked.question.lower()), function_words(asked.language)
+        named = list(dropwhile(idle.__contains__, written))
+        self.is_definition = not asked.kind and len(named) < len(written) and idle.isdisjoint(named)
+
+    def _act_asked(self) -> QuestionWord | None:
+        """Returns the verb behind "who", or None if a noun follows ("who was the …")."""
+        first = next((word for word in self.words if (word.written or word.word) in self.asked.rest), None)
+        if first is None or first in self.names or first.weight < self.ranked[first.word]:
+            return None
+        before = self.asked.rest.partition(first.written or first.word)[0]
+        return None if _ARTICLE.search(before) else first
+
+    def evidence(
+        self,
+        sentence: Sentence,
+        passage: frozenset[str],
+        ordinary: frozenset[str] = frozenset(),
+        before: frozenset[str] = frozenset(),
+    ) -> Evidence:
+        row = sentence.note.row
+        language = row.language
+        title = " \n".join((row.title, *row.aliases))
+        if sentence.property_name and not self._names_property(sentence, title):
+            return _NO_EVIDENCE
+        if sentence.is_section and not self._names(sentence.headings[-1], language):
+            return _NO_EVIDENCE
+        place = " \n".join((title, *sentence.headings))
+        text, said = self._said_in(sentence, place, ordinary)
+        own = _terms_of(text, language)
+        placed = own | _terms_of(place, language)
+        if said in ("word", "name") and self.act is not None and language in WORD_LANGUAGES:
+            within = (own, text) if said == "word" else (placed, f"{place}\n{text}")
+            said = said if _degree(self.act, *within, language) else ""
+        words = self.words if said == "word" else self.told
+        is_by_word = said == "word" and self.asked.kind != "why"
+        covered = 0.0
+        ranked = sum(self.ranked[word.word] for word in words) or 1.0
+        heading_share = 1.0 if sentence.is_section or sentence.property_name else HEADING_SHARE
+        share = 0.0
+        for word in words:
+            here = _degree(word, own, text, language)
+            there = max(here, _degree(word, placed, place, language))
+            around = max(there, _degree(word, before, "", language))
+            share += self.ranked[word.word] * (here + heading_share * (around - here)) / ranked
+            nearby = there if is_by_word else max(there, _degree(word, passage, "", language))
+            covered += word.weight * (there + NEARBY_SHARE * (nearby - there))
+        lacks = not all(_is_named(word, placed | passage) for word in self.names)
+        total = sum(word.weight for word in words)
+        if self.asked.kind == "why" and covered < LEAST_OF_WHY * total:
+            lacks = lacks or not self.asked.is_asked_by(" \n".join(sentence.headings), language)
+        return Evidence(share, covered, total, said, lacks)
+
+    def _said_in(self, sentence: Sentence, place: str, ordinary: frozenset[str]) -> tuple[str, Said]:
+        """Returns the text of a quote that counts, and how surely it says what is asked for. If a certain
+        kind of thing is asked for, only the first line of a list or code and those that say it count."""
+        language = sentence.note.row.language
+        if self.asked.kind == "who" and sentence.is_code:
+            return sentence.readable, ""
+        if not sentence.is_composed or self.asked.kind in ("", "how"):
+            return sentence.readable, self.asked.said_by(sentence.readable, place, language, ordinary)
+        first, *lines = sentence.readable.split("\n")
+        saying = [line for line in lines if self.asked.said_by(line, place, language, ordinary)]
+        text = "\n".join((first, *saying))
+        return text, self.asked.said_by(text, place, language, ordinary)
+
+    def _names(self, name: str, language: str) -> bool:
+        """Whether the question contains most content words of a name."""
+        idle = function_words(language)
+        own = [word for word in _WORD.findall(name) if word.lower() not in idle and len(word) > 1]
+        held = [word for word in own if not _roots(word, language).isdisjoint(self._roots(language))]
+        return bool(held) and len(held) >= LEAST_NAMED * len(own)
+
+    def _names_property(self, sentence: Sentence, title: str) -> bool:
+        """Whether the question names the property in words that the title lacks, and is also about the
+        note."""
+        language = sentence.note.row.language
+        parts = [part for part in _WORD.findall(sentence.property_name) if len(part) > _LONGEST_UNIT]
+        roots = frozenset(root for part in parts for root in _roots(part, language))
+        is_named = all(not _roots(part, language).isdisjoint(self._roots(language)) for part in parts)
+        if not parts or not is_named or not roots.isdisjoint(_roots(title, language)):
+            return False
+        return any(roots.isdisjoint(root.removeprefix("~") for root in word.terms) for word in self.told)
+
+    def is_defined_by(self, sentence: Sentence) -> bool:
+        """Whether a sentence begins with the term of a question such as "What is …?"."""
+        language = sentence.note.row.language
+        idle = function_words(language)
+        first = [word for word in _WORD.findall(sentence.readable) if word.lower() not in idle]
+        terms = _terms_of(" ".join(first[: len(self.told)]), language)
+        return self.is_definition and not any(word.terms.isdisjoint(terms) for word in self.told)
+
+    def _roots(self, language: str) -> frozenset[str]:
+        return _roots(self.asked.question, language)
+
+
+def _roots(text: str, language: str) -> frozenset[str]:
+    """Returns the index terms of a text, those of stems without their mark."""
+    return frozenset(term.removeprefix("~") for term in _terms_of(text, language))
+
+
+def _is_piece(word: QuestionWord, asked: AskedKind) -> bool:
+    """Whether the question contains the word only as a part of a longer one ("Get" in "Get-Verb")."""
+    return not re.search(
+        rf"(?<!\w)(?<!\w[-_.]){re.escape(word.written or word.word)}(?![-_.]?\w)", asked.question
+    )
+
+
+def _is_named(word: QuestionWord, terms: frozenset[str]) -> bool:
+    """Whether a text with these terms contains a name: as written, in a form of the same word, all its
+    parts ("1620–21" for "1620-21"), or a number in words."""
+    if _degree(word, terms, "", "") >= BEGUN_SHARE:
+        return True
+    parts = [part.lower() for part in _WORD.findall(word.word)]
+    if len(parts) > 1:
+        return terms.issuperset(parts)
+    name = word.word.lower()
+    if name.isdecimal():
+        return any(value_of_word(term) == int(name) for term in terms)
+    shared = math.ceil(LEAST_OF_NAME * len(name))
+    return len(name) >= SHORTEST_NAME and any(
+        term[:shared] == name[:shared] and abs(len(term) - len(name)) <= 2 for term in terms
+    )
+
+
+def _weighed(word: QuestionWord, words: Lexicon) -> QuestionWord:
+    """Returns the word with a low weight if it says little. Otherwise it does not match words that do,
+    although they share a stem ("founded", "is found")."""
+    if words.find("light", word.word):
+        return replace(word, weight=word.weight * LIGHT_SHARE)
+    light = words.classes["light"].phrases
+    return replace(word, terms=frozenset(term for term in word.terms if (term,) not in light))
+
+
+def _is_name(word: QuestionWord, asked: AskedKind) -> bool:
+    written = word.written or word.word
+    at = asked.question.find(written)
+    is_first = at <= len(asked.question) - len(asked.question.lstrip(" \"'¿¡(«„“"))
+    if any(char.isdigit() for char in written) or re.search(r"\w[-_.]\w|[a-z][A-Z]", written):
+        return True
+    return asked.language != "de" and not is_first and written[:1].isupper()
+
+
+@lru_cache(maxsize=4096)
+def _terms_of(text: str, language: str) -> frozenset[str]:
+    return frozenset(analyze(text, language))
+
+
+def _degree(word: QuestionWord, terms: frozenset[str], text: str, language: str) -> float:
+    """Returns the degree, in [0, 1], to which a text with these terms contains a word or one like it."""
+    if not word.terms.isdisjoint(terms):
+        return 1.0
+    if _is_begun(word, terms):
+        return BEGUN_SHARE
+    if not text or language not in WORD_LANGUAGES:
+        return 0.0
+    alike = _likeness(word.word, text)
+    return alike if alike >= LEAST_ALIKE else 0.0
+
+
+@lru_cache(maxsize=8192)
+def _likeness(word: str, text: str) -> float:
+    vectors = word_vectors()
+    numbers = vectors.numbers(text)
+    if not len(numbers):
+        return 0.0
+    cosines = vectors.likeness([word], numbers)
+    best = float(cosines.max())
+    return best if best == best else 0.0
+
+
+def _is_begun(word: QuestionWord, terms: frozenset[str]) -> bool:
+    begin = word.word.lower()
+    least, most = len(begin), len(begin) + LONGEST_ENDING
+    return least >= SHORTEST_BEGUN and any(
+        term.startswith(begin) and least < len(term) <= most for term in terms
+    )
 
 
 def choose_quotes(
-    sentences: Sequence[Sentence], hits: Sequence[Hit], words: Sequence[QuestionWord], limit: int
+    sentences: Sequence[Sentence], hits: Sequence[Hit], question: Question, limit: int
 ) -> list[Sentence]:
-    """Returns at most `limit` sentences, best first: the best ones of each hit, without repetitions.
+    """Returns at most `limit` sentences that answer the question, best first: the best ones of each hit,
+    without repetitions.
 
     The value of a sentence depends on the share of the question's words that it contains, each weighted by
-    its rarity, and on the score of its hit. A sentence is chosen only if it contains, together with its title
-    and heading, at least two content words of the question, or the only one.
+    its rarity, and on the score of its hit. It is chosen only if it says what the question asks for, and
+    covers enough of the question.
     """
+    passages = _passage_terms(sentences)
+    ordinary = _ordinary_terms(sentences) if question.asked.kind == "who" else frozenset()
     of_hits: dict[int, list[_Candidate]] = {}
-    for sentence in sentences:
-        candidate = _candidate(sentence, hits[sentence.hit], words)
-        if candidate.worth > 0 and candidate.is_related:
+    for before, sentence in pairwise((*sentences[:1], *sentences)):
+        terms = _terms(before) if _follows(sentence, before) else frozenset[str]()
+        evidence = question.evidence(sentence, passages[sentence.hit], ordinary, terms)
+        weight = DEFINED_SHARE if question.is_defined_by(sentence) else 1.0
+        candidate = _candidate(sentence, hits[sentence.hit], evidence, weight)
+        if candidate.worth > 0 and is_answer(candidate.evidence):
             of_hits.setdefault(sentence.hit, []).append(candidate)
     best = [
         candidate
         for candidates in of_hits.values()
         for candidate in sorted(candidates, key=lambda candidate: -candidate.worth)[:OF_ONE_HIT]
     ]
+    if question.asked.kind == "how":
+        best = [replace(one, sentence=whole_steps(one.sentence)) for one in best]
     return [candidate.sentence for candidate in _without_repeats(best, limit)]
+
+
+def _follows(sentence: Sentence, before: Sentence) -> bool:
+    """Whether a sentence directly follows another one in a paragraph."""
+    between = sentence.note.text[before.end : sentence.start]
+    is_behind = sentence.note is before.note and before.end <= sentence.start and before is not sentence
+    return is_behind and not between.strip() and between.count("\n") < 2
+
+
+def is_answer(evidence: Evidence) -> bool:
+    """Whether a quote with this evidence says what the question asks for, of what it asks."""
+    if not evidence.said or evidence.lacks_name:
+        return False
+    worth = evidence.covered - MISSED_SHARE * (evidence.total - evidence.covered)
+    return worth >= min(LEAST_COVERED, LEAST_SHARE * evidence.total)
+
+
+def _passage_terms(sentences: Sequence[Sentence]) -> dict[int, frozenset[str]]:
+    found: dict[int, set[str]] = {}
+    for one in sentences:
+        found.setdefault(one.hit, set()).update(_terms_of(one.readable, one.note.row.language))
+    return {hit: frozenset(terms) for hit, terms in found.items()}
+
+
+def _ordinary_terms(sentences: Sequence[Sentence]) -> frozenset[str]:
+    """Returns the index terms of the words that the sentences write in lower case."""
+    found: set[str] = set()
+    for one in sentences:
+        small = " ".join(word for word in _WORD.findall(one.readable) if word.islower())
+        found |= _terms_of(small, one.note.row.language)
+    return frozenset(found)
 
 
 def is_supported(sentences: Sequence[Sentence], hits: Sequence[Hit], words: Sequence[QuestionWord]) -> bool:
@@ -97,57 +382,24 @@ def is_supported(sentences: Sequence[Sentence], hits: Sequence[Hit], words: Sequ
 
 
 def _terms(sentence: Sentence) -> frozenset[str]:
-    return frozenset(analyze(sentence.readable, sentence.note.row.language))
+    return _terms_of(sentence.readable, sentence.note.row.language)
 
 
-def _candidate(sentence: Sentence, hit: Hit, words: Sequence[QuestionWord]) -> _Candidate:
-    terms = _terms(sentence)
-    share = _share_held(words, terms)
-    title = f"{sentence.note.row.title} {hit.header_path}"
-    around = terms.union(analyze(title, sentence.note.row.language))
-    share += HEADING_SHARE * (_share_held(words, around) - share)
-    worth = share * (1 - RANK_SHARE + RANK_SHARE * hit.score)
+def _candidate(sentence: Sentence, hit: Hit, evidence: Evidence, weight: float) -> _Candidate:
+    worth = weight * evidence.share * (1 - RANK_SHARE + RANK_SHARE * hit.score)
     worth *= CODE_SHARE if sentence.is_code else 1.0
-    return _Candidate(sentence, worth, terms, is_related=_has_words(words, around))
-
-
-def _share_held(words: Sequence[QuestionWord], terms: frozenset[str]) -> float:
-    """Returns `share_held`, with partial weight for words at the beginning of others: `fold` in
-    `foldable`."""
-    begun = {
-        term
-        for word in words
-        if word.terms.isdisjoint(terms) and _is_begun(word, terms)
-        for term in word.terms
-    }
-    held = share_held(words, terms)
-    return held + BEGUN_SHARE * (share_held(words, terms | begun) - held) if begun else held
-
-
-def _is_begun(word: QuestionWord, terms: frozenset[str]) -> bool:
-    begin = word.word.lower()
-    least, most = len(begin), len(begin) + LONGEST_ENDING
-    return least >= SHORTEST_BEGUN and any(
-        term.startswith(begin) and least < len(term) <= most for term in terms
-    )
-
-
-def _has_words(words: Sequence[QuestionWord], terms: frozenset[str]) -> bool:
-    """Whether a text with these terms contains enough words of the question for a quote."""
-    telling = [word for word in words if word.weight]
-    held = sum(not word.terms.isdisjoint(terms) or _is_begun(word, terms) for word in telling)
-    return held >= min(LEAST_WORDS, len(telling))
+    return _Candidate(sentence, worth, _terms(sentence), evidence)
 
 
 def _without_repeats(candidates: list[_Candidate], limit: int) -> list[_Candidate]:
     chosen: list[_Candidate] = []
     left = sorted(candidates, key=lambda candidate: -candidate.worth)
     while left and len(chosen) < limit:
-        best = max(left, key=lambda candidate: candidate.worth - NOVELTY * _likeness(candidate, chosen))
+        best = max(left, key=lambda candidate: candidate.worth - NOVELTY * _similarity(candidate, chosen))
         left.remove(best)
         if chosen and best.worth < LEAST_WORTH * chosen[0].worth:
             break
-        if _likeness(best, chosen) < 1 and not any(_overlap(best.sentence, one.sentence) for one in chosen):
+        if _similarity(best, chosen) < 1 and not any(_overlap(best.sentence, one.sentence) for one in chosen):
             chosen.append(best)
     return chosen
 
@@ -156,136 +408,6 @@ def _overlap(one: Sentence, other: Sentence) -> bool:
     return one.note is other.note and one.start < other.end and other.start < one.end
 
 
-def _likeness(one: _Candidate, chosen: Sequence[_Candidate]) -> float:
+def _similarity(one: _Candidate, chosen: Iterable[_Candidate]) -> float:
     """Returns the largest Jaccard similarity of terms with a chosen sentence."""
     return max((len(one.terms & o.terms) / len(one.terms | o.terms) for o in chosen), default=0.0)
-
-
-# The quotable parts of a note: sentences of prose, lists with their introduction, rows of tables with their
-# header, and code with the sentence before it.
-
-
-LONGEST_LIST = 1_000
-LONGEST_CODE = 1_000
-"""The maximum characters of a list or of code that is quoted as a whole."""
-
-_LEAD_IN = (":", "：")
-_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_INDENTED = re.compile(r"(?: {2,}|\t)[ \t]*\S")
-_LINE = re.compile(r"[^\n]*\n?")
-_DELIMITER_ROW = re.compile(r"(?=.*\|)[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
-_LINK = r"!?\[\[[^\]\n]*\]\]|!?\[[^\]\n]*\]\([^)\n]*\)|<?[a-z]+://\S+"
-_ONLY_LINKS = re.compile(rf"(?:(?:{_LINK})[\s.,;:|·>*_-]*)+")
-_ONLY_BOLD = re.compile(r"(?:\*\*|__)(?:\S+\s?){1,3}(?:\*\*|__)[.:]?|[*_]\S+[*_]")
-_BREAK = re.compile(r"<br\b", re.IGNORECASE)
-_WORD = re.compile(r"\w")
-
-
-def quotable(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Returns the quotes from the sentences of hits, in order. An introduction is not quoted if its list or
-    code is missing or too long."""
-    return list(_quotes(sentences))
-
-
-def _quotes(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-    before: Sentence | None = None
-    blocks: set[tuple[str, str, int]] = set()
-    for sentence in sentences:
-        if sentence.block is None:
-            found = _of_prose(sentence)
-            before = sentence if found is None or found.header is None else None
-        else:
-            place = (sentence.note.vault, sentence.note.row.path, sentence.block[0])
-            found = None if place in blocks else _of_code(sentence, before)
-            blocks.add(place)
-        if found is not None:
-            yield found
-
-
-def _of_prose(sentence: Sentence) -> Sentence | None:
-    source = sentence.quote.strip()
-    if _ONLY_LINKS.fullmatch(source) or _ONLY_BOLD.fullmatch(source):
-        return None
-    if sentence.readable.rstrip().endswith(_LEAD_IN):
-        end = _list_end(sentence.note.text, sentence.end)
-        return _of_span(sentence, sentence.start, end) if end else None
-    row = _line_at(sentence.note.text, sentence.start)
-    return _of_row(sentence, row) if "|" in sentence.note.text[slice(*row)] else sentence
-
-
-def _of_span(sentence: Sentence, start: int, end: int) -> Sentence:
-    """Returns the quote of all the text of a span, with one unit on each line."""
-    shown = readable(sentence.note.text[start:end])
-    lines = "\n".join(shown.text[slice(*unit)] for unit in shown.units)
-    return replace(sentence, start=start, end=end, readable=lines, block=None)
-
-
-def _list_end(text: str, start: int) -> int:
-    """Returns the end of the list that begins after a line, or 0 if there is none or it is too long."""
-    line = _LINE.match(text, start)
-    at = line.end() if line else len(text)
-    end = 0
-    while at < len(text) and at - start <= LONGEST_LIST:
-        line = _LINE.match(text, at)
-        assert line is not None
-        if line[0].strip():
-            if not (_ITEM.match(line[0]) or (end and _INDENTED.match(line[0]))):
-                return end
-            end = at + len(line[0].rstrip())
-        at = line.end()
-    return end if at >= len(text) else 0
-
-
-def _of_code(sentence: Sentence, before: Sentence | None) -> Sentence | None:
-    """Returns the code block, with the sentence directly before it if there is one."""
-    assert sentence.block is not None
-    start, end = sentence.block
-    text = sentence.note.text
-    if end - start > LONGEST_CODE:
-        return None
-    code = "\n".join(
-        line for line in text[start:end].split("\n") if not line.lstrip().startswith(("```", "~~~"))
-    )
-    quote = replace(sentence, start=start, end=end, readable=code.strip("\n"))
-    if before is None or before.note is not sentence.note or not before.end <= start:
-        return quote
-    if _WORD.search(text, before.end, start) or start - before.end > LONGEST_CODE:
-        return quote
-    return replace(quote, start=before.start, readable=f"{before.readable}\n{quote.readable}", block=None)
-
-
-def _of_row(sentence: Sentence, row: Span) -> Sentence | None:
-    """Returns the table row with its header, or the sentence if it is not in a table. Returns None for the
-    header and for rows with multi-line cells."""
-    text = sentence.note.text
-    header = _header(text, row)
-    if header is None:
-        return sentence
-    if header == row or _BREAK.search(text, *row):
-        return None
-    shown = f"{_cells(text[slice(*header)])}\n{_cells(text[slice(*row)])}"
-    return replace(sentence, start=row[0], end=row[1], readable=shown, header=header)
-
-
-def _header(text: str, row: Span) -> Span | None:
-    """Returns the header line of a table, which is the line above the delimiter row, or None outside a table.
-    A row above the delimiter row is itself the header."""
-    below = _line_at(text, row[1] + 1) if row[1] < len(text) else None
-    if below and _DELIMITER_ROW.fullmatch(text[slice(*below)].rstrip()):
-        return row
-    line = row
-    while line[0] and "|" in text[slice(*line)]:
-        line = _line_at(text, line[0] - 1)
-        if _DELIMITER_ROW.fullmatch(text[slice(*line)].rstrip()):
-            return _line_at(text, line[0] - 1) if line[0] else None
-    return None
-
-
-def _cells(row: str) -> str:
-    shown = (readable(cell.strip()).text.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|")))
-    return " | ".join(shown)
-
-
-def _line_at(text: str, offset: int) -> Span:
-    end = text.find("\n", offset)
-    return text.rfind("\n", 0, offset) + 1, len(text) if end < 0 else end

@@ -113,12 +113,12 @@ def claim_of(value: JsonValue) -> Claim:
     """Returns a sentence of a model's answer. Raises UnusableAnswerError if it does not have the required
     form."""
     if not isinstance(value, dict):
-        raise UnusableAnswerError("a sentence of the answer is no JSON object")
+        raise UnusableAnswerError("a sentence of the answer is not a JSON object")
     text, ids, quote = value.get("text"), value.get("ids"), value.get("quote")
     if not isinstance(text, str) or not text.strip() or not isinstance(quote, str):
         raise UnusableAnswerError('a sentence of the answer lacks "text" or "quote"')
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
-        raise UnusableAnswerError('"ids" of a sentence is not a list of texts')
+        raise UnusableAnswerError('"ids" of a sentence is not a list of strings')
     return Claim(" ".join(text.split()), tuple(dict.fromkeys(str(one) for one in ids)), quote)
 
 

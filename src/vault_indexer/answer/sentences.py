@@ -6,11 +6,14 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, starmap
 
 from vault_indexer.chunk import NoteSentences
+from vault_indexer.documents import part_at
 from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow, doc_id_of, language_of_path
 from vault_indexer.parse import SOURCE_FENCE, code_blocks, open_fence, readable
-from vault_indexer.parse.frontmatter import body_start
+from vault_indexer.parse.frontmatter import read_frontmatter
 from vault_indexer.store.catalog import CatalogReader
 
 _REACH = 4_000
@@ -20,11 +23,25 @@ paragraph."""
 _FENCE_REACH = 32_768
 _BLANK = re.compile(r"\n[ \t\r]*\n")
 _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t\n]))\^([A-Za-z0-9-]+)[ \t\r]*\Z")
-_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_WORD = re.compile(r"\w")
+ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+WORD_CHAR = re.compile(r"\w")
 _MARKUP_BEFORE = re.compile(r"(?:[*_`~=]+|!?\[\[(?:[^\]\n|]*\|)?|!?\[)+\Z")
 _MARKUP_AFTER = re.compile(r"(?:\]\([^()\s]*\)|\]\]|[*_`~=]+)+")
 _LONGEST_MARKUP = 200
+_FENCES = ("---", "+++", ";;;")
+_UNQUOTED = frozenset({"tags", "tag", "aliases", "alias", "cssclass", "cssclasses"})
+_PROPERTY = re.compile(
+    r"^(?P<name>[^\s\-#:=][^\n:=]*?)[ \t]*[:=](?!\S).*(?:\n(?:[ \t]+\S|-[ \t]).*)*", re.MULTILINE
+)
+_UNCLOSED = re.compile(
+    r"(?:---|\+\+\+|;;;)[a-z \t]*\r?\n"
+    r"(?:[\w.-]+(?: [\w.-]+)?[ \t]*(?::(?=\s)|=).*\r?\n|[ \t]+\S.*\r?\n|-[ \t].*\r?\n|#.*\r?\n)+"
+    r"(?:(?:---|\+\+\+|;;;)[ \t]*(?:\r?\n|\Z))?"
+)
+"""Frontmatter whose end is missing: the fence, and each line that is a property or a part of one."""
+_PAGE = re.compile(r"(page(?:=|%3D))\d+$")
+"""The page in the URI of a hit."""
+
 _DIGITS = 8
 
 Span = tuple[int, int]
@@ -45,8 +62,11 @@ class Sentence:
     """A sentence, list item, row or line of code of a note.
 
     `start` and `end` are character offsets in the note's text. `readable` is the text between them without
-    markup. `hit` is the number of its hit, `block` the span of the code block that contains it, and `header`
-    the span of the table header with which it is quoted.
+    markup. `hit` is the number of its hit, `block` the span of the code block that contains it, `header` the
+    span of the table header with which it is quoted, and `headings` the texts of the headings above it,
+    outermost first. `is_section` is true of a heading, and of a list, table or code below it.
+    `property_name` is the name of the property that the span is. `is_composed` is true of a list, a block of
+    code, or a paragraph with its lead-in: each line of `readable` is then a unit.
     """
 
     note: NoteText
@@ -56,6 +76,10 @@ class Sentence:
     hit: int
     block: Span | None = None
     header: Span | None = None
+    headings: tuple[str, ...] = ()
+    is_section: bool = False
+    property_name: str = ""
+    is_composed: bool = False
 
     @property
     def is_code(self) -> bool:
@@ -89,6 +113,31 @@ class SentenceReader:
                     sentences.append(sentence)
         return sentences
 
+    def headings_of(self, hits: Sequence[Hit]) -> list[Sentence]:
+        """Returns the headings below the title of each note of the hits, as sentences."""
+        return list(chain.from_iterable(starmap(self._headings_of, self._notes_of(hits))))
+
+    def properties_of(self, hits: Sequence[Hit]) -> list[Sentence]:
+        """Returns the properties of each note of the hits, as sentences, without tags and aliases."""
+        return list(chain.from_iterable(starmap(_properties, self._notes_of(hits))))
+
+    def _notes_of(self, hits: Sequence[Hit]) -> Iterator[tuple[NoteText, int]]:
+        """Yields each note once, with the number of its first hit."""
+        seen: set[int] = set()
+        for number, hit in enumerate(hits):
+            note = self._note(hit)
+            if note is not None and id(note) not in seen:
+                seen.add(id(note))
+                yield note, number
+
+    def _headings_of(self, note: NoteText, hit: int) -> Iterator[Sentence]:
+        catalog = self._catalogs[note.vault]
+        for heading in catalog.headings(note.row.note_id):
+            if heading.text and heading.text != note.row.title and not heading.nested:
+                above = catalog.headings_above(note.row.note_id, heading.start)
+                texts = tuple(one.text for one in above)
+                yield Sentence(note, heading.start, heading.end, heading.text, hit, None, None, texts, True)
+
     def cite(self, sentence: Sentence) -> Citation:
         note, start, end = sentence.note, sentence.start, sentence.end
         above = self._catalogs[note.vault].headings_above(note.row.note_id, start)
@@ -98,6 +147,7 @@ class SentenceReader:
         digest = hashlib.sha256(quote.encode("utf-8", "surrogatepass")).hexdigest()
         place = f"^{block}" if block else (above[-1].text if above else "")
         first = note.text.count("\n", 0, start) + 1
+        part = part_at(note.row.path, note.text, start)
         span = f"{note.row.path}#{place}@{start}-{end}:{digest[:_DIGITS]}"
         return Citation(
             id=f"{note.vault}:{span}" if note.vault else span,
@@ -111,8 +161,10 @@ class SentenceReader:
             end_line=first + quote.count("\n"),
             quote=quote,
             sha256=digest,
-            uri=note.uri,
+            uri=_PAGE.sub(rf"\g<1>{part.rpartition(' ')[2]}", note.uri) if part else note.uri,
             sentence_ids=tuple(self._sentences_of(note).ids(start, end)),
+            property=sentence.property_name,
+            part=part,
             vault=note.vault,
         )
 
@@ -148,22 +200,47 @@ class SentenceReader:
         passage = hit.passage
         span = (passage.start_pos, passage.end_pos) if passage else (hit.start_pos, hit.end_pos)
         start, end = _whole_paragraphs(note.text, span)
-        headings = self._catalogs[hit.vault].headings_between(note.row.note_id, start, end)
-        yield from _sentences(note, (start, end), headings, number)
+        catalog = self._catalogs[hit.vault]
+        headings = catalog.headings_between(note.row.note_id, start, end)
+        for sentence in _sentences(note, (start, end), headings, number):
+            above = catalog.headings_above(note.row.note_id, sentence.start)
+            yield replace(sentence, headings=tuple(heading.text for heading in above))
 
     def _note(self, hit: Hit) -> NoteText | None:
         place = hit.vault, hit.path
         if place not in self._notes:
             catalog = self._catalogs[hit.vault]
-            row = catalog.note(hit.path) if hit.kind in ("note", "canvas") else None
+            row = None if hit.kind in ("attachment", "base") else catalog.note(hit.path)
             found = None if row is None else NoteText(row, catalog.text(row.note_id), hit.uri, hit.vault)
             self._notes[place] = found
         return self._notes[place]
 
 
+@lru_cache(maxsize=256)
+def first_quotable(text: str) -> int:
+    """Returns the end of the frontmatter, also of a block that cannot be read or is not closed."""
+    if not text.startswith(_FENCES):
+        return 0
+    unclosed = _UNCLOSED.match(text)
+    return read_frontmatter(text).block_end or (unclosed.end() if unclosed else 0)
+
+
+def _properties(note: NoteText, hit: int) -> Iterator[Sentence]:
+    values = {name.casefold(): value for name, value in note.row.frontmatter.items()}
+    for match in _PROPERTY.finditer(note.text, 0, first_quotable(note.text)):
+        name = match["name"].strip("\"'")
+        value = values.get(name.casefold())
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        if name.casefold() not in _UNQUOTED and shown not in (None, "") and not isinstance(shown, dict):
+            end = match.start() + len(match[0].rstrip())
+            yield Sentence(
+                note, match.start(), end, f"{name}: {shown}", hit, None, None, (), property_name=name
+            )
+
+
 def _whole_paragraphs(text: str, span: Span) -> Span:
     """Returns the span extended to blank lines, so that no sentence is cut, without the frontmatter."""
-    first = body_start(text)
+    first = first_quotable(text)
     start, end = max(first, span[0]), max(first, span[1])
     low = max(first, start - _REACH)
     before = [match.end() for match in _BLANK.finditer(text, low, start)]
@@ -185,7 +262,7 @@ def _sentences(note: NoteText, span: Span, headings: Iterable[Heading], hit: int
     for first, last in shown.units:
         own = shown.source(first), shown.source(last - 1) + 1
         text = shown.text[first:last]
-        if _WORD.search(text) and not _overlaps(own, titles):
+        if WORD_CHAR.search(text) and not _overlaps(own, titles):
             block = next((span for span in code if _overlaps(own, [span])), None)
             first, last = own if block else _with_markup(source, own)
             within = (start + block[0], start + block[1]) if block else None
@@ -211,12 +288,12 @@ def _block_id(text: str, start: int, end: int) -> str:
     line = _line(text, start, end)
     if found := _BLOCK_ID.search(line):
         return found[1]
-    if _ITEM.match(line):
+    if ITEM.match(line):
         return ""
     after = _BLANK.search(text, end)
     paragraph = text[start : after.start() if after else len(text)].rstrip()
     last = paragraph.rpartition("\n")[2]
-    found = None if _ITEM.match(last) else _BLOCK_ID.search(paragraph)
+    found = None if ITEM.match(last) else _BLOCK_ID.search(paragraph)
     return found[1] if found else ""
 
 

@@ -100,7 +100,7 @@ class StreamOptions:
     def check(self) -> None:
         """Raises QueryCancelledError if the caller no longer waits."""
         if self.is_cancelled():
-            raise QueryCancelledError("nobody waits for the answer any more")
+            raise QueryCancelledError("the caller no longer waits for the answer")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,7 @@ One module for each system (systemd, launchd, Windows' task scheduler) behind th
 from __future__ import annotations
 
 from vault_indexer.autostart.choose import SUPERVISORS, supervisor, supervisor_of_platform
-from vault_indexer.autostart.supervisor import (
-    Environment,
-    ServiceSpec,
-    ServiceStatus,
-    Supervisor,
-    escape_path,
-    slug,
-)
+from vault_indexer.autostart.supervisor import Environment, ServiceSpec, ServiceStatus, Supervisor
 
 __all__ = [
     "SUPERVISORS",
@@ -21,8 +14,6 @@ __all__ = [
     "ServiceSpec",
     "ServiceStatus",
     "Supervisor",
-    "escape_path",
-    "slug",
     "supervisor",
     "supervisor_of_platform",
 ]

@@ -23,9 +23,9 @@ from vault_indexer.autostart.supervisor import (
     refuse_control_characters,
     slug,
     tell,
+    write_definition,
 )
 from vault_indexer.errors import ServiceError
-from vault_indexer.system import write_atomically
 
 _TRIES = 5
 _PAUSE_S = 0.5
@@ -73,11 +73,7 @@ class Launchd:
         if is_loaded and not changed:
             tell("launchctl", "kickstart", f"{domain}/{name}")
             return False
-        try:
-            self._agents.mkdir(parents=True, exist_ok=True)
-            write_atomically(file, text, mode=0o644)
-        except OSError as error:
-            raise ServiceError(f"cannot write {file}: {error.strerror}") from error
+        write_definition(file, text)
         if is_loaded:
             tell("launchctl", "bootout", f"{domain}/{name}")
         tell("launchctl", "enable", f"{domain}/{name}")

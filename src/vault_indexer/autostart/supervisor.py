@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.errors import ServiceError, UsageError
+from vault_indexer.system import write_atomically
 
 RESTART_S = 30
 """Between the end of a daemon that failed and its next start."""
@@ -63,7 +64,6 @@ class ServiceSpec:
     environment: Environment
 
     def log_file(self, name: str) -> Path:
-        """The log of the service `name`."""
         return self.log_folder / f"{name}.log"
 
     @property
@@ -165,6 +165,15 @@ def tell(*command: str) -> None:
     result = ask(*command)
     if result.status:
         raise ServiceError(f"`{' '.join(command)}` failed: {result.reason}")
+
+
+def write_definition(file: Path, text: bytes) -> None:
+    """Write the definition of a service. Raises ServiceError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, text, mode=0o644)
+    except OSError as error:
+        raise ServiceError(f"cannot write {file}: {error.strerror}") from error
 
 
 # Names of services, made of the paths of vaults.

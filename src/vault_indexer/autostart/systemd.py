@@ -19,16 +19,16 @@ from vault_indexer.autostart.supervisor import (
     refuse_control_characters,
     tell,
     unit_name,
+    write_definition,
 )
 from vault_indexer.errors import ServiceError
-from vault_indexer.system import write_atomically
 from vault_indexer.text.phrases import quantity
 
 _SYSTEMCTL = ("systemctl", "--user")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:=@+,-]+")
 _SHOWN = "LoadState,UnitFileState,ActiveState,SubState,MainPID,Result,NRestarts"
 
-# Only what a user's systemd can do, and what costs a daemon that reads notes nothing; docs/service.md has the
+# Only what a user's systemd can do, and what costs a daemon that reads notes nothing; decision 38 has the
 # reason for each that is left out. The colon keeps `$` in a path from naming a variable.
 _UNIT = """\
 # Written by `indexer service install`, which overwrites it: change it with `systemctl --user edit`.
@@ -73,11 +73,9 @@ class Systemd:
         return f"{unit_name(vault)}.service"
 
     def place(self, name: str) -> str:
-        """The file of the unit."""
         return str(self._units / name)
 
     def definition(self, spec: ServiceSpec) -> str:
-        """The unit file."""
         variables = sorted(spec.environment.variables.items())
         return _UNIT.format(
             description=_text(spec.description),
@@ -98,11 +96,7 @@ class Systemd:
         file = self._units / name
         changed = not file.is_file() or file.read_bytes() != text
         if changed:
-            try:
-                self._units.mkdir(parents=True, exist_ok=True)
-                write_atomically(file, text, mode=0o644)
-            except OSError as error:
-                raise ServiceError(f"cannot write {file}: {error.strerror}") from error
+            write_definition(file, text)
             tell(*_SYSTEMCTL, "daemon-reload")
         tell(*_SYSTEMCTL, "enable", name)
         ask(*_SYSTEMCTL, "reset-failed", name)  # fails where it never ran

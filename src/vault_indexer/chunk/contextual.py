@@ -12,7 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from vault_indexer.chunk.cutting import Outline, Span, import_function, paragraphs_of
+from vault_indexer.chunk.cutting.blocks import paragraphs_of
+from vault_indexer.chunk.cutting.sections import Outline
+from vault_indexer.chunk.cutting.spans import Span
+from vault_indexer.chunk.cutting.tokenizer_choice import import_function
 from vault_indexer.chunk.llm_client import (
     Asker,
     Question,

@@ -23,27 +23,6 @@ from vault_indexer.system import replace_file
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-__all__ = [
-    "MODEL_UNREACHED",
-    "PROMPT_CHARS",
-    "Asker",
-    "LimitedLlm",
-    "LlmSwitch",
-    "Question",
-    "UnusableAnswerError",
-    "batches",
-    "excerpt",
-    "is_index",
-    "json_list",
-    "json_table",
-    "one_line",
-    "reason_of",
-    "return_value",
-    "unreached_by",
-    "without_thoughts",
-]
-
-
 # A language model with one limit for the concurrent calls of several processes.
 
 
@@ -145,7 +124,7 @@ class KeptAnswers:
 
     def read(self, name: str) -> str | None:
         """The answer with that name, which becomes the most recently used; None if there is none."""
-        file = self._file(name)
+        file = self._folder / name
         with suppress(OSError, UnicodeDecodeError):
             answer = file.read_text("utf-8")
             os.utime(file)
@@ -154,7 +133,7 @@ class KeptAnswers:
 
     def add(self, name: str, answer: str) -> None:
         """Stores an answer, and removes old ones if there is no space for it."""
-        file = self._file(name)
+        file = self._folder / name
         with suppress(OSError, UnicodeEncodeError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle, temporary = tempfile.mkstemp(dir=file.parent, suffix=".part")
@@ -189,9 +168,6 @@ class KeptAnswers:
                         found = entry.stat(follow_symlinks=False)
                         size = -(-found.st_size // _BLOCK) * _BLOCK
                         yield _Answer(found.st_mtime_ns, entry.path, max(size, _BLOCK))
-
-    def _file(self, name: str) -> Path:
-        return self._folder / name
 
 
 # Queries to a language model: usable answers are stored on disk, and a model that is down is not called.
@@ -309,7 +285,7 @@ class Asker:
         """The pieces; none if the model has failed too often recently."""
         if time.monotonic() < self._not_before:
             raise ProviderError(
-                f"model {self._llm.name} failed {MAX_FAILURES} times in a row: it is not asked again"
+                f"model {self._llm.name} failed {MAX_FAILURES} times in a row: it is not called again"
             )
         try:
             yield from pieces()
@@ -355,7 +331,7 @@ def json_table(answer: str) -> dict[str, JsonValue]:
     answer = without_thoughts(answer)
     start, end = answer.find("{"), answer.rfind("}")
     if start < 0 or end < start:
-        raise UnusableAnswerError("the answer holds no JSON object")
+        raise UnusableAnswerError("the answer contains no JSON object")
     try:
         table: dict[str, JsonValue] = json.loads(answer[start : end + 1])
     except (ValueError, RecursionError) as error:
@@ -375,7 +351,7 @@ def one_line(answer: str, limit: int) -> str:
     """A sentence for display, on one line of at most `limit` characters. Raises UnusableAnswerError."""
     line = " ".join(answer.split()).strip("\"'`*# ")
     if not any(char.isalnum() for char in line):
-        raise UnusableAnswerError("the answer holds no words")
+        raise UnusableAnswerError("the answer contains no words")
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
@@ -425,12 +401,11 @@ class LlmSwitch:
     def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
         """Passes on the prompt. Raises ProviderError as the model does, and immediately while it is off."""
         if self._is_off:
-            raise ProviderError("the model has not been asked yet")
+            raise ProviderError("the model has not been called yet")
         return self._llm.complete(prompt, timeout_s=timeout_s, max_tokens=max_tokens)
 
     @contextmanager
     def off(self) -> Iterator[None]:
-        """Disables the model during the block."""
         self._is_off = True
         try:
             yield

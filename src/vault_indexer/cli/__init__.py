@@ -1,1 +1,1 @@
-"""The command `indexer`: one file a command, a table that loads the one that runs."""
+"""The command `indexer`: one file per command, and a table that loads the one that runs."""

@@ -1,4 +1,4 @@
-"""The command `indexer`: a table of commands, of which only the one that runs is loaded."""
+"""The command `indexer`: a table of commands. Only the command that runs is loaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Annotated, Any, NamedTuple
 
@@ -25,9 +25,10 @@ from vault_indexer.text.control_characters import clean
 
 
 class Command(NamedTuple):
-    """A command: its name, the module with its typer program, its line in the help, and its group there.
+    """A command: its name, the module of its typer program, its line in the help, and its group there.
 
-    A module without a dot is one of `cli.commands`. The program is `app` unless `module:NAME` names another.
+    A module name without a dot belongs to `cli.commands`. The program is `app` unless `module:NAME` gives
+    another name.
     """
 
     name: str
@@ -37,12 +38,6 @@ class Command(NamedTuple):
     argument: str = ""
 
 
-def _optional_commands() -> Iterator[Command]:
-    for extension in extensions():
-        for row in extension.commands:
-            yield Command(row.name, row.module, row.help, ADVANCED)
-
-
 ADVANCED = "Advanced"
 GROUPS = ("Begin", "Find", "Keep", "Run")
 
@@ -50,54 +45,52 @@ COMMANDS: tuple[Command, ...] = (
     Command("init", "init", "Add a folder of notes and index it.", "Begin", "[DIR]"),
     Command("help", "help", "Show the documentation of a command or topic.", "Begin", "[TOPIC]"),
     Command("search", "search", "Find notes by meaning, word and link.", "Find", "QUERY"),
-    Command("ask", "ask", "Quote what answers a question.", "Find", "QUESTION"),
-    Command("related", "related", "List the notes near a note.", "Find", "NOTE"),
+    Command("ask", "ask", "Answer a question with quotes from your notes.", "Find", "QUESTION"),
+    Command("related", "related", "List notes related to a note.", "Find", "NOTE"),
     Command("links", "links", "List links, backlinks and broken links.", "Find", "[NOTE]"),
+    Command("base", "base", "List the rows of an Obsidian base.", "Find", "NAME"),
     Command("open", "open", "Open the web page of your notes.", "Find"),
-    Command("status", "status", "Show how current the index is.", "Keep"),
+    Command("status", "status", "Show whether the index is up to date.", "Keep"),
     Command("check", "check", "Check configuration, index, notes and links.", "Keep"),
-    Command("rebuild", "rebuild", "Build the index again.", "Keep"),
+    Command("rebuild", "rebuild", "Rebuild the index.", "Keep"),
     Command("vault", "vault", "Add, list and remove vaults.", "Keep"),
     Command("config", "config", "Show and edit your configuration.", "Keep"),
-    Command("start", "start", "Keep the index current, in the background.", "Run"),
+    Command("start", "start", "Keep the index up to date in the background.", "Run"),
     Command("stop", "start:stop_app", "Stop the daemon.", "Run"),
-    Command("mcp", "mcp", "Answer agents, over standard input and output.", "Run"),
+    Command("mcp", "mcp", "Serve agents over standard input and output.", "Run"),
     Command("serve", "serve", "Run the daemon in the foreground.", ADVANCED),
-    Command("embed", "rebuild:embed_app", "Show, make or pause better vectors.", ADVANCED),
+    Command("embed", "rebuild:embed_app", "Show, create or pause better vectors.", ADVANCED),
+    Command("documents", "documents", "List documents; recognise text in images.", ADVANCED, "[ocr on|off]"),
     Command("pause", "pause", "Pause indexing in the daemon.", ADVANCED),
     Command("resume", "pause:resume_app", "Resume indexing in the daemon.", ADVANCED),
     Command("service", "service", "Let the system start the daemon at login.", ADVANCED),
+    Command("uninstall", "uninstall", "Remove indices, services and configuration.", ADVANCED),
     Command("inspect", "inspect", "Show how notes are read and split.", ADVANCED, "[NOTE...]"),
-    Command("export", "inspect:export_app", "Print all that the index contains, as JSON lines.", ADVANCED),
-    *_optional_commands(),
+    Command("export", "inspect:export_app", "Print the whole index as JSON lines.", ADVANCED),
+    *(Command(row.name, row.module, row.help, ADVANCED) for part in extensions() for row in part.commands),
     Command(
-        "completion",
-        "help:completion_app",
-        "Print the script that completes commands in a shell.",
-        ADVANCED,
-        "SHELL",
+        "completion", "help:completion_app", "Print the completion script for a shell.", ADVANCED, "SHELL"
     ),
 )
-"""Every command, in the order of the help."""
 
 HELP = "help"
-"""The command whose words are topics: `indexer help inspect` runs no other command."""
+"""The words after `help` are topics, so `indexer help inspect` runs no other command."""
 
 UNFORESEEN = 3
-"""Exit status of an error in this program: the index cannot be used, whatever the reason."""
+"""Exit status of an internal error. It is the status of an unusable index, since the index cannot be used."""
 
 
 def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) -> typer.Typer:
-    """The program, with the commands loaded whose names occur in the arguments.
+    """Creates the program, and loads the commands whose names occur in the arguments.
 
-    The command that runs is always among them, wherever it stands; the rest are names for help, completion
-    and errors, and are left out where the first word is a command.
+    They include the command that runs, wherever its name is. The other commands are only names for help,
+    completion and error messages, and are omitted if the first word is a command.
     """
     program = typer.Typer(
         name="indexer",
         cls=Program,
         no_args_is_help=True,
-        rich_markup_mode=None,  # plain help: drawing it with rich takes 80 ms of the 200 a help may take
+        rich_markup_mode=None,  # plain help: rich would take 80 ms of the 200 ms limit
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     program.callback()(flatten_parameters(_root))
@@ -131,10 +124,9 @@ def _add(program: typer.Typer, command: Command, loaded: typer.Typer) -> None:
 
 
 class Program(PlainGroup):
-    """`indexer`: its help has the commands in groups, and a wrong command is told of `search`."""
+    """`indexer`: its help lists the commands in groups, and an unknown command gets a hint at `search`."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands of each group, the options of every command, and where the rest is."""
         formatter.write_usage("indexer", "COMMAND")
         formatter.write_paragraph()
         formatter.write_text("Search your Markdown notes. Everything stays on this computer.")
@@ -149,7 +141,7 @@ class Program(PlainGroup):
         formatter.write_text(f"{ADVANCED} (indexer help advanced): {advanced}")
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As click does; of a word that is no command, the error says how to search for it."""
+        """Like click; for a word that is not a command, the error adds how to search for it."""
         try:
             return super().resolve_command(ctx, args)
         except Exception as error:
@@ -176,19 +168,19 @@ def _option_names(option: Any) -> str:
 
 
 def command_rows(group: str) -> list[tuple[str, str]]:
-    """The commands of a group as the help shows them: with their argument, and what they do."""
+    """The commands of a group for the help: each with its argument and its description."""
     shown = [(f"{one.name} {one.argument}", one.help) for one in COMMANDS if one.group == group]
     return [(f"{name:<{_NAME_WIDTH}}", does) for name, does in shown]
 
 
 def _not_loaded() -> None:
-    """Stands in the help only."""
+    """Placeholder for a command that only appears in the help."""
 
 
 def _print_version(wanted: bool) -> None:
-    """Eager: it needs no command."""
+    """An eager option, because it needs no command."""
     if wanted:
-        import importlib.metadata  # 20 ms that nothing else needs
+        import importlib.metadata  # takes 20 ms, and nothing else needs it
 
         typer.echo(importlib.metadata.version("vault-indexer"))
         raise typer.Exit
@@ -199,16 +191,15 @@ def _root(
     selection: VaultSelection,
     output: Output,
     version: Annotated[
-        bool,
-        typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version),
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    del version  # its callback has printed it
+    del version  # printed by its callback
     ctx.obj = (selection, output)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The process `indexer`: set up its streams, run one command, leave with its exit status."""
+    """The process `indexer`: sets up its streams, runs one command, and exits with its status."""
     sys.excepthook = _report_unforeseen
     open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -222,13 +213,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Run one command; the process keeps its streams and hooks. Raises SystemExit with the exit status."""
+    """Runs one command without changing streams and hooks of the process. Raises SystemExit with the exit
+    status."""
     command = program_of(_words(arguments, os.environ))
     command(args=list(arguments), prog_name="indexer")
 
 
 def program_of(arguments: Collection[str]) -> Any:
-    """The program as click runs it, without typer's options for completion, which are hidden."""
+    """Creates the click program, with typer's own completion options hidden."""
     command = typer.main.get_command(build(arguments))
     for option in command.params:
         if option.name in _OLD_COMPLETION and isinstance(option, TyperOption):
@@ -240,21 +232,21 @@ _OLD_COMPLETION = ("install_completion", "show_completion")
 
 
 def _words(arguments: Sequence[str], environ: Mapping[str, str]) -> list[str]:
-    """The words that may name the command to load: what runs, and what a shell asks to complete."""
+    """The words that may name the command to load, including a command line that a shell is completing."""
     return [HELP] if arguments[:1] == [HELP] else [*arguments, *_words_to_complete(environ)]
 
 
 def _words_to_complete(environ: Mapping[str, str]) -> list[str]:
-    """The command line that a shell asks to complete, as the scripts of `--show-completion` hand it over."""
+    """The command line that a shell is completing, as passed by typer's completion scripts."""
     if not environ.get("_INDEXER_COMPLETE"):
         return []
     return [word for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") for word in environ.get(name, "").split()]
 
 
 def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """One line instead of a traceback, with the location, for a bug report."""
+    """Prints one line with the location for a bug report, instead of a traceback."""
     frames = traceback.extract_tb(trace)
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
     print(f"indexer: internal error: {kind.__name__}: {clean(str(error))}{where}", file=sys.stderr)  # noqa: T201
-    # Raised from the hook, this becomes the status of the process (the hook's own would be 1, "no").
+    # Raised in the hook, this becomes the exit status. Otherwise it would be 1, which means "nothing found".
     raise SystemExit(UNFORESEEN)

@@ -1,7 +1,7 @@
-"""The vaults that were indexed on this computer: one record each in the state folder of the user.
+"""The vaults indexed on this computer: one record each in the user's state folder.
 
-A command that names no vault finds the folder that it runs in, or the only vault there is, by these records.
-A vault whose index folder or configuration was named for one command alone has none. Loads no configuration.
+They help a command without a given vault to find the one around the current folder, or the only one. A vault
+whose index folder or configuration was given for one command has no record. Loads no configuration.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from vault_indexer.errors import IndexUnusableError, LockedError
 from vault_indexer.system import folder_digest, folder_slug, read_own, state_folder, write_atomically
 
 _CURRENT = "CURRENT"
-"""The file that every index folder has once a build is complete."""
+"""A file in every index folder with a complete build."""
 
 
 class KnownVault(NamedTuple):
-    """A vault with an index. `is_removed`: the user took it off the list and kept the index."""
+    """A vault with an index. `is_removed` means that the user removed it and kept the index."""
 
     vault: str
     index_dir: str
@@ -32,22 +32,26 @@ class KnownVault(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """The folder of the notes, which may be gone."""
+        """The folder of the notes, which may not exist any more."""
         return Path(self.vault)
 
     @property
     def is_left_over(self) -> bool:
-        """Whether nobody searches the index any more: its vault was removed, or its folder is gone."""
+        """Whether the index is no longer used: its vault was removed, or its folder is gone."""
         return self.is_removed or not self.folder.is_dir()
 
 
 def has_index(index_dir: Path) -> bool:
-    """Whether the folder contains a complete index."""
     return (index_dir / _CURRENT).is_file()
 
 
+def is_index(folder: Path) -> bool:
+    """Whether the folder contains an index, or an unfinished build of one, and is no symbolic link."""
+    return (has_index(folder) or (folder / "generations").is_dir()) and not folder.is_symlink()
+
+
 def remember_vault(vault: Path, index_dir: Path, *, is_removed: bool = False) -> None:
-    """Record a vault that has an index. A disk that takes no record is no error: it is written next time."""
+    """Records a vault with an index. If the disk cannot be written, the next command tries again."""
     known = KnownVault(str(vault), str(index_dir), is_removed)
     path = _record(vault)
     if not has_index(index_dir) or _read(path) == known:
@@ -73,7 +77,7 @@ def recorded_vaults() -> list[KnownVault]:
 
 
 def known_vaults() -> dict[str, Path]:
-    """The folders of the vaults that can be searched, by a name made of each folder's name."""
+    """The folders of all usable vaults, by a name derived from the folder."""
     named: dict[str, Path] = {}
     for known in recorded_vaults():
         if not known.is_left_over:
@@ -82,8 +86,7 @@ def known_vaults() -> dict[str, Path]:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """The name of a vault, with a number behind it where it is taken; at most 40 characters, as a name may
-    have."""
+    """The name, with a number if it is taken; at most 40 characters, the limit for names."""
     numbers = (f"{name[:37]}-{number}" for number in range(2, len(taken) + 3))
     return name if name not in taken else next(one for one in numbers if one not in taken)
 
@@ -97,7 +100,7 @@ def _record(vault: Path) -> Path:
 
 
 def _read(path: Path) -> KnownVault | None:
-    """A record; None where there is none, or another user could have written it, or it is damaged."""
+    """A record; None if it is missing, damaged, or could have been written by another user."""
     try:
         found = json.loads(read_own(path))
         known = KnownVault(str(found["vault"]), str(found["index_dir"]), bool(found["is_removed"]))
@@ -106,32 +109,30 @@ def _read(path: Path) -> KnownVault | None:
     return known if os.path.isabs(known.vault) and os.path.isabs(known.index_dir) else None  # noqa: PTH117
 
 
-# Indices that nobody searches any more, and how one is deleted.
-
+# Left-over indices, and the deletion of an index.
 
 _PARTS = (
     *("CURRENT", "generations", "llm-cache", "llm-calls", "start-hint"),
     *("daemon.*", "start.json", "open.html", "address.json"),
 )
 _PARTS_OF_LOCK = ("lock", "lock.holder")
-"""What the program writes into an index folder. The folder `evals` is not among it: it contains grades that a
-person gave, and no rebuild brings them back."""
+"""The files that the program writes into an index folder. The folder `evals` is not among them: it contains
+grades by a person, which a rebuild cannot restore."""
 
 _LOOK_EVERY_S = 0.05
 
 
 def left_over_indices() -> list[KnownVault]:
-    """The recorded indices whose vault was removed or is gone."""
     return [known for known in recorded_vaults() if known.is_left_over]
 
 
 def delete_index(index_dir: Path, wait_s: float = 0) -> bool:
-    """Delete an index, with its folder unless that contains other files; True if the folder is gone.
+    """Deletes an index, and its folder unless it contains other files. Returns True if the folder is gone.
 
-    A process that closes the index gets `wait_s` seconds. Raises LockedError if one uses it after that,
-    IndexUnusableError for a folder that is no index or cannot be deleted.
+    A process that is closing the index gets `wait_s` seconds. Raises LockedError if one still uses it after
+    that, and IndexUnusableError if the folder is not an index or cannot be deleted.
     """
-    if not has_index(index_dir) or index_dir.is_symlink():
+    if not is_index(index_dir):
         raise IndexUnusableError(f"{index_dir} is not an index folder: nothing was deleted")
     lock = _locked(index_dir, wait_s)
     try:

@@ -1,4 +1,4 @@
-"""What the commands take: options as named tuples, and one way to run a command and tell its errors."""
+"""The options of commands as named tuples, and the wrapper that runs a command and reports its errors."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.errors import UnavailableError, UsageError, VaultIndexerError
 from vault_indexer.system import home_folder
 from vault_indexer.text.control_characters import clean
 
-# Names that a shell completes, and that options take.
-
+# Completion of names.
 
 _STRATEGIES = "vault_indexer.config.tables.chunking_options"
 _SOURCES = "vault_indexer.config.sources"
-"""Loaded by name, when a strategy is named: they import pydantic."""
+"""Imported by name when a strategy is given, because they import pydantic."""
 
 
 def strategies() -> tuple[str, ...]:
@@ -35,35 +35,34 @@ def strategies() -> tuple[str, ...]:
 
 
 def complete_strategy(incomplete: str) -> list[str]:
-    """What begins with the last name of a list with commas, behind the names before it."""
+    """Completes the last name of a comma-separated list."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in strategies() if name.startswith(last)]
 
 
 def complete_vault(incomplete: str) -> list[str]:
-    """The names of vaults that begin so: those of the user's table, else those that were indexed."""
+    """Completes the name of a vault: those of the user's table, otherwise all indexed ones."""
     folders = import_module("vault_indexer.cli.vault_folder")
     names = folders.vaults_to_choose(VaultSelection(), os.environ)
     return sorted(name for name in names if name.startswith(incomplete))
 
 
-_SHARED = "Everywhere"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 _SURROUNDINGS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
 )
-"""What a full or protected disk, or a file in the place of a folder, says: no mistake in this program."""
+"""The errors of a full or protected disk, or of a file in place of a folder: not errors of this program."""
 
 
 def _name_or_folder(text: str) -> Path:
-    """`./work` stays a folder, of which a Path keeps `work` only: a name."""
+    """Keeps `./work` a folder: a Path would drop the `./`, and `work` is a name."""
     path = Path(text)
     return path.absolute() if os.sep in text and len(path.parts) == 1 else path
 
 
 class VaultSelection(NamedTuple):
-    """Which vault, which index, which configuration."""
+    """The vault, index and configuration of a command."""
 
     vault: Annotated[
         Path | None,
@@ -73,7 +72,6 @@ class VaultSelection(NamedTuple):
             autocompletion=complete_vault,
             metavar="NAME|DIR",
             help="The vault: its name or its folder [INDEXER_VAULT].",
-            rich_help_panel=_SHARED,
         ),
     ] = None
     index_dir: Annotated[
@@ -82,7 +80,6 @@ class VaultSelection(NamedTuple):
             "--index-dir",
             metavar="DIR",
             help="The folder of the index [INDEXER_INDEX_DIR].",
-            rich_help_panel=_SHARED,
         ),
     ] = None
     config: Annotated[
@@ -91,43 +88,45 @@ class VaultSelection(NamedTuple):
             "--config",
             metavar="FILE",
             help="Use only this configuration file [INDEXER_CONFIG].",
-            rich_help_panel=_SHARED,
         ),
     ] = None
 
 
 class Output(NamedTuple):
-    """How data is printed."""
+    """The output format."""
 
-    json: Annotated[
-        bool,
-        typer.Option("--json", help="Print JSON.", rich_help_panel=_SHARED),
-    ] = False
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 
 
-Correct = Annotated[
-    bool,
-    typer.Option(" /--no-correct", help="Do not correct spelling."),
+NoteName = Annotated[str, typer.Argument(metavar="NOTE", help="The note's path in the vault, or its name.")]
+
+LogFile = Annotated[
+    Path | None, typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most.")
 ]
-"""As data it is the parameter `correct`, which is true by default: so the option exists only with "no"."""
 
 
-AllVaults = Annotated[
-    bool,
-    typer.Option("--all-vaults", help="All your vaults."),
-]
+def limit_option(help_text: str) -> Any:
+    return typer.Option("--limit", "-n", min=1, max=MAX_LIMIT, help=help_text)
+
+
+Fresh = Annotated[bool, typer.Option("--fresh", help="Index new changes first.")]
+
+Correct = Annotated[bool, typer.Option(" /--no-correct", help="Do not correct spelling.")]
+"""The parameter `correct` is true by default, so the option only exists as "no"."""
+
+
+AllVaults = Annotated[bool, typer.Option("--all-vaults", help="All your vaults.")]
 
 TakeOver = Annotated[
-    bool,
-    typer.Option("--take-over", help="Publish the vault in place of the index that publishes it now."),
+    bool, typer.Option("--take-over", help="Take over the publication of the vault from another index.")
 ]
 
 
 def _use_strategy(name: str) -> str:
-    """Set the strategy for this process and those that it starts."""
+    """Sets the strategy for this process and its child processes."""
     if name and name not in strategies():
         raise typer.BadParameter(
-            f"there is no strategy {clean(name)}. It is one of: {', '.join(strategies())}",
+            f"unknown strategy {clean(name)}; choose one of {', '.join(strategies())}",
             param_hint="--strategy",
         )
     if name:
@@ -142,41 +141,48 @@ Strategy = Annotated[
         metavar="NAME",
         autocompletion=complete_strategy,
         callback=_use_strategy,
-        help="Split the notes by this strategy, until the next rebuild.",
+        help="Split the notes by this strategy until the next rebuild.",
     ),
 ]
 
 
 Yes = Annotated[
-    bool,
-    typer.Option("--yes", "-y", help="Index any folder without asking, also / or your home folder."),
+    bool, typer.Option("--yes", "-y", help="Index any folder without asking, even / or your home folder.")
 ]
 
 
 def confirm_folder(folder: Path, yes: bool) -> None:
-    """Ask before a folder is indexed that is hardly meant. Raises UsageError if the answer is no, or if there
-    is no terminal to ask at."""
-    doubt = "" if yes else import_module("vault_indexer.vault").doubt_about(folder)
+    """Asks for confirmation before an unlikely folder is indexed. Raises UsageError if the answer is no, or
+    without a terminal."""
+    doubt = "" if yes else import_module("vault_indexer.vault.walk").doubt_about(folder)
     if not doubt:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{folder} {doubt}: add --yes to index it all the same")
-    if not typer.confirm(f"{clean(str(folder))} {doubt}. Index it all the same?", err=True):
-        raise UsageError(f"{folder} is not indexed")
+        raise UsageError(f"{folder} {doubt}: add --yes to init, start or rebuild to index it anyway")
+    if not typer.confirm(f"{clean(str(folder))} {doubt}. Index it anyway?", err=True):
+        raise UsageError(f"{folder} was not indexed")
 
 
 def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:
-    """The `app` of a module with one command; the help is the docstring of its function."""
+    """Creates the typer program of a single command; its help is the docstring of the function."""
     app = typer.Typer()
     app.command(cls=cls)(flatten_parameters(function))
     return app
 
 
-def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., None]:
-    """The function as typer wants it: a parameter that is a named tuple becomes one option per field.
+def command_group(**functions: Callable[..., int | None]) -> typer.Typer:
+    """Creates the typer program of a command with subcommands, given by their names."""
+    app = typer.Typer(no_args_is_help=True)
+    for name, function in functions.items():
+        app.command(name)(flatten_parameters(function))
+    return app
 
-    What a user gave before the command's name counts where it was not given after it. The function
-    returns the exit status, None for 0; errors of our tree become their message and status.
+
+def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., None]:
+    """Converts a function for typer: a parameter that is a named tuple becomes one option per field.
+
+    Options before the command's name apply if they are not repeated after it. The function returns the exit
+    status (None for 0); a VaultIndexerError becomes its message and status.
     """
     hints = get_type_hints(function, include_extras=True)
     grouped: list[tuple[str, Any]] = []
@@ -225,7 +231,7 @@ def _fields(kind: Any) -> list[inspect.Parameter]:
 
 
 def _exit_status(command: Callable[[], int | None]) -> int:
-    """The exit status of the command; what went wrong is on standard error."""
+    """Runs the command and returns its exit status; errors go to standard error."""
     try:
         status = command() or 0
         sys.stdout.flush()
@@ -236,7 +242,7 @@ def _exit_status(command: Callable[[], int | None]) -> int:
         return 130
     except BrokenPipeError:
         _discard_output()
-        return 0  # who reads has read enough: no error, and not the answer "no"
+        return 0  # the reader stopped early, which is not an error
     except OSError as error:
         if error.errno not in _SURROUNDINGS:
             raise
@@ -247,7 +253,7 @@ def _exit_status(command: Callable[[], int | None]) -> int:
         advice = "; set HOME to your home folder" if is_home_missing else ""
         complain(UnavailableError(f"{error.strerror}{where}{advice}"))
         return UnavailableError.exit_code
-    except ValueError as error:  # pydantic's are
+    except ValueError as error:  # pydantic's errors are ValueErrors
         ended = _interruption(error)
         if ended is None:
             raise
@@ -256,8 +262,8 @@ def _exit_status(command: Callable[[], int | None]) -> int:
 
 
 def _interruption(error: BaseException) -> int | None:
-    """The exit status if a signal is at the root of the error: if one comes while pydantic calls a function
-    of ours, pydantic makes an error of its own of it."""
+    """The exit status if a signal caused the error: pydantic converts exceptions that are raised while it
+    calls one of our functions."""
     cause = error.__cause__
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):
@@ -269,12 +275,12 @@ def _interruption(error: BaseException) -> int | None:
 
 
 def _discard_output() -> None:
-    """Python flushes at exit: into nothing, rather than into an error about it."""
+    """Redirects standard output to the null device, so that Python's flush at exit does not fail."""
     with suppress(UnsupportedOperation):  # a stream in memory
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(error: VaultIndexerError) -> None:
-    """Each line of the message on standard error, without what a terminal would obey."""
+    """Prints each line of the message on standard error, without control characters."""
     for line in (str(error) or type(error).__name__).split("\n"):
         typer.echo(f"indexer: {clean(line, blank=_REPLACEMENT)}", err=True)

@@ -1,8 +1,8 @@
-"""Which folder is the vault of a command, and which note of it a person names. Loads no configuration.
+"""Finds the vault of a command, and the note that a user names. Loads no configuration.
 
-The order, the strongest first: the option `--vault`, the variable INDEXER_VAULT, the vault around the current
-folder, the key `vault` of the user's configuration, the only vault there is. Option and variable take a name,
-too: of the table `[vaults]`, or that of an indexed folder.
+The vault is, in this order: the option `--vault`, the variable INDEXER_VAULT, the vault around the current
+folder, the key `vault` of the user's configuration, the only vault. Option and variable also accept a name
+from the table `[vaults]` or that of an indexed folder.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from vault_indexer.errors import UsageError
 from vault_indexer.system import VAULT_CONFIG_NAME, folder_slug, home_folder, user_config_file, with_home
 
 VAULT_MARKERS = (".obsidian", VAULT_CONFIG_NAME)
-"""What makes a folder a vault: Obsidian's own folder, or our configuration."""
+"""The names that mark a folder as a vault: Obsidian's folder, or our configuration."""
 
 
 def named_or_enclosing_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The vault of the option or the variable, else the one around the current folder."""
+    """The vault of the option or the variable, otherwise the one around the current folder."""
     if selection.vault is not None:
         return _called(str(selection.vault), selection, environ) or selection.vault
     if named := environ.get("INDEXER_VAULT"):
@@ -31,8 +31,8 @@ def named_or_enclosing_vault(selection: VaultSelection, environ: Mapping[str, st
 
 
 def vaults_to_choose(selection: VaultSelection, environ: Mapping[str, str]) -> dict[str, Path]:
-    """The vaults that a command may mean that names none and runs in none, by name: that of the key `vault`,
-    else those of the table, else all that were indexed."""
+    """The possible vaults, by name, of a command that names none and runs in none: that of the key `vault`,
+    otherwise those of the table, otherwise all indexed ones."""
     default = default_vault(selection, environ)
     if default is not None:
         return {folder_slug(default): default}
@@ -40,18 +40,17 @@ def vaults_to_choose(selection: VaultSelection, environ: Mapping[str, str]) -> d
 
 
 def names_vaults(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
-    """Whether the configuration names a vault, by the key `vault` or in its table."""
     return default_vault(selection, environ) is not None or bool(vaults_in_config(selection, environ))
 
 
 def only_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The vault of a command that names none and runs in none, if there is no choice."""
+    """The only possible vault of a command that names none and runs in none; None if there are several."""
     found = vaults_to_choose(selection, environ)
     return next(iter(found.values())) if len(found) == 1 else None
 
 
 def is_pinned(selection: VaultSelection, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether an index folder or a configuration was named for this command alone."""
+    """Whether an index folder or a configuration is given for this command."""
     named = (environ.get("INDEXER_INDEX_DIR"), environ.get("INDEXER_CONFIG"))
     return any((selection.index_dir, selection.config, *named))
 
@@ -65,24 +64,24 @@ def enclosing_vault_here(selection: VaultSelection, environ: Mapping[str, str]) 
 
 
 def enclosing_vault(folder: Path, home: Path | None, listed: Collection[Path] = ()) -> Path | None:
-    """The nearest folder with a marker, or that is listed (resolved), from `folder` upwards.
+    """The nearest folder, from `folder` upwards, that has a marker or is in `listed` (resolved paths).
 
-    The search ends with the home folder, since what lies above belongs to nobody or to everybody, and at the
-    border of the file system, as git's does: a removable disk is no part of a vault around its mount point.
+    The search ends at the home folder, because the folders above are shared, and at the border of the file
+    system, like git's: a removable disk does not belong to a vault around its mount point.
     """
     return next((level for level in _upwards(folder, home) if level in listed or is_vault(level)), None)
 
 
 def is_vault(folder: Path) -> bool:
-    # os.path: Path.exists raises for a folder that may not be entered.
+    # os.path, because Path.exists raises for a folder without permission.
     return any(os.path.exists(folder / marker) for marker in VAULT_MARKERS)  # noqa: PTH110
 
 
 def default_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The key `vault` of the configuration, read without the rest of it.
 
-    None where there is no such file, no such key, or anything is wrong with either: whoever loads the
-    whole configuration says what.
+    None if the file or the key is missing or invalid: errors are reported when the whole configuration is
+    loaded.
     """
     file = config_of(selection, environ) or user_config_file(environ)
     named = _top_level(file).get("vault")
@@ -92,7 +91,7 @@ def default_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path
 
 
 def config_of(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The configuration file that was named for this command; None for the user's own."""
+    """The configuration file given for this command; None for the user's own."""
     if selection.config is not None:
         return selection.config
     named = environ.get("INDEXER_CONFIG")
@@ -102,7 +101,7 @@ def config_of(selection: VaultSelection, environ: Mapping[str, str]) -> Path | N
 def vaults_in_config(selection: VaultSelection, environ: Mapping[str, str]) -> dict[str, Path]:
     """The folders of the table `[vaults]` by name, read without the rest of the configuration.
 
-    Empty where there is none, or where anything is wrong with it: whoever loads the whole says what.
+    Empty if the table is missing or invalid: errors are reported when the whole configuration is loaded.
     """
     file = config_of(selection, environ) or user_config_file(environ)
     table = _top_level(file).get("vaults")
@@ -117,7 +116,7 @@ def vaults_in_config(selection: VaultSelection, environ: Mapping[str, str]) -> d
 
 
 def _top_level(file: Path) -> dict[str, object]:
-    """The keys of a configuration file as they are written; none where it cannot be read."""
+    """The top-level keys of a configuration file; empty if it cannot be read."""
     import tomllib
 
     try:
@@ -127,8 +126,8 @@ def _top_level(file: Path) -> dict[str, object]:
 
 
 def _called(name: str, selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The folder of a vault that is called by its name; `./NAME` is a folder, and so is the name of an
-    indexed vault where there is such a folder here."""
+    """The folder of a vault by its name. `./NAME` is a folder, and so is the name of an indexed vault if a
+    folder of that name exists here."""
     if os.sep in name:
         return None
     named = vaults_in_config(selection, environ).get(name)
@@ -151,11 +150,12 @@ def current_folder() -> Path | None:
 
 
 def note_in_vault(note: str, vault: Path) -> str:
-    """A note as a person names it, as its path in the vault.
+    """Converts the user's name of a note to its path in the vault.
 
     An absolute path, or one that begins with `./`, `../` or `~/`, names that file. Any other text names the
-    file of this path below the current folder, if there is one in the vault, with or without `.md`. Else it
-    is left as it is: a path in the vault, or a name. Raises UsageError for a file outside of the vault.
+    file with this path below the current folder, with or without `.md`, if the vault contains one. Otherwise
+    it is returned unchanged, as a path in the vault or a name. Raises UsageError for a file outside the
+    vault.
     """
     folder = current_folder()
     typed = with_home(note)
@@ -172,8 +172,8 @@ def note_in_vault(note: str, vault: Path) -> str:
 
 
 def vault_of_note(note: str, selection: VaultSelection, environ: Mapping[str, str]) -> VaultSelection:
-    """The selection, with the vault that has a note if none is named and there are several: the one around
-    that file, else the only one with a note of this path."""
+    """Adds the vault of a note to the selection if none is given and there are several: the vault around that
+    file, otherwise the only one with a note at this path."""
     choices = vaults_meant(selection, environ).values() if note.strip() else ()
     typed = with_home(note)
     file = (current_folder() or Path()) / typed
@@ -188,7 +188,8 @@ def _is_in(file: Path, vault: Path) -> bool:
 
 
 def shown_path(path: str, vault: Path) -> str:
-    """The path of a note for editors: from the current folder if the note lies below it, else absolute.
+    """The path of a note for editors: relative to the current folder if the note is below it, otherwise
+    absolute.
 
     It never begins with a dash, which would make it an option.
     """
@@ -221,23 +222,23 @@ def _exists(file: Path) -> bool:
 
 
 def _below(vault: Path, file: Path, note: str) -> str:
-    """The path in the vault of a file, whichever way it is reached: as typed, or through symlinks.
+    """The path of a file in the vault, given as typed or through symlinks.
 
-    A file that is not there stays absolute: a relative path could stand for a note of that name elsewhere.
+    A missing file stays absolute: a relative path could be that of another note with the same name.
     """
     plain = Path(os.path.normpath(file))
     for way in (plain, plain.parent.resolve() / plain.name, plain.resolve()):
         if way != vault and way.is_relative_to(vault):
             return way.relative_to(vault).as_posix() if _exists(way) else str(way)
-    raise UsageError(f"{note} is outside of the vault {vault}")
+    raise UsageError(f"{note} is outside the vault {vault}")
 
 
-# When a command is about all vaults of the table `[vaults]`. Loads no configuration.
+# Commands for all vaults of the table `[vaults]`. Loads no configuration.
 
 
 def keeps_all(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
-    """Whether a daemon that is started so keeps all vaults of the table: no vault and no index is named, and
-    it does not start in a vault that the table lacks."""
+    """Whether a new daemon would serve all vaults of the table: no vault or index is given, and the current
+    folder is not in a vault that the table lacks."""
     if names_one(selection, environ):
         return False
     table = vaults_in_config(selection, environ)
@@ -246,16 +247,16 @@ def keeps_all(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
 
 
 def asks_all(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
-    """Whether a question means all vaults of the table: there are several, it names none, is not asked in
-    one, and there is no key `vault` that says which is meant then."""
+    """Whether a request is for all vaults of the table: there are several, none is given by option, current
+    folder or the key `vault`."""
     if names_one(selection, environ) or enclosing_vault_here(selection, environ) is not None:
         return False
     return default_vault(selection, environ) is None and len(vaults_in_config(selection, environ)) > 1
 
 
 def vaults_meant(selection: VaultSelection, environ: Mapping[str, str]) -> dict[str, Path]:
-    """The vaults that a question about each of them means, by name: those of the table, else all that were
-    indexed. Empty where it names one, is asked in one, or there is no choice."""
+    """The vaults, by name, of a request for each of them: those of the table, otherwise all indexed ones.
+    Empty if one is given or the command runs in one, or if there are not several."""
     if names_one(selection, environ) or enclosing_vault_here(selection, environ) is not None:
         return {}
     found = vaults_to_choose(selection, environ)

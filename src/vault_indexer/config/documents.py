@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from vault_indexer.config.fields import Trust
 from vault_indexer.config.load import LoadedConfig
-from vault_indexer.config.schema import ALL_KEYS, SCHEMA, USER_STRATEGIES, Key, value_of
+from vault_indexer.config.schema import SCHEMA, USER_STRATEGIES, Key, value_of
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.values import toml_text
 
@@ -60,17 +60,15 @@ limit in [search]), .indexer.toml in the vault, your own configuration (on Linux
 ~/.config/vault-indexer/config.toml), the default. `indexer config show` prints what differs from the
 defaults, with its source. `indexer check` finds mistakes. docs/configuration.md has the other keys.
 
-A vault may come from someone else, so its .indexer.toml can hold only {}. Set everything else in your own
+A vault may come from someone else, so its .indexer.toml can contain only {}. Set everything else in your own
 configuration."""
 
 _USER_KEY = "Only your own configuration can set this."
 _USER_TABLE = "Only your own configuration can set these keys."
 _USER_STRATEGY = "Only your own configuration can choose this strategy."
 _USER_STRATEGY_AND_OPTIONS = "Only your own configuration can choose this strategy and set its options."
-_LINEAR_PATTERN = (
-    r"In a vault's file, it may not have lookaround, back-references or `\b`: what is left takes linear time."
-)
-_SECOND_LIST = "A list in a vault's file applies in addition, and can only exclude more notes."
+_LINEAR_PATTERN = r"In a vault's file, without lookaround, back-references and `\b`."
+_SECOND_LIST = "A list in a vault's file can only exclude more notes."
 _RESTART = "Takes effect when the daemon restarts."
 _ONLY_ON = "A vault's file can only turn this on."
 
@@ -94,7 +92,6 @@ def example_config() -> str:
 
 
 def example_keys() -> list[Key]:
-    """The keys of `config.example.toml`: the public ones and those of chunking."""
     return [key for key in SCHEMA.values() if key.is_public or key.name.startswith(_CHUNKING)]
 
 
@@ -139,7 +136,7 @@ def _toml_lines(introduction: str) -> Iterator[str]:
             restriction = "" if is_users else _key_restriction(key)
             yield from (
                 "",
-                *_comment(_join(_sentences(key.description), _restart(key), restriction, f"({_kind(key)})")),
+                *_comment(_join(key.description, _restart(key), restriction, f"({_kind(key)})")),
                 f"{key.name.rpartition('.')[2]} = {toml_text(key.default)}",
             )
 
@@ -162,16 +159,27 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def _block_text(name: str, keys: list[Key]) -> str:
-    """The table of some keys in Markdown; before it, what holds for all of them."""
-    restriction = _table_restriction(name, keys)
+    """The table of some keys in Markdown; before it, what applies to a whole strategy."""
+    restriction = _strategy_restriction(name, keys)
     lines = [restriction, ""] if restriction else []
-    lines += ["| key | default | unit | allowed | meaning |", "| --- | --- | --- | --- | --- |"]
+    lines += ["| key | default | allowed | meaning |", "| --- | --- | --- | --- |"]
     for key in keys:
-        restriction = "" if _is_users(keys) else _key_restriction(key)
-        meaning = _join(_sentences(key.description), _restart(key), restriction)
-        cells = (f"`{key.name}`", f"`{toml_text(key.default)}`", key.unit, key.allowed, meaning)
+        is_marked = key.trust is Trust.USER and not (restriction and _is_users(keys))
+        marks = "¹" * is_marked + "²" * (not key.is_followed)
+        meaning = _join(key.description, "" if key.trust is Trust.USER else _key_restriction(key))
+        default = _join(f"`{toml_text(key.default)}`", key.unit)
+        cells = (f"`{key.name}`{marks}", default, _allowed_beside_default(key), meaning)
         lines.append(f"| {' | '.join(_markdown(cell) for cell in cells)} |")
     return "\n".join(["", *lines, "", ""])
+
+
+def _allowed_beside_default(key: Key) -> str:
+    """What is allowed, without what the default next to it shows."""
+    if key.allowed in ("true or false", "a text", "a list; each a text"):
+        return ""
+    allowed = key.allowed if key.default else key.allowed.removesuffix(", or nothing")
+    allowed = re.sub(r"^(?:a (?:whole )?number (?:from (?=\S+ to \S+$))?|one of: )", "", allowed)
+    return allowed.replace("a list; each ", "list: ", 1)
 
 
 def _markdown(text: str) -> str:
@@ -182,9 +190,13 @@ def _markdown(text: str) -> str:
 
 
 def _table_restriction(table: str, keys: list[Key]) -> str:
+    return _strategy_restriction(table, keys) or (_USER_TABLE if _is_users(keys) else "")
+
+
+def _strategy_restriction(table: str, keys: list[Key]) -> str:
     if table.startswith(_CHUNKING) and table.removeprefix(_CHUNKING) in USER_STRATEGIES:
         return _USER_STRATEGY_AND_OPTIONS if _is_users(keys) else _USER_STRATEGY
-    return (_USER_TABLE if len(keys) > 1 else _USER_KEY) if _is_users(keys) else ""
+    return ""
 
 
 def _key_restriction(key: Key) -> str:
@@ -200,10 +212,6 @@ def _restart(key: Key) -> str:
 def _is_users(keys: Iterable[Key]) -> bool:
     """Whether a vault's file may set none of these keys."""
     return all(key.trust is Trust.USER for key in keys)
-
-
-def _sentences(description: str) -> str:
-    return f"{description[0].upper()}{description[1:]}."
 
 
 def _kind(key: Key) -> str:
@@ -296,12 +304,6 @@ def _origin(loaded: LoadedConfig, name: str) -> str:
 def _added(loaded: LoadedConfig, name: str) -> tuple[str, ...]:
     patterns: tuple[str, ...] = getattr(loaded.settings.files.of_vault, name.rpartition(".")[2])
     return patterns
-
-
-def keys_to_restart_for(before: Settings, after: Settings) -> list[str]:
-    """The keys that differ and that a running daemon does not follow."""
-    unfollowed = (key for key in ALL_KEYS.values() if not key.is_followed)
-    return [key.name for key in unfollowed if key.value(before) != key.value(after)]
 
 
 _SINGULARS = {

@@ -103,7 +103,7 @@ def changed_for_sure(
     except (tomli.TOMLDecodeError, TOMLKitError, LookupError, TypeError, ValueError, AttributeError):
         is_right = False
     if not is_right:
-        raise UsageError(f"{file} cannot be changed for sure: change {keys} by hand")
+        raise UsageError(f"{file} cannot be changed safely: change {keys} by hand")
     return changed
 
 
@@ -114,7 +114,7 @@ def _set(document: dict[str, object], place: KeyPath, value: object) -> None:
         assert isinstance(table, dict)
         table = table.setdefault(one, {})
     if not isinstance(table, dict):
-        raise TypeError(f"{tables} is no table")
+        raise TypeError(f"{tables} is not a table")
     if value is None:
         table.pop(name, None)
     else:
@@ -177,16 +177,14 @@ class StrategyInFile:
         """Raises UsageError for a strategy that is not a choice, and if an environment variable or an option
         decides it."""
         if strategy not in self.choices:
-            raise UsageError(f"strategy = {strategy[:60]!r}: allowed are {', '.join(self.choices)}")
+            raise UsageError(f"strategy = {strategy[:60]!r}: choose one of {', '.join(self.choices)}")
         origin = self.reload().origins[_KEY]
         if origin == STRATEGY_OPTION:
             raise UsageError(
                 f"{_KEY} is set by {origin} of the running program: start it without that option"
             )
         if origin != DEFAULT_ORIGIN and not origin.startswith("file "):
-            raise UsageError(
-                f"{_KEY} is set by {origin}, which counts more than {self.file}: change it there"
-            )
+            raise UsageError(f"{_KEY} is set by {origin}, which overrides {self.file}: change it there")
 
     def choose(self, strategy: str) -> None:
         """Write the strategy. The file stays unchanged if the resulting configuration is invalid.
@@ -201,7 +199,7 @@ class StrategyInFile:
         try:
             found = self.reload().settings.chunking.strategy
             if found != strategy:
-                raise UsageError(f"{_KEY} stays {found!r}: another file counts more than {self.file}")
+                raise UsageError(f"{_KEY} stays {found!r}: another file overrides {self.file}")
         except BaseException:
             self._restore(before)
             raise
@@ -261,7 +259,7 @@ def _read(file: Path) -> str:
 def _entries(text: str, file: Path) -> dict[str, object]:
     entries = parsed_config(text, file).get("vaults", {})
     if not isinstance(entries, dict):
-        raise UsageError(f"{file}: vaults is no table: change it by hand")
+        raise UsageError(f"{file}: vaults is not a table: change it by hand")
     return entries
 
 

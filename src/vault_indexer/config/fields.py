@@ -53,31 +53,23 @@ class Trust(Enum):
     """The user alone: user's file, a file named by --config, environment, option."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tuning:
-    """Marks a constant that no configuration sets: `INDEXER_TUNING`, tests and evaluation may."""
+class Mark(Enum):
+    """A property of a key."""
+
+    TUNING = "tuning"
+    """A constant that no configuration sets: `INDEXER_TUNING`, tests and evaluation may."""
+
+    PUBLIC = "public"
+    """One of the keys that most people need; the others are on the page of advanced keys."""
+
+    RESTART = "restart"
+    """It takes effect only after a restart of the daemon, which then asks for one."""
 
 
-TUNING = Tuning()
+TUNING, PUBLIC, RESTART = Mark
 
 _T = TypeVar("_T")
 Tuned = Annotated[_T, TUNING]
-
-
-@dataclass(frozen=True, slots=True)
-class Public:
-    """Marks one of the keys that most people need; the others are on the page of advanced keys."""
-
-
-PUBLIC = Public()
-
-
-@dataclass(frozen=True, slots=True)
-class Restart:
-    """Marks a key that takes effect only after a restart of the daemon, which then asks for one."""
-
-
-RESTART = Restart()
 
 
 class Table(BaseModel):
@@ -90,7 +82,7 @@ class Table(BaseModel):
     `config.example.toml` and `indexer init`'s file.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     trust: ClassVar[Trust] = Trust.USER
 
@@ -137,11 +129,7 @@ def _glob(value: str) -> str:
 
 
 Glob = Annotated[
-    str,
-    Field(min_length=1),
-    AfterValidator(_glob),
-    Allowed("a glob pattern, as in .gitignore"),
-    Trust.VAULT,
+    str, Field(min_length=1), AfterValidator(_glob), Allowed("a glob pattern, as in .gitignore"), Trust.VAULT
 ]
 Url = Annotated[
     str,

@@ -85,10 +85,9 @@ class Manifest(BaseModel):
             place = f"line {error.lineno}, column {error.colno}"
             raise ManifestError(f"manifest.toml: not valid TOML at {place}: {error.msg}") from error
         except (ValueError, TypeError, RecursionError) as error:
-            raise ManifestError("manifest.toml: holds a value that no manifest has") from error
+            raise ManifestError("manifest.toml: contains an invalid value") from error
 
     def to_toml(self) -> str:
-        """The text of `manifest.toml`."""
         import tomlkit
 
         return tomlkit.dumps(self.model_dump(mode="json", exclude_defaults=True))

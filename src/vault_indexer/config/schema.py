@@ -13,10 +13,15 @@ code or asks a model.
 
 from __future__ import annotations
 
+import ast
 import difflib
+import inspect
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Literal, Union, get_args, get_origin
@@ -39,20 +44,35 @@ def variable_of(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One value of the configuration: `name` is dotted (`search.weights.vector`), `allowed` is in words."""
+    """One value of the configuration: `name` is dotted (`search.weights.vector`)."""
 
     name: str
     default: object
-    allowed: str
-    unit: str
-    description: str
-    trust: Trust
-    """Who may set it."""
-
+    table: type[Table]
     field: FieldInfo
 
+    @property
+    def allowed(self) -> str:
+        """The values that it may have, in words."""
+        return describe(self.field.annotation, self.field.metadata)
+
+    @property
+    def unit(self) -> str:
+        units = [mark.name for mark in self.field.metadata if isinstance(mark, Unit)]
+        return units[-1] if units else ""
+
+    @property
+    def trust(self) -> Trust:
+        return trust_of(self.table, self.field)
+
+    @property
+    def description(self) -> str:
+        """The docstring below the field, in one line."""
+        tables = [table for table in self.table.__mro__ if issubclass(table, Table)]
+        texts = (_docstrings(table).get(self.name.rpartition(".")[2]) for table in tables)
+        return next(filter(None, texts), "")
+
     def value(self, settings: Settings) -> object:
-        """The value of the key in some settings."""
         return value_of(settings, self.name)
 
     @property
@@ -61,7 +81,6 @@ class Key:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is one of the keys that most people need."""
         return PUBLIC in self.field.metadata
 
     @property
@@ -76,6 +95,20 @@ class Key:
     def is_table(self) -> bool:
         """Whether the value is a table with names of the user's."""
         return get_origin(self.field.annotation) is dict
+
+
+@cache
+def _docstrings(table: type[Table]) -> Mapping[str, str]:
+    """The docstrings below the fields of a class. They are read from the source, and only when documents need
+    them: pydantic would read the source of every table at each start."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(table))).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    texts: dict[str, str] = {}
+    for field, text in pairwise(tree.body):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(words))):
+                texts[name] = " ".join(words.split())
+    return texts
 
 
 def describe(annotation: object, marks: Iterable[object] = ()) -> str:
@@ -138,7 +171,6 @@ def _bounds(marks: list[object]) -> str:
 
 
 def trust_of(table: type[Table], field: FieldInfo) -> Trust:
-    """Who may set this field of the table."""
     parts = list(_parts(field.annotation))
     marks = [mark for mark in [*field.metadata, *parts] if isinstance(mark, Trust)]
     if marks:
@@ -172,16 +204,7 @@ def _keys(table: Table, prefix: str = "") -> Iterator[Key]:
         if isinstance(default, Table):
             yield from _keys(default, f"{prefix}{name}.")
             continue
-        units = [mark.name for mark in field.metadata if isinstance(mark, Unit)]
-        yield Key(
-            name=prefix + name,
-            default=default,
-            allowed=describe(field.annotation, field.metadata),
-            unit=units[-1] if units else "",
-            description=field.description or "",
-            trust=trust_of(type(table), field),
-            field=field,
-        )
+        yield Key(prefix + name, default, type(table), field)
 
 
 def _tables(names: Iterable[str]) -> Iterator[str]:
@@ -339,3 +362,9 @@ def pattern_fault(value: object) -> str:
     except PatternError as error:
         return str(error)
     return ""
+
+
+def keys_to_restart_for(before: Settings, after: Settings) -> list[str]:
+    """The keys that differ and that a running daemon does not follow."""
+    unfollowed = (key for key in ALL_KEYS.values() if not key.is_followed)
+    return [key.name for key in unfollowed if key.value(before) != key.value(after)]

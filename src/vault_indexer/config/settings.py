@@ -3,7 +3,7 @@
 The classes mirror the TOML tables. A key is declared here (or in `chunking*.py`, or by an optional package)
 and nowhere else. `config show`, `indexer init`, `config.example.toml` and the tables of
 `docs/configuration.md` are written from these fields; `make docs` brings the last two up to date. A number
-needs a unit. A `description` is one to three sentences without the last full stop; text in double quotes
+needs a unit. The docstring below a key is its description: one to three sentences; text in double quotes
 becomes code in the docs.
 """
 
@@ -35,7 +35,7 @@ from vault_indexer.config.fields import (
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
 from vault_indexer.extensions import extensions, load, package_of
-from vault_indexer.model import SOURCE_SUFFIXES, LinkStyle
+from vault_indexer.model import DOCUMENT_KINDS, SOURCE_SUFFIXES, LinkStyle, SizeLimits
 
 
 def _memory(value: int) -> int:
@@ -50,6 +50,14 @@ def _source_suffix(value: str) -> str:
     return value
 
 
+def _document_kind(value: str) -> str:
+    if value not in _KIND_NAMES:
+        raise ValueError(_KINDS)
+    return value
+
+
+_KIND_NAMES = tuple(kind.name for kind in DOCUMENT_KINDS)
+_KINDS = f"kinds of documents: {', '.join(_KIND_NAMES)}"
 _LEAST_MEMORY_MB = 512
 """Memory for a process for edits, one for a build, and the builder's own, with the model that is always
 there."""
@@ -65,6 +73,7 @@ Origin = Annotated[
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
     Allowed("an origin such as app://obsidian.md or http://localhost:3000, without path or *"),
 ]
+DocumentKindName = Annotated[str, AfterValidator(_document_kind), Allowed(_KINDS)]
 SourceSuffix = Annotated[
     str, AfterValidator(_source_suffix), Allowed(f"suffixes of source files: {' '.join(SOURCE_SUFFIXES)}")
 ]
@@ -79,30 +88,45 @@ class VaultPatterns:
     exclude: tuple[str, ...] = ()
 
 
+class DocumentsSettings(VaultTable):
+    """Which files besides notes are read: PDF, office files, books, web pages and plain text. Their text is
+    searched as that of notes is."""
+
+    kinds: Annotated[tuple[DocumentKindName, ...], Trust.USER] = tuple(
+        kind.name for kind in DOCUMENT_KINDS if not kind.on_request
+    )
+    """The kinds to read; files of others are found by name only."""
+    folders: Annotated[tuple[Glob, ...], Trust.USER] = ()
+    """Read only documents whose path matches, such as "Papers/"; empty means all."""
+    max_file_bytes: Annotated[int, Field(ge=1024, le=1 << 30), Unit("bytes")] = 100 * 1024 * 1024
+    """Larger documents are skipped, and status names them."""
+    ocr: Annotated[bool, Trust.USER] = False
+    """Recognise the text in images and scanned PDFs, when the daemon is idle; needs the extra "ocr", one
+    core, and up to 900 MB of memory."""
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The kinds to read, images only with `ocr`."""
+        return tuple(kind for kind in self.kinds if self.ocr or kind != "image")
+
+
 class FilesSettings(VaultTable):
     """Which files of the vault are notes to index."""
 
-    include: Annotated[tuple[Glob, ...], Trust.NARROW, PUBLIC] = Field(
-        default=(), description="index only notes whose path matches; an empty list means every note"
-    )
-    exclude: Annotated[tuple[Glob, ...], Trust.NARROW, PUBLIC] = Field(
-        default=(),
-        description="never index notes whose path matches, even if include matches, too. Examples: "
-        '"Archive/", "*.draft.md"',
-    )
-    max_file_bytes: Annotated[int, Field(ge=1024, le=1 << 30), Unit("bytes")] = Field(
-        default=5 * 1024 * 1024,
-        description="larger notes are skipped, and status names them: they are exports, not notes",
-    )
-    sources: Annotated[tuple[SourceSuffix, ...], Trust.USER] = Field(
-        default=(),
-        description="index source files with these suffixes, too; their headings are their classes and "
-        'functions. The strategy "code" splits them at these: give it to them by a rule',
-    )
-    use_obsidian_filters: Annotated[bool, Trust.NARROW] = Field(
-        default=True, description="leave out the files that Obsidian excludes in .obsidian/app.json"
-    )
+    include: Annotated[tuple[Glob, ...], Trust.NARROW, PUBLIC] = ()
+    """Index only notes whose path matches; empty means all."""
+    exclude: Annotated[tuple[Glob, ...], Trust.NARROW, PUBLIC] = ()
+    """Never index notes whose path matches, even if include also matches. Examples: "Archive/",
+    "*.draft.md"."""
+    max_file_bytes: Annotated[int, Field(ge=1024, le=1 << 30), Unit("bytes")] = 5 * 1024 * 1024
+    """Larger notes are skipped, and status names them."""
+    sources: Annotated[tuple[SourceSuffix, ...], Trust.USER] = ()
+    """Also index source files with these suffixes; the strategy "code" splits them at functions and
+    classes."""
+    use_obsidian_filters: Annotated[bool, Trust.NARROW] = True
+    """Leave out the files that Obsidian excludes in .obsidian/app.json."""
     _of_vault: VaultPatterns = PrivateAttr(default=VaultPatterns())
+    _documents: DocumentsSettings = PrivateAttr(default=DocumentsSettings())
 
     @property
     def exclude_lists(self) -> tuple[tuple[str, ...], ...]:
@@ -115,8 +139,16 @@ class FilesSettings(VaultTable):
         return self.include, self._of_vault.include
 
     @property
+    def documents(self) -> DocumentsSettings:
+        """The table `documents`, which decides together with this one which files are read."""
+        return self._documents
+
+    @property
+    def limits(self) -> SizeLimits:
+        return SizeLimits(self.max_file_bytes, self._documents.max_file_bytes)
+
+    @property
     def of_vault(self) -> VaultPatterns:
-        """The lists of the vault's own file."""
         return self._of_vault
 
     def with_vault(self, patterns: VaultPatterns) -> FilesSettings:
@@ -129,12 +161,9 @@ class FilesSettings(VaultTable):
 class LinksSettings(VaultTable):
     """How links are written. After a change, the index is rebuilt automatically."""
 
-    style: Literal["auto", LinkStyle] = Field(
-        default="auto",
-        description="the program that the notes are written for: its links lead where they lead there. auto "
-        "takes the one whose configuration file is at the root of the vault, such as hugo.toml, else "
-        "obsidian",
-    )
+    style: Literal["auto", LinkStyle] = "auto"
+    """The program whose rules resolve links; auto recognises it by its configuration file, such as hugo.toml,
+    and otherwise means obsidian."""
 
     @property
     def style_of_build(self) -> LinkStyle:
@@ -150,40 +179,26 @@ class EmbeddingSettings(Table):
     provider: Annotated[
         Literal["auto", "wordllama", "multilingual", "e5", "minilm", "huggingface", "ollama", "openai"],
         PUBLIC,
-    ] = Field(
-        default="auto",
-        description="which program runs the model: auto takes multilingual, at once for a vault of up to "
-        "200 kB; for a larger one wordllama until the daemon, when it is idle, has made the vectors of "
-        "multilingual. Each provider except auto, wordllama and multilingual is an extra to install. Only "
-        "ollama and openai, which is any compatible URL, send text over the network",
-    )
-    model: Annotated[str, PUBLIC] = Field(
-        default="",
-        description="name or local path of the model; empty means the default of the provider. With "
-        'huggingface, an E5 model gets "query: " or "passage: " before each text, as it was trained',
-    )
-    url: Annotated[Url, PUBLIC, RESTART] = Field(
-        default="", description="base URL of ollama or openai; empty means the default of the provider"
-    )
-    api_key_env: Annotated[VariableName, PUBLIC, RESTART] = Field(
-        default="",
-        description="environment variable that holds the API key; the key itself is never in a file",
-    )
-    batch_size: Annotated[int, Field(ge=1, le=4096), Unit("texts"), RESTART] = Field(
-        default=64,
-        description="number of texts sent to the model in one call; a larger number is faster and "
-        "takes more memory",
-    )
+    ] = "auto"
+    """The program that runs the model: auto uses multilingual, in a vault of more than 200 kB only once the
+    idle daemon has created its vectors, and wordllama until then. The providers after multilingual are extras
+    to install. Only ollama and openai (any compatible server) send text over the network."""
+    model: Annotated[str, PUBLIC] = ""
+    """Name or local path of the model; empty means the default of the provider. With huggingface, E5 models
+    get their prefixes "query: " and "passage: "."""
+    url: Annotated[Url, PUBLIC, RESTART] = ""
+    """Base URL of ollama or openai; empty means the default of the provider."""
+    api_key_env: Annotated[VariableName, PUBLIC, RESTART] = ""
+    """Environment variable with the API key."""
+    batch_size: Annotated[int, Field(ge=1, le=4096), Unit("texts"), RESTART] = 64
+    """Number of texts sent to the model in one call; more is faster and needs more memory."""
     # "idf" is the smooth inverse frequency (SIF) of a token in this vault, "none" the plain mean
     token_weights: Tuned[Literal["idf", "none"]] = "idf"
-    max_upgrade_hours: Annotated[float, Field(ge=0, le=1000), Unit("hours")] = Field(
-        default=3.0,
-        description="with provider auto, vectors of the better model are made for a large vault only if that "
-        "takes at most so much processor time; 0 makes none",
-    )
-    upgrade_on_battery: bool = Field(
-        default=False, description="whether they are made while the machine runs on its battery"
-    )
+    max_upgrade_hours: Annotated[float, Field(ge=0, le=1000), Unit("hours")] = 3.0
+    """With provider auto, the most processor time for creating the vectors of a large vault; if it is too
+    little, none are created."""
+    upgrade_on_battery: bool = False
+    """Also create them on battery power."""
 
     @property
     def weighting(self) -> str:
@@ -192,7 +207,6 @@ class EmbeddingSettings(Table):
         return self.token_weights if weighted else ""
 
     def unweighted(self) -> EmbeddingSettings:
-        """The same model without token weights."""
         return self.model_copy(update={"token_weights": "none"})
 
 
@@ -200,33 +214,23 @@ class LlmSettings(Table):
     """The language model for chunking and answers. Without a model here, none is asked and nothing
     is sent."""
 
-    provider: Annotated[Literal["none", "ollama", "openai", "anthropic"], PUBLIC] = Field(
-        default="none",
-        description="which program runs the language model; none asks no model, openai is any compatible "
-        "URL. Each provider is an extra to install",
-    )
-    model: Annotated[str, PUBLIC] = Field(default="", description="name of the model at the provider")
-    url: Annotated[Url, PUBLIC] = Field(
-        default="", description="base URL; empty means the default of the provider; openai needs one"
-    )
-    api_key_env: Annotated[VariableName, PUBLIC] = Field(
-        default="",
-        description="environment variable that holds the API key; the key itself is never in a file",
-    )
-    temperature: Annotated[float, Field(ge=0, le=2), Unit("temperature")] = Field(
-        default=0.0, description="how much answers vary; 0 gives the most repeatable answers"
-    )
-    max_tokens: Annotated[int, Field(ge=1, le=1_000_000), Unit("tokens")] = Field(
-        default=1024, description="largest number of tokens in an answer"
-    )
-    context_window: Annotated[int, Field(ge=256, le=10_000_000), Unit("tokens")] = Field(
-        default=8192, description="largest number of tokens in prompt and answer together"
-    )
-    cache_dir: Annotated[OptionalFolder, RESTART] = Field(
-        default=None,
-        description="folder where answers are cached, for all indices that ask the same; empty "
-        "means the folder llm-cache of each index. A relative path starts at the folder of this file",
-    )
+    provider: Annotated[Literal["none", "ollama", "openai", "anthropic"], PUBLIC] = "none"
+    """The program that runs the language model; openai means any compatible server. Each requires an
+    extra."""
+    model: Annotated[str, PUBLIC] = ""
+    """Name of the model at the provider."""
+    url: Annotated[Url, PUBLIC] = ""
+    """Base URL; empty means the default of the provider; openai requires one."""
+    api_key_env: Annotated[VariableName, PUBLIC] = ""
+    """Environment variable with the API key."""
+    temperature: Annotated[float, Field(ge=0, le=2), Unit("temperature")] = 0.0
+    """How much answers vary; 0 varies least."""
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000), Unit("tokens")] = 1024
+    """Largest number of tokens in an answer."""
+    context_window: Annotated[int, Field(ge=256, le=10_000_000), Unit("tokens")] = 8192
+    """Largest number of tokens in prompt and answer together."""
+    cache_dir: Annotated[OptionalFolder, RESTART] = None
+    """Folder where answers are cached, which indices can share; empty means llm-cache in each index."""
 
 
 class AskSettings(VaultTable):
@@ -238,18 +242,12 @@ class AskSettings(VaultTable):
     sentences: Tuned[int] = 3  # sentences that an answer quotes
     max_tokens: Tuned[int] = 4000  # tokens of notes that one question sends to the language model
     min_relevance: Tuned[float] = 0.3  # relevance; passages below are not sent to the language model
-    never_send: Annotated[tuple[Glob, ...], Trust.USER] = Field(
-        default=(),
-        description="notes that no question sends to a language model: patterns of paths as in .gitignore, "
-        'and properties, as "[private]" or "[status:secret]". Such notes are still searched and quoted. '
-        'Examples: "Private/", "[private]"',
-    )
+    never_send: Annotated[tuple[Glob, ...], Trust.USER] = ()
+    """Notes that are never sent to a language model with a question, by path or property, such as "Private/"
+    or "[status:secret]". They are still searched and quoted."""
     timeout_s: Tuned[float] = 60.0  # seconds for a whole answer; the model is asked once more after that
-    judge: Annotated[bool, Trust.USER] = Field(
-        default=False,
-        description="have the language model look at each sentence of its answer once more, after the "
-        "checks that need none: one more request for each sentence",
-    )
+    judge: Annotated[bool, Trust.USER] = False
+    """Let the language model verify each sentence that passed the other checks, one request each."""
 
 
 class RecencyTier(VaultTable):
@@ -262,35 +260,28 @@ class RecencyTier(VaultTable):
 class RecencySettings(VaultTable):
     """Recently changed notes can rank a little higher."""
 
-    enabled: Annotated[bool, PUBLIC] = Field(
-        default=True,
-        description="rank recently changed notes a little higher. With false, age does not count, as "
-        "suits a reference work",
-    )
-    tiers: tuple[RecencyTier, ...] = Field(
-        default=(RecencyTier(days=7, boost=1.2), RecencyTier(days=30, boost=1.1)),
-        description='the score of a note changed in the last "days" is multiplied by "boost"; the largest'
-        " boost counts. Write them as one list",
-    )
+    enabled: Annotated[bool, PUBLIC] = True
+    """Rank recently changed notes a little higher; turn it off for reference works."""
+    tiers: tuple[RecencyTier, ...] = (RecencyTier(days=7, boost=1.2), RecencyTier(days=30, boost=1.1))
+    """The score of a note changed in the last "days" is multiplied by "boost"; the largest boost applies."""
+
+
+class SearchedDocumentsSettings(VaultTable):
+    """Documents among notes."""
+
+    weight: Annotated[float, Field(ge=0.1, le=1), Unit("factor")] = 0.9
+    """Factor for the score of a document, such as a PDF; below 1, equally good notes come first."""
 
 
 class WeightSettings(VaultTable):
     """How much each ranking counts."""
 
-    vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0,
-        description="weight of the ranking by meaning; 0 turns it off. Raise it if you search with other "
-        "words than you write",
-    )
-    keyword: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=1.0,
-        description="weight of the ranking by word; 0 turns it off. Raise it if you search for exact names",
-    )
-    graph: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
-        default=0.5,
-        description="weight of the ranking by link; 0 turns it off. Raise it if the texts of your links "
-        "say much about the notes",
-    )
+    vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = 1.0
+    """Weight of the ranking by meaning; 0 turns it off."""
+    keyword: Annotated[float, Field(ge=0, le=100), Unit("factor")] = 1.0
+    """Weight of the ranking by word; 0 turns it off."""
+    graph: Annotated[float, Field(ge=0, le=100), Unit("factor")] = 0.5
+    """Weight of the ranking by link; 0 turns it off. Raise it if link texts describe your notes well."""
 
 
 class SynonymSettings(Table):
@@ -303,59 +294,42 @@ class SynonymSettings(Table):
         Field(max_length=1000),
         Allowed("a list of groups; each a list of two or more words or phrases"),
         Trust.USER,
-    ] = Field(
-        default=(),
-        description="lists of words and phrases that mean the same to you, in any language. Example: "
-        "\"[['car', 'automobile'], ['notebook', 'commonplace book']]\"",
-    )
+    ] = ()
+    """Groups of words and phrases that mean the same to you, such as "[['car', 'automobile']]"."""
 
 
 class SearchSettings(VaultTable):
     """How a query becomes a ranking."""
 
-    limit: Annotated[int, Field(ge=1, le=200), Unit("notes"), PUBLIC] = Field(
-        default=10, description="number of notes that are shown, unless a search asks for another number"
-    )
+    limit: Annotated[int, Field(ge=1, le=200), Unit("notes"), PUBLIC] = 10
+    """Number of notes that a search shows."""
     candidates: Tuned[int] = 0  # chunks of each ranking; 0 is max(MIN_CANDIDATES, 2 x limit)
-    rerank: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
-        default=100,
-        description="number of chunks that reranking orders by all evidence, at least 2 x limit: the first of"
-        " the fusion of the rankings by meaning, word and link. 0 turns it off; the order is that of the"
-        " fusion then, by ranks alone",
-    )
+    rerank: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = 100
+    """Number of chunks that are reranked by all evidence, at least 2 x limit; 0 keeps the order of the
+    fusion."""
     rrf_k: Tuned[int] = 60  # ranks: the constant of reciprocal rank fusion
-    max_chunks_per_note: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
-        default=3,
-        description="largest number of hits from one note, so that a long note does not fill the page",
-    )
-    snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = Field(
-        default=240, description="length of the text shown around the match"
-    )
-    min_relevance: Annotated[float, Field(ge=0, le=1), Unit("relevance")] = Field(
-        default=0.0,
-        description="hits whose relevance is lower are left out; 0 shows all. A hit from 0.5 on is likely "
-        "about what the query asks",
-    )
+    max_chunks_per_note: Annotated[int, Field(ge=1, le=200), Unit("hits")] = 3
+    """Largest number of hits from one note."""
+    snippet_chars: Annotated[int, Field(ge=40, le=4000), Unit("characters")] = 240
+    """Length of the text shown around the match."""
+    min_relevance: Annotated[float, Field(ge=0, le=1), Unit("relevance")] = 0.0
+    """Hits with a lower relevance are left out; from 0.5, a hit is probably about the subject."""
     deadline_s: Tuned[float] = 30.0  # seconds
     max_parent_tokens: Tuned[int] = 2000  # tokens that --expand shows around a hit
     window_paragraphs: Tuned[int] = 3  # paragraphs on each side of a hit, with --expand window
     weights: WeightSettings = WeightSettings()
     recency: RecencySettings = RecencySettings()
+    documents: SearchedDocumentsSettings = SearchedDocumentsSettings()
     synonyms: SynonymSettings = SynonymSettings()
 
 
 class WatchSettings(VaultTable):
     """How the daemon notices changes."""
 
-    mode: Annotated[Literal["auto", "native", "poll"], RESTART] = Field(
-        default="auto",
-        description="how changes are found: auto polls only where the system cannot watch, such as on "
-        "network drives; native never polls, poll always does",
-    )
-    debounce_s: Annotated[float, Field(ge=0.05, le=60), Unit("seconds"), RESTART] = Field(
-        default=0.5,
-        description="time without further changes before a change is indexed: editors save in several steps",
-    )
+    mode: Annotated[Literal["auto", "native", "poll"], RESTART] = "auto"
+    """How changes are detected: auto polls only where the system cannot watch, such as on network drives."""
+    debounce_s: Annotated[float, Field(ge=0.05, le=60), Unit("seconds"), RESTART] = 0.5
+    """Time without further changes before a change is indexed."""
     max_wait_s: Tuned[float] = 5.0  # seconds until a change is indexed while others keep coming
     # seconds that a missing note stays: programs save by deleting and renaming
     delete_hold_s: Tuned[float] = 2.0
@@ -368,54 +342,34 @@ class WatchSettings(VaultTable):
 class ServerSettings(Table):
     """The HTTP API of the daemon. It listens on 127.0.0.1 only; no key can change that."""
 
-    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port"), PUBLIC, RESTART] = Field(
-        default=0,
-        description="port on 127.0.0.1; 0 takes that of the last daemon of the index, or one that the system "
-        "chooses, and clients read it from daemon.json",
-    )
-    allowed_origins: Annotated[tuple[Origin, ...], RESTART] = Field(
-        default=("app://obsidian.md",),
-        description="browser origins that may call the API; all others get status 403",
-    )
+    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port"), PUBLIC, RESTART] = 0
+    """Port on 127.0.0.1; 0 reuses that of the last daemon of the index, or lets the system choose. Clients
+    read it from daemon.json."""
+    allowed_origins: Annotated[tuple[Origin, ...], RESTART] = ("app://obsidian.md",)
+    """Browser origins that may call the API."""
     max_concurrent: Tuned[int] = 32  # requests at the same time; further ones wait
     timeout_s: Tuned[float] = 30.0  # seconds
-    token_env: Annotated[VariableName, RESTART] = Field(
-        default="",
-        description="environment variable that holds the token of the API, for clients that cannot read "
-        "daemon.json, such as a gateway; empty takes that of the last daemon of the index, or a new one",
-    )
+    token_env: Annotated[VariableName, RESTART] = ""
+    """Environment variable with the token of the API, for clients that cannot read daemon.json, such as a
+    gateway; empty reuses the last token or creates one."""
 
 
 class IndexSettings(Table):
     """Where the index is stored, and which resources indexing may use."""
 
-    backend: Literal["embedded", "milvus"] = Field(
-        default="embedded",
-        description="where the index is searched: embedded searches it here; milvus publishes it to a "
-        "server, too, where a gateway searches many vaults",
-    )
-    dir: Annotated[OptionalFolder, PUBLIC, RESTART] = Field(
-        default=None,
-        description="folder of the index; empty means a folder for this vault in the state folder of the "
-        "user. No sync tool copies it there. A relative path starts at the folder of this "
-        "file",
-    )
-    workers: Annotated[int, Field(ge=0, le=256), Unit("processes")] = Field(
-        default=0,
-        description="number of processes that read and embed notes; 0 means one per core. Fewer keep a "
-        "small machine responsive",
-    )
-    nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = Field(
-        default=10,
-        description="priority of those processes below other programs; 19 is the lowest",
-    )
+    backend: Literal["embedded", "milvus"] = "embedded"
+    """embedded searches the index here; milvus also publishes it to a server for gateways."""
+    dir: Annotated[OptionalFolder, PUBLIC, RESTART] = None
+    """Folder of the index; empty means one for this vault in your state folder, which sync tools do not
+    copy."""
+    workers: Annotated[int, Field(ge=0, le=256), Unit("processes")] = 0
+    """Number of processes that read and embed notes; 0 means one per core."""
+    nice: Annotated[int, Field(ge=0, le=19), Unit("niceness")] = 10
+    """Priority of those processes below other programs; 19 is the lowest."""
     # of Linux; the schedulers bfq and mq-deadline heed it
     io_priority: Tuned[Literal["idle", "low", "normal"]] = "low"
-    max_memory_mb: Memory = Field(
-        default=0,
-        description="memory that those processes may use together; with little memory fewer run. The "
-        "daemon itself, which holds the index for searches, does not count",
-    )
+    max_memory_mb: Memory = 0
+    """Maximum memory of those processes together; with little memory, fewer run."""
     max_note_seconds: Tuned[float] = 30.0  # seconds of processor time for reading one note; 0 is no limit
     # MB for reading one note, beyond what its process had; 0 is no limit
     max_note_memory_mb: Tuned[int] = 600
@@ -430,17 +384,13 @@ EXTENSION_TABLES: Mapping[str, type[ExtensionTable]] = MappingProxyType(
 class Settings(Table):
     """The whole configuration. Tables of optional packages are added below."""
 
-    vault: OptionalFolder = Field(
-        default=None,
-        description="the vault of commands that name none (no --vault, no INDEXER_VAULT) and that run "
-        "outside of any vault; empty means that there is none",
-    )
-    vaults: Annotated[VaultEntries, PUBLIC] = Field(
-        default_factory=dict,
-        description="the vaults that one daemon keeps together, by name: the name stands before the paths "
-        'of hits, and filters them ("vault:work"). "indexer vault add" writes it',
-    )
+    vault: OptionalFolder = None
+    """The vault of commands that run outside any vault without --vault or INDEXER_VAULT."""
+    vaults: Annotated[VaultEntries, PUBLIC] = Field(default_factory=dict)
+    """The vaults of one daemon, by name: the name precedes the paths of hits, and filters them
+    ("vault:work")."""
     files: FilesSettings = FilesSettings()
+    documents: DocumentsSettings = DocumentsSettings()
     links: LinksSettings = LinksSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -464,7 +414,6 @@ class Settings(Table):
         return settings
 
     def with_strategy(self, strategy: JsonValue) -> Self:
-        """Return a copy with another strategy and the same options."""
         return self.model_copy(update={"chunking": self.chunking.model_copy(update={"strategy": strategy})})
 
     @model_validator(mode="before")
@@ -476,6 +425,14 @@ class Settings(Table):
         for table in EXTENSION_TABLES.values():
             given = table.with_defaults(given)
         return given
+
+    @model_validator(mode="after")
+    def _joins_documents(self) -> Self:
+        if self.files.documents != self.documents:
+            files = self.files.model_copy()
+            files._documents = self.documents
+            object.__setattr__(self, "files", files)
+        return self
 
     @model_validator(mode="after")
     def _fits_extensions(self) -> Self:

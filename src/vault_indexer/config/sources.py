@@ -209,7 +209,7 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
     except RecursionError:
         yield ConfigProblem("TOML", "", "is nested too deeply", file.origin)
     except ValueError as error:  # numbers with thousands of digits, dates that no calendar has
-        yield ConfigProblem("TOML", "", f"holds a value that cannot be read: {error}", file.origin)
+        yield ConfigProblem("TOML", "", f"contains a value that cannot be read: {error}", file.origin)
     else:
         chunking = table.get("chunking")
         if isinstance(chunking, dict):
@@ -266,7 +266,10 @@ def _check_trust(raw: RawValue, user_file: Path) -> Parsed:
     elif TRUST.get(raw.key) is Trust.PATTERN:
         patterns = raw.value if isinstance(raw.value, list) else [raw.value]
         faults = filter(None, map(pattern_fault, patterns))
-        reason = f"a file inside a vault can only set what takes linear time: {next(faults, 'not a text')}"
+        reason = (
+            "a file inside a vault can only set expressions that take linear time: "
+            f"{next(faults, 'not a text')}"
+        )
     return mistake(raw, f"{reason}, because vaults are shared; {own}")
 
 

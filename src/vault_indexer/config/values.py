@@ -159,7 +159,7 @@ def _with_absolute_paths(value: object, base: Path | None) -> object:
 
 def _absolute_path(path: Path, base: Path | None) -> Path:
     if "\0" in str(path):
-        raise ValueError("a path holds no NUL")
+        raise ValueError("a path must not contain NUL")
     named = with_home(path)
     return base / named if base else named.absolute()
 

@@ -1,4 +1,4 @@
-"""The contract with other programs: what the JSON adds to a type, the requests, one codec for all types.
+"""The contract with other programs: the marks of JSON fields, the requests, and one codec for all types.
 
-It has no face: its modules are imported one by one. All are light: a command imports them before it asks.
+Import its modules one by one. All are light, because a command imports them before it sends a request.
 """

@@ -1,7 +1,8 @@
-"""From a dataclass to its JSON, and to the schema of that JSON. Both follow the fields and their marks.
+"""Encodes dataclasses as JSON and describes that JSON by a schema, both according to the fields and their
+marks.
 
-An encoder is Python source, made and compiled once for each type.
-A type whose keys are not known beforehand has a method `to_json`.
+An encoder is generated as Python source and compiled once for each type. A type whose keys are not known in
+advance has a method `to_json`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ _SELECTIONS_KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class JsonField:
-    """A key of the JSON of a dataclass. `source` is the attribute, with dots where it is that of a part."""
+    """A key in the JSON of a dataclass. `source` is the attribute, with dots if it belongs to a nested
+    object."""
 
     key: str
     source: str
@@ -46,34 +48,33 @@ class JsonField:
 
     @property
     def is_optional(self) -> bool:
-        """Whether the key may be missing."""
         return OMIT_EMPTY in self.marks or ON_REQUEST in self.marks
 
 
 @cache
 def json_fields(kind: type) -> tuple[JsonField, ...]:
-    """The keys of a dataclass, in their order. Raises TypeError for another type."""
-    # JsonValue is recursive: it stands for any JSON.
+    """Returns the keys of a dataclass in order. Raises TypeError for another type."""
+    # JsonValue is recursive; `object` means any JSON here.
     hints = get_type_hints(kind, localns={"JsonValue": object}, include_extras=True)
     return tuple(_json_fields(kind, hints, ""))
 
 
 def encode(value: object) -> Json:
-    """The JSON of a dataclass: dicts, lists, texts, numbers, true, false and None alone."""
+    """Encodes a dataclass as dicts, lists, texts, numbers, true, false and None."""
     kind: Any = type(value)
     return encoder(kind)(value)
 
 
 @cache
 def encoder(kind: type) -> Encoder:
-    """What makes the JSON of a type. Raises TypeError for a field whose type has no JSON."""
+    """Returns the function that encodes a type. Raises TypeError for a field whose type has no JSON form."""
     if hasattr(kind, "to_json"):
         return cast("Encoder", kind.to_json)
     return _compiled([one for one in json_fields(kind) if ON_REQUEST not in one.marks])
 
 
 def schema_of(kind: object) -> Json:
-    """The JSON schema of a type. Raises TypeError for one that has no JSON."""
+    """Returns the JSON schema of a type. Raises TypeError for a type without a JSON form."""
     inner, marks = split_marks(kind)
     origin, parts = get_origin(inner), get_args(inner)
     if inner is object:
@@ -87,15 +88,17 @@ def schema_of(kind: object) -> Json:
     if origin in (tuple, list):
         entry = schema_of(parts[0])
         if any(isinstance(mark, ChosenKeys) for mark in marks):
-            entry.pop("required")
+            # Only the keys that the request names are present.
+            entry = {key: value for key, value in entry.items() if key != "required"}
+            entry["title"] = f"Selected{entry['title']}"
         return {"type": "array", "items": entry}
     if origin in (Mapping, dict):
         return {"type": "object", "additionalProperties": schema_of(parts[1])}
-    raise TypeError(f"no JSON is known for {kind!r}")
+    raise TypeError(f"{kind!r} has no JSON form")
 
 
 def summary(kind: type) -> str:
-    """The first paragraph of a docstring, on one line, in the words of JSON."""
+    """Returns the first paragraph of the docstring on one line, with `null` for None."""
     return re.sub(r"\bNone\b", "null", " ".join((kind.__doc__ or "").partition("\n\n")[0].split()))
 
 
@@ -118,7 +121,7 @@ def _schema_of_type(kind: type) -> Json:
     if issubclass(kind, bytes | Path | Enum):
         return {"type": "string"}
     if not is_dataclass(kind):
-        raise TypeError(f"no JSON is known for {kind!r}")
+        raise TypeError(f"{kind!r} has no JSON form")
     found = [one for one in json_fields(kind) if ON_REQUEST not in one.marks]
     return {
         "title": kind.__name__,
@@ -157,7 +160,7 @@ def _compiled(chosen: Sequence[JsonField]) -> Encoder:
 
 
 def _expression(kind: object, marks: Marks, source: str, names: dict[str, object]) -> str:
-    """Python source for the JSON of a value, which `source` names."""
+    """Returns Python source that encodes the value named by `source`."""
     inner, own = split_marks(kind)
     marks = (*marks, *own)
     origin, parts = get_origin(inner), get_args(inner)
@@ -198,6 +201,6 @@ def _of_type(kind: type, marks: Marks, source: str, names: dict[str, object]) ->
     if issubclass(kind, Path | Enum):
         return f"str({source})"
     if not is_dataclass(kind):
-        raise TypeError(f"no JSON is known for {kind!r}")
+        raise TypeError(f"{kind!r} has no JSON form")
     names[f"make_{kind.__name__}"] = encoder(kind)
     return f"make_{kind.__name__}({source})"

@@ -1,4 +1,4 @@
-"""What the JSON of a field needs in addition to its type. It is in the field's `Annotated`."""
+"""Marks in a field's `Annotated` that its JSON needs in addition to the type."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from vault_indexer.errors import UsageError
 Marks = tuple[object, ...]
 
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
-"""The types of Python that JSON has, by its names."""
+"""The Python types that exist in JSON, with their JSON names."""
 
 
 class Digits(NamedTuple):
-    """A number is rounded to `digits` digits after the point, and kept within bounds where they are given."""
+    """Rounds a number to `digits` digits after the point, within optional bounds."""
 
     digits: int
     bounds: tuple[float, float] | None = None
 
 
 class Key(NamedTuple):
-    """The field has another name in the JSON."""
+    """Another name for the field in the JSON."""
 
     name: str
 
 
 class Words(NamedTuple):
-    """A truth value is one of two words in a request."""
+    """The two words for a boolean in a request."""
 
     no: str
     yes: str
 
 
 class Says(NamedTuple):
-    """What a parameter means and which values it takes; `above` is as `minimum`, but exclusive.
+    """The meaning of a parameter and its allowed values; `above` is an exclusive `minimum`.
 
-    `holds` says what a text means: a query or the name of a note, each with a bound in bytes; the name of a
-    chunking strategy, which a shell completes; "" for any other.
+    `holds` is the kind of a text: "query" or "note" (the name of a note), each limited in bytes, or
+    "strategy" (a chunking strategy, which a shell can complete); "" for any other text.
     """
 
     help: str
@@ -50,7 +50,7 @@ class Says(NamedTuple):
 
 
 class ChosenKeys(NamedTuple):
-    """Of each object of the list only the keys are sent that another field of the answer has (None: all)."""
+    """Limits the objects of a list to the keys in another field of the answer (None: all keys)."""
 
     by: str
 
@@ -59,41 +59,39 @@ HIDDEN = "hidden"
 """The field is not in the JSON."""
 
 OMIT_EMPTY = "omit empty"
-"""The key is missing where the value is empty; else it is there, whatever keys a request chooses."""
+"""The key is missing if the value is empty. Otherwise it is sent, whatever keys a request chooses."""
 
 ON_REQUEST = "on request"
-"""The key is there only if a request chooses it by its name."""
+"""The key is sent only if a request chooses it by name."""
 
 FLAT = "flat"
-"""The keys of the object stand in place of the field."""
+"""The keys of the object replace the field."""
 
 
 def split_marks(kind: object) -> tuple[Any, Marks]:
-    """A type and its marks."""
     return (get_args(kind)[0], get_args(kind)[1:]) if get_origin(kind) is Annotated else (kind, ())
 
 
-# How long a query, the name of a note, a list and a pause may be. Light: the daemon's client needs them.
-
+# Limits of requests. They are here because the daemon's client needs them and must start fast.
 
 MAX_QUERY_BYTES = 4096
-"""A query has at most this many bytes of UTF-8, however it was encoded on its way here."""
+"""The maximum size of a query in bytes of UTF-8, whatever encoding the client uses."""
 
 MAX_PATH_BYTES = 4096
-"""PATH_MAX of Linux: no file has a longer path."""
+"""PATH_MAX of Linux: no path of a file is longer."""
 
 MAX_LIMIT = 200
-"""Entries of an answer at most."""
+"""The maximum number of entries in an answer."""
 
 DEFAULT_MENTIONS = 50
-"""Mentions where no limit is given: each costs reading a note."""
+"""The number of mentions without a given limit: each requires reading a note."""
 
 MAX_PAUSE_S = 7 * 86_400
-"""A pause with an end is at most a week; one without is ended by `resume`."""
+"""The longest pause: one week. A pause without a duration lasts until `resume`."""
 
 
 def check_query(query: str, *, may_be_empty: bool = False) -> None:
-    """Raises UsageError for a query that is too long, or empty unless that is allowed (while typing)."""
+    """Raises UsageError for a query that is too long, or empty (allowed while the user is typing)."""
     if not (query.strip() or may_be_empty):
         raise UsageError("the query is empty: give at least one word")
     _check_size("the query", query, MAX_QUERY_BYTES)
@@ -109,4 +107,4 @@ def check_note_name(name: str) -> None:
 def _check_size(what: str, text: str, allowed: int) -> None:
     size = len(text.encode("utf-8", "replace"))
     if size > allowed:
-        raise UsageError(f"{what} has {size} bytes: at most {allowed} are allowed")
+        raise UsageError(f"{what} has {size} bytes: the maximum is {allowed}")

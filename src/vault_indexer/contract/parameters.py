@@ -1,6 +1,7 @@
-"""The parameters of a request, from the fields of its named tuple, and the check of what was sent.
+"""The parameters of a request, derived from the fields of its named tuple, and the validation of their
+values.
 
-The words of an error are those that pydantic uses, because clients have seen them since the first version.
+The error messages are those of pydantic, because clients have seen them since the first version.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from vault_indexer.contract.marks import (
 from vault_indexer.errors import UsageError
 
 Value = str | int | float | bool | None
-"""A parameter's value. None stands for one that is not given."""
+"""A parameter's value; None if it is not given."""
 
 Request = TypeVar("Request")
 
 ALIASES: Mapping[str, str] = MappingProxyType({"query": "q", "q": "query"})
-"""Names that are understood in addition to the parameter's own: other servers of searches call it so."""
+"""Alternative names of parameters, which other search servers use."""
 
 _VALUE_CHARS = 60
 _TRUE = frozenset({"1", "on", "t", "true", "y", "yes"})
@@ -40,7 +41,7 @@ _FALSE = frozenset({"0", "off", "f", "false", "n", "no"})
 
 
 class Range(TypedDict):
-    """Bounds under the names that typer has for them."""
+    """The bounds under typer's names."""
 
     min: int | None
     max: int | None
@@ -48,48 +49,46 @@ class Range(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter of an endpoint. One without `required` and `default` may be missing and is None then."""
+    """A parameter of an endpoint. Without `required` and `default`, a missing value is None."""
 
     name: str
     field: str = ""
-    """The field of the request, where there is one."""
+    """The field of the request, if there is one."""
 
     kind: type[str] | type[int] | type[float] | type[bool] = str
     holds: Literal["", "query", "note", "strategy"] = ""
-    """What a text means: a query or the name of a note, each with a bound in bytes; the name of a chunking
-    strategy, which a shell completes; "" for any other."""
+    """The kind of a text, as in `marks.Says`."""
 
     help: str
     required: bool = False
     default: Value = None
     choices: tuple[str, ...] = ()
     yes: str = ""
-    """Of a truth value that is one of two words, the word for true."""
+    """The word for true, if a boolean is sent as one of two words."""
 
     minimum: int | None = None
     above: int | None = None
-    """As `minimum`, but exclusive."""
+    """Like `minimum`, but exclusive."""
 
     maximum: int | None = None
     min_chars: int | None = None
     max_chars: int | None = None
-    """The longest text over HTTP, for one that `holds` gives no bound."""
+    """The maximum length over HTTP of a text that has no limit in bytes."""
 
     @property
     def max_bytes(self) -> int | None:
-        """The longest text in bytes of UTF-8. The service checks it, so that every way to ask gives the same
+        """The maximum size in bytes of UTF-8. The service checks it, so that all interfaces return the same
         message."""
         return {"query": MAX_QUERY_BYTES, "note": MAX_PATH_BYTES}.get(self.holds)
 
     @property
     def range(self) -> Range:
-        """The bounds as an option of the command line has them."""
         return {"min": self.minimum, "max": self.maximum}
 
     @property
     def schema(self) -> Json:
-        """The JSON schema of its values. It counts characters: a text within its bound in bytes is within it
-        also in characters."""
+        """The JSON schema of the values. It limits characters, so it never rejects a text within the limit in
+        bytes."""
         own_minimum = 1 if self.max_bytes and self.required else None
         bounds = {
             "minimum": self.minimum,
@@ -106,7 +105,7 @@ class Parameter:
 
 
 class WrongRequestError(Exception):
-    """What is wrong with the values of a request, on one line."""
+    """Describes all invalid values of a request on one line."""
 
 
 @cache
@@ -122,13 +121,12 @@ def parameters_of(kind: Any) -> tuple[Parameter, ...]:
 
 
 def own_name(name: str, names: Collection[str]) -> str:
-    """The parameter's own name, for one that others use."""
+    """Returns the parameter's own name for an alternative one."""
     own = ALIASES.get(name, name)
     return own if own in names else name
 
 
 def request_of(kind: type[Request], values: Mapping[str, Value]) -> Request:
-    """The request, from a value for each parameter."""
     return kind(
         **{
             one.field: values[one.name] == one.yes if one.yes else values[one.name]
@@ -140,10 +138,10 @@ def request_of(kind: type[Request], values: Mapping[str, Value]) -> Request:
 def validate(
     parameters: Sequence[Parameter], given: Mapping[str, object], *, is_strict: bool
 ) -> dict[str, Value]:
-    """A value for each parameter. A strict check takes each value in its own type only: JSON has types, a
-    query string has texts.
+    """Returns a value for each parameter. A strict check requires the type of the parameter, as JSON has
+    types; otherwise texts are converted, as in a query string.
 
-    Raises WrongRequestError for values that are wrong, missing or unknown: all of them, separated by "; ".
+    Raises WrongRequestError with all invalid, missing and unknown values, separated by "; ".
     """
     values: dict[str, Value] = {}
     problems = []
@@ -158,7 +156,7 @@ def validate(
             continue
         value = given[one.name]
         if one.kind is int and isinstance(value, float) and value.is_integer():
-            value = int(value)  # in JSON 2.0 and 2 are the same integer
+            value = int(value)  # 2.0 and 2 are the same integer in JSON
         try:
             values[one.name] = _value(one, value, is_strict=is_strict)
         except ValueError as error:
@@ -171,15 +169,15 @@ def validate(
 
 
 def check_bounds(request: object) -> None:
-    """Raises UsageError for a number of a request that is out of its bounds."""
+    """Raises UsageError for a number of a request that is out of bounds."""
     kind: Any = type(request)
     for one in parameters_of(kind):
         value = getattr(request, one.field)
         low, high = one.minimum, one.maximum
         if low is None or high is None or value is None or low <= value <= high:
             continue
-        least = max(1, low) if one.kind is int else low  # 0 stands for a configured number
-        raise UsageError(f"{one.name} {value:g}: allowed is {least} to {high}")
+        least = max(1, low) if one.kind is int else low  # 0 means the configured number
+        raise UsageError(f"{one.name} {value:g}: must be from {least} to {high}")
 
 
 def _parameter(field: str, kind: Any, marks: Sequence[object], default: Any, required: bool) -> Parameter:
@@ -208,7 +206,7 @@ def _parameter(field: str, kind: Any, marks: Sequence[object], default: Any, req
 
 
 def _value(parameter: Parameter, value: object, *, is_strict: bool) -> Value:
-    """The value in the type of the parameter. Raises ValueError."""
+    """Converts the value to the type of the parameter. Raises ValueError."""
     if value is None and not parameter.required and parameter.default is None:
         return None
     if parameter.choices:

@@ -1,8 +1,9 @@
-"""The requests: a named tuple for each row of the table of endpoints.
+"""The requests: a named tuple for each row of the endpoint table.
 
-What a parameter means, its bounds and its name over HTTP are marks of the field.
-From these come the checks of HTTP, `/openapi.json`, the schemas of tools, the client and the options of
-commands. A command imports the module before it asks a daemon: dataclasses would take 12 ms more to make.
+The marks of a field define the meaning of a parameter, its bounds and its name over HTTP. The checks of HTTP
+requests, `/openapi.json`, the schemas of tools, the client and the options of commands are derived from them.
+Commands import this module before they send a request, so it uses named tuples: creating dataclasses would
+take 12 ms more.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from vault_indexer.contract.marks import (
 )
 
 Expand = Literal["", "section", "window", "section_or_window", "parent"]
-"""How much text around a hit is wanted; "" for none, "parent" for what the chunk is a part of."""
+"""The extent of the text around a hit; "" for none, "parent" for the parent of the chunk."""
 
 ClusterKind = Literal["folder", "community"]
-"""How the notes of a vault are put together: by folder, or by the links between them."""
+"""Clusters of notes by folder, or by the links between them."""
 
 NoteOrder = Literal["path", "recent"]
-"""The order of a list of notes: by path, or those changed last first."""
+"""By path, or by time of the last change, newest first."""
 
 _MAX_LINE = 10**9
 
@@ -47,7 +48,7 @@ NoteName = Annotated[
     ),
 ]
 Fresh = Annotated[bool, Says(help="Wait until all changes made to the vault so far are indexed.")]
-Correct = Annotated[bool, Says(help="Search likely spellings of words that no note holds as well.")]
+Correct = Annotated[bool, Says(help="Also search likely spellings of words that no note contains.")]
 By = Annotated[
     bool,
     Key("by"),
@@ -57,24 +58,27 @@ By = Annotated[
 Fields = Annotated[
     str,
     Says(
-        help="The keys of each hit that are wanted, separated by commas; empty means all.",
+        help="The keys to return for each hit, separated by commas; empty means all.",
         max_chars=MAX_QUERY_BYTES,
     ),
 ]
 
 
 class SearchRequest(NamedTuple):
-    """One search. `limit` counts notes; 0 means the configured number. `expand` asks for the text around
-    each. Hits with a relevance below `min_relevance` are left out; None means the configured one.
+    """One search. `limit` is the number of notes; 0 means the configured one. With an `offset`, the first
+    of the notes are left out, and pages with the same query belong to one ranking of `MAX_LIMIT` notes.
+    `expand` adds the text around each hit. Hits with a relevance below `min_relevance` are left out; None
+    means the configured value.
 
-    `correct`: of words that are probably misspelt, likely spellings are searched as well. `stale`: each hit
-    says whether its file has changed since it was indexed; without it no file is looked at. `by_field`: it
-    says what each field gave to its BM25F score; without it a search is quicker.
+    With `correct`, likely spellings of probably misspelt words are also searched. With `stale`, each hit
+    reports whether its file has changed since it was indexed, which requires a look at the file. With
+    `by_field`, each hit reports the share of each field in its BM25F score; a search is faster without it.
     """
 
     query: Query
     limit: Annotated[
-        int, Says(help="Notes at most; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT)
+        int,
+        Says(help="Maximum number of notes; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT),
     ] = 0
     by_note: By = False
     fresh: Fresh = False
@@ -84,22 +88,31 @@ class SearchRequest(NamedTuple):
     min_relevance: Annotated[
         float | None,
         Says(
-            help="Leave out hits whose relevance is lower; without it, the configured one.",
+            help="Leave out hits with a lower relevance; the default is the configured one.",
             minimum=0,
             maximum=1,
         ),
     ] = None
     fields: Fields = ""
+    offset: Annotated[
+        int | None,
+        Says(
+            help="Notes to leave out at the beginning; pages belong together if each gives one, the first 0.",
+            minimum=0,
+            maximum=MAX_LIMIT,
+        ),
+    ] = None
     stale: Annotated[bool, HIDDEN] = True
     by_field: Annotated[bool, HIDDEN] = True
 
 
 class AskRequest(NamedTuple):
-    """One question. `use_model` False answers with quotes alone, also where a language model is configured.
+    """One question. If `use_model` is False, the answer only contains quotes, even if a language model is
+    configured.
 
-    `limit` 0 means the configured number of passages to read. `fresh`: changes made so far are indexed first.
-    `as_written`: sentences of a model are wanted one by one, while it writes. `show_prompt`: the model is not
-    asked, and the answer says what it would be sent.
+    `limit` 0 means the configured number of passages to read. With `fresh`, pending changes are indexed
+    first. With `as_written`, the sentences of a model are returned one by one while it writes. With
+    `show_prompt`, the model is not called, and the answer contains the prompt.
     """
 
     question: Annotated[
@@ -112,27 +125,29 @@ class AskRequest(NamedTuple):
     ]
     limit: Annotated[
         int,
-        Says(help="Passages to read at most; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT),
+        Says(
+            help="Maximum number of passages to read; 0 means the configured number.",
+            minimum=0,
+            maximum=MAX_LIMIT,
+        ),
     ] = 0
     use_model: Annotated[
         bool,
         Key("model"),
-        Says(help="Have the configured language model write the answer; without one, notes are quoted."),
+        Says(help="Let the configured language model write the answer; if there is none, notes are quoted."),
     ] = True
     fresh: Fresh = False
     as_written: Annotated[
-        bool,
-        Key("stream"),
-        Says(help="Send the answer as it arises, one JSON object on each line (application/x-ndjson)."),
+        bool, Key("stream"), Says(help="Stream the answer, one JSON object per line (application/x-ndjson).")
     ] = False
     show_prompt: Annotated[
         bool,
-        Says(help="Do not ask the language model; the key prompt of the answer is what it would be sent."),
+        Says(help="Do not call the language model; the key `prompt` of the answer is what would be sent."),
     ] = False
 
 
 class NoParameters(NamedTuple):
-    """A request that says all by its route."""
+    """A request without parameters."""
 
 
 class ExplainRequest(NamedTuple):
@@ -147,11 +162,11 @@ class RelatedRequest(NamedTuple):
     """Notes near a note."""
 
     note: NoteName
-    limit: Annotated[int, Says(help="Notes at most.", minimum=1, maximum=MAX_LIMIT)] = 10
+    limit: Annotated[int, Says(help="Maximum number of notes.", minimum=1, maximum=MAX_LIMIT)] = 10
 
 
 class LinksRequest(NamedTuple):
-    """Links of a note or of the vault. `limit` None: as many as the view has, of mentions a few."""
+    """Links of a note or of the vault. `limit` None means the default of the view."""
 
     note: Annotated[
         str,
@@ -161,35 +176,73 @@ class LinksRequest(NamedTuple):
     view: Annotated[
         Literal["note", "mentions", "unresolved", "orphans"],
         Says(
-            help="The links of a note, places that name it without a link, links of the vault that "
-            "lead nowhere, or notes without links."
+            help="The links of a note, places that mention it without a link, broken links of the vault, "
+            "or notes without links."
         ),
     ] = "note"
     limit: Annotated[
         int | None,
         Says(
-            help=f"Entries of each list at most. Without it: {DEFAULT_MENTIONS} mentions, all of the others.",
+            help=f"Maximum entries of each list. Default: {DEFAULT_MENTIONS} mentions, all of the others.",
             minimum=1,
             maximum=MAX_LIMIT,
         ),
     ] = None
+    rendered: Annotated[
+        bool, Says(help="Add the tree of each backlink's snippet, as `view` has it of a note.")
+    ] = False
+
+
+DEFAULT_ROWS, MAX_ROWS = 1_000, 10_000
+"""Rows of a base."""
+
+
+class BaseRequest(NamedTuple):
+    """The rows of a view of a base."""
+
+    note: Annotated[
+        str,
+        Key("path"),
+        Says(help="A base: its path in the vault, or its name, with or without `.base`.", holds="note"),
+    ]
+    view: Annotated[
+        str, Says(help="The name of the view; empty means the first.", max_chars=MAX_QUERY_BYTES)
+    ] = ""
+    limit: Annotated[int, Says(help="Maximum number of rows.", minimum=1, maximum=MAX_ROWS)] = DEFAULT_ROWS
+    shown_in: Annotated[
+        str,
+        Says(help="The note that embeds the base, `this` in its expressions; else the base.", holds="note"),
+    ] = ""
 
 
 class NotesRequest(NamedTuple):
-    """Which notes are listed, and in which order."""
+    """The filters and the order of a list of notes."""
 
     folder: Annotated[
-        str, Says(help="Notes in this folder and below it; empty: of all.", max_chars=MAX_QUERY_BYTES)
+        str,
+        Says(help="Only notes in this folder or its subfolders; empty means all.", max_chars=MAX_QUERY_BYTES),
     ] = ""
     tag: Annotated[
-        str, Says(help="Notes with this tag or one below it; empty: all.", max_chars=MAX_QUERY_BYTES)
+        str,
+        Says(help="Only notes with this tag or one below it; empty means all.", max_chars=MAX_QUERY_BYTES),
     ] = ""
     since: Annotated[
-        str, Says(help="Notes changed since then: 2026-01-31, 2026-01-31T09:30, 7d, today.", max_chars=40)
+        str,
+        Says(
+            help="Only notes changed since this time: 2026-01-31, 2026-01-31T09:30, 7d, today.", max_chars=40
+        ),
     ] = ""
-    order: Annotated[NoteOrder, Says(help="By path, or those changed last first.")] = "path"
-    limit: Annotated[int, Says(help="Notes at most.", minimum=1, maximum=MAX_LIMIT)] = 50
-    offset: Annotated[int, Says(help="How many are passed over.", minimum=0, maximum=_MAX_LINE)] = 0
+    order: Annotated[NoteOrder, Says(help="By path, or by time of the last change, newest first.")] = "path"
+    limit: Annotated[int, Says(help="Maximum number of notes.", minimum=1, maximum=MAX_LIMIT)] = 50
+    offset: Annotated[int, Says(help="Number of notes to skip.", minimum=0, maximum=_MAX_LINE)] = 0
+    name: Annotated[
+        str,
+        Says(
+            help="Only notes with these words, or parts of them, in the title, an alias or the path. They "
+            "are ordered by how well the name matches, unless `order` is recent.",
+            max_chars=MAX_QUERY_BYTES,
+        ),
+    ] = ""
 
 
 class NoteRequest(NamedTuple):
@@ -205,9 +258,11 @@ class GraphRequest(NamedTuple):
         str, Key("path"), Says(help="The note, as in /v1/related; or give `q`.", holds="note")
     ] = ""
     query: Annotated[str, Key("q"), Says(help="A query, instead of a note.", holds="query")] = ""
-    depth: Annotated[int, Says(help="Links from the note at most.", minimum=1, maximum=3)] = 1
-    limit: Annotated[int, Says(help="Files at most.", minimum=1, maximum=300)] = 150
-    related: Annotated[bool, Says(help="Add notes that are near in meaning.")] = True
+    depth: Annotated[
+        int, Says(help="Maximum number of links between the note and a file.", minimum=1, maximum=3)
+    ] = 1
+    limit: Annotated[int, Says(help="Maximum number of files.", minimum=1, maximum=300)] = 150
+    related: Annotated[bool, Says(help="Add notes with a similar meaning.")] = True
 
 
 class ClustersRequest(NamedTuple):
@@ -217,13 +272,12 @@ class ClustersRequest(NamedTuple):
         ClusterKind, Says(help="Notes of one folder, or notes that link to each other more than to others.")
     ] = "folder"
     folder: Annotated[
-        str,
-        Says(help="By folder: the folder whose folders are the clusters.", max_chars=MAX_QUERY_BYTES),
+        str, Says(help="By folder: the folder whose subfolders are the clusters.", max_chars=MAX_QUERY_BYTES)
     ] = ""
 
 
 class ViewRequest(NamedTuple):
-    """A note to be read."""
+    """A note for reading."""
 
     note: NoteName
     part: Annotated[
@@ -236,7 +290,7 @@ class ViewRequest(NamedTuple):
     line: Annotated[
         int,
         Says(
-            help="Of a very long note, the part with this line; 0 means its beginning.",
+            help="For a very long note, return the part with this line; 0 means its beginning.",
             minimum=0,
             maximum=_MAX_LINE,
         ),
@@ -256,7 +310,7 @@ class ChunksRequest(NamedTuple):
     strategy: Annotated[
         str,
         Says(
-            help="A strategy that needs no language model; empty: the index.",
+            help="A strategy that needs no language model; empty means the chunks of the index.",
             holds="strategy",
             max_chars=MAX_QUERY_BYTES,
         ),
@@ -268,31 +322,26 @@ class SentenceRequest(NamedTuple):
 
     note: NoteName
     sentence_id: Annotated[
-        str,
-        Key("id"),
-        Says(help="The id, such as Folder/Note_sentence_7.", max_chars=MAX_QUERY_BYTES),
+        str, Key("id"), Says(help="The id, such as Folder/Note_sentence_7.", max_chars=MAX_QUERY_BYTES)
     ]
 
 
 class CompleteRequest(NamedTuple):
-    """How the end of a query can go on."""
+    """The beginning of a query, to be completed."""
 
     query: Annotated[str, Key("q"), Says(help="The query up to the cursor.", max_chars=MAX_QUERY_BYTES)]
-    limit: Annotated[int, Says(help="Entries at most.", minimum=1, maximum=50)] = 12
+    limit: Annotated[int, Says(help="Maximum number of entries.", minimum=1, maximum=50)] = 12
 
 
-Refit = Annotated[bool, Says(help="Weigh words anew if the number of notes has changed much.")]
+Refit = Annotated[bool, Says(help="Recompute word weights if the number of notes has changed a lot.")]
 Force = Annotated[
-    bool,
-    Says(help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept then."),
+    bool, Says(help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept.")
 ]
-Better = Annotated[
-    bool, Says(help='Use the better model that `embedding.provider = "auto"` stands for, at once.')
-]
+Better = Annotated[bool, Says(help='Switch to the better model of `embedding.provider = "auto"` at once.')]
 
 
 class RebuildOptions(NamedTuple):
-    """What a rebuild may do."""
+    """Options of a rebuild, without those of its HTTP route."""
 
     refit: Refit = True
     force: Force = False
@@ -313,21 +362,23 @@ class RebuildRequest(NamedTuple):
 class VerifyRequest(NamedTuple):
     """Compare the vault with the index."""
 
-    repair: Annotated[bool, Says(help="Repair what differs.")] = False
+    repair: Annotated[bool, Says(help="Repair the differences.")] = False
 
 
 class EmbedRequest(NamedTuple):
-    """Have the vectors of the better model made while the daemon is idle, or not."""
+    """Pause or resume the creation of the better model's vectors."""
 
-    paused: Annotated[bool, Says(help="Make none until this is false, or the daemon starts again.")] = False
+    paused: Annotated[
+        bool, Says(help="Create no better vectors until this is false or the daemon restarts.")
+    ] = False
 
 
 class PauseRequest(NamedTuple):
-    """Pause indexing; `seconds` None: until it is resumed."""
+    """Pause indexing for `seconds`; None means until it is resumed."""
 
     seconds: Annotated[
         float | None,
-        Says(help="How long to pause; without it, until `/v1/resume`.", above=0, maximum=MAX_PAUSE_S),
+        Says(help="Duration of the pause; the default is until `/v1/resume`.", above=0, maximum=MAX_PAUSE_S),
     ] = None
 
 

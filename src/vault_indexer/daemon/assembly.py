@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vault_indexer.config import LoadedConfig, Manifest, Settings
 from vault_indexer.config.manifest import settings_of
-from vault_indexer.config.settings import EmbeddingSettings, FilesSettings
+from vault_indexer.config.settings import EmbeddingSettings, FilesSettings, IndexSettings
 from vault_indexer.config.tables.chunking import ContextualOptions
 from vault_indexer.errors import (
     DamagedError,
@@ -18,7 +18,7 @@ from vault_indexer.errors import (
     ProviderError,
     UnavailableError,
 )
-from vault_indexer.index.build import BuildSpec, Pool, build_next
+from vault_indexer.index.build import BuildSpec, build_next
 from vault_indexer.index.compatibility import (
     WEIGHTS_BLOB,
     StrategiesInUse,
@@ -29,10 +29,12 @@ from vault_indexer.index.compatibility import (
     upgraded_settings,
     weights_for_build,
 )
+from vault_indexer.index.derived import open_to_read
+from vault_indexer.index.jobs import Pool
 from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
-from vault_indexer.index.opening import open_to_read
-from vault_indexer.index.reading.prepare import FIRST_BYTES, sample_texts
-from vault_indexer.index.workers.budget import LOWEST_PRIORITY, PoolPlan, is_slow_model
+from vault_indexer.index.reading import FIRST_BYTES, sample_texts
+from vault_indexer.index.workers.budget import LOWEST_PRIORITY, PoolPlan, is_slow_model, upkeep_limits
+from vault_indexer.index.workers.pool import Slots
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import Progress, RebuildReport, SkippedFile
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
@@ -47,6 +49,7 @@ from vault_indexer.providers import (
 from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder, index_errors
 from vault_indexer.store.catalog import CatalogReader, is_sound
+from vault_indexer.system import usable_cores
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
 
@@ -89,7 +92,7 @@ LLM_CALLS = "llm-calls"
 folder of a daemon with several vaults."""
 
 
-_READ_BY = ("files", "index", "llm")
+_READ_BY = ("files", "documents", "index", "llm")
 """The configuration tables that workers read notes by. Their current values apply, not those of the build."""
 
 
@@ -195,12 +198,14 @@ class Assembly:
         except Exception:
             # This check is the fast one. The writer below verifies every page, which takes seconds.
             if not is_sound(generation.catalog):
-                raise DamagedError(f"{generation.catalog} is not what was written") from None
+                raise DamagedError(f"{generation.catalog} differs from the data written") from None
             raise
         model, caches = embedder.model, (generation.catalog,)
         worker = self._worker(settings, model, weights, caches)
         slow = self.is_slow(settings.embedding)
+        # A process of its own for work other than edits, so that no edit waits for it.
         pool, spare = self._pool(worker), self.make_pool(worker, 1)
+        documents = self.make_pool(_behind_edits(worker), 1)
         try:
             writer = IndexWriter(
                 generation,
@@ -210,13 +215,14 @@ class Assembly:
                 is_slow_model=slow,
                 strategies=StrategiesInUse(generation, settings),
                 link_style=fit.manifest.link_style,
+                document_pool=documents,
             )
         except BaseException:
             pool.close()
             raise
         reader = IndexReader(writer.holder, Searcher(embedder, self.settings.search), writer.model)
         upgrade = self._upgrade(worker, fit.manifest)
-        close = partial(_close, writer, pool, spare, *([upgrade.pool] if upgrade else []))
+        close = partial(_close, writer, pool, spare, documents, *([upgrade.pool] if upgrade else []))
         advice = self._advice(writer.holder, fit.manifest)
         return OpenGeneration(
             generation,
@@ -259,6 +265,8 @@ class Assembly:
             return opened.worker
         opened.writer.pool.become(self._pool(worker))
         opened.spare.become(self.make_pool(worker, 1))
+        if opened.writer.document_pool is not None:
+            opened.writer.document_pool.become(self.make_pool(_behind_edits(worker), 1))
         if opened.upgrade is not None and (upgrade := self._upgrade(worker, opened.manifest)) is not None:
             opened.upgrade.pool.become(upgrade.pool)
         return worker
@@ -293,9 +301,11 @@ class Assembly:
         self, found: Scan, report: Report, *, recompute_weights: bool, newest_only: bool
     ) -> tuple[Generation, RebuildReport]:
         index_dir = self.index_dir
+        # The newest generation first: it contains the most of the texts.
         known = [*reversed(index_dir.complete())]
         if self._predecessor.root != index_dir.root:
             known += reversed(self._predecessor.complete())
+        # A damaged catalog could give wrong vectors to a new index.
         caches = [one.catalog for one in known if is_sound(one.catalog)]
         weights = self._weights(found, recompute_weights=recompute_weights)
         model = make_embedder(self.settings, weights).model
@@ -336,7 +346,7 @@ class Assembly:
         return load_rules_for_index(self.vault, self.settings.files, self.index_dir)
 
     def _scan(self, rules: IgnoreRules) -> Scan:
-        return scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
+        return scan(self.vault, rules, limits=self.settings.files.limits)
 
     def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
         plain = replace(model_for(self.settings.embedding.unweighted()), dimension=model.dimension)
@@ -366,6 +376,13 @@ class Assembly:
         return IndexDir(self.shared_root)
 
 
+def _behind_edits(worker: WorkerSpec) -> WorkerSpec:
+    """Return the worker with a priority below that of workers that read edits."""
+    nice = upkeep_limits(worker.settings.index).nice
+    index = worker.settings.index.model_copy(update={"nice": nice})
+    return replace(worker, settings=worker.settings.model_copy(update={"index": index}))
+
+
 def _at_lowest(settings: Settings) -> Settings:
     """Return the settings with the lowest process priority."""
     return settings.model_copy(update={"index": settings.index.model_copy(update={"nice": LOWEST_PRIORITY})})
@@ -379,3 +396,34 @@ def _close(writer: IndexWriter, *pools: Pool) -> None:
     for pool in pools:  # first: their readers of the catalog would keep the log from being removed
         pool.close()
     writer.close()
+
+
+# The limits that the vaults of one process share.
+
+
+class SharedBudget:
+    """The limits that the vaults of one process share. Builds run one at a time, each with all workers. For
+    edits each vault has one worker, and together they run at most as many workers as a single vault would.
+    The workers of all vaults share the limit of calls to the language model.
+
+    Thread-safe. It is pickled with an assembly for a build in a separate process. There it limits only the
+    calls to the language model, because builds run one at a time.
+    """
+
+    def __init__(self, settings: IndexSettings | None, llm_calls: Path | None = None) -> None:
+        """`settings` of None set no limit. `llm_calls` is the folder that counts the calls of all vaults
+        (None: each vault counts its own)."""
+        self.build, self.vectors = Slots(), Slots()
+        self._slots = Slots(settings.workers or usable_cores()) if settings else None
+        self._llm_calls = llm_calls
+
+    def make_pool(self, worker: WorkerSpec, size: int) -> Pool:
+        """Start a pool as `start_pool` does, within the shared limits."""
+        worker = replace(worker, llm_calls=self._llm_calls or worker.llm_calls)
+        if self._slots is not None:
+            self._slots.resize(worker.settings.index.workers or usable_cores())
+        return start_pool(worker, size if self._slots is None else 1, self._slots)
+
+    def __reduce__(self) -> tuple[type[SharedBudget], tuple[None, Path | None]]:
+        """Pickle only the folder of the calls."""
+        return SharedBudget, (None, self._llm_calls)

@@ -56,7 +56,6 @@ class ConfigFollower:
         self._thread = threading.Thread(target=self._follow, name=thread_name, daemon=True)
 
     def start(self) -> None:
-        """Start the thread that checks the files."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -70,6 +69,7 @@ class ConfigFollower:
             has_changed = self._watch.has_changed()
             if has_changed or looks_due:
                 looks_due += 1
+            # A file that is written without a pause is read at last.
             if looks_due and (not has_changed or looks_due > _MOST_LOOKS):
                 looks_due = 0
                 self._read_again()

@@ -147,6 +147,7 @@ def _proves_token(info: DaemonInfo) -> bool:
     """Return whether this daemon answers at its address, with a proof that it knows the token
     (`GET /v1/proof`). The token is not sent, because another program may listen there by now. A later daemon
     with the same token has a different process id. Raises DaemonError if the address does not answer."""
+    # Random, so that an earlier proof cannot be replayed.
     challenge = os.urandom(16).hex()
     address = urlsplit(info.url).netloc
     try:
@@ -160,6 +161,8 @@ def _proves_token(info: DaemonInfo) -> bool:
         ) from error
     except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
+    # The port is part of the message: a program that relays the challenge to the daemon listens at another
+    # one.
     message = f"{address.rpartition(':')[2]}:{challenge}".encode()
     wanted = hmac.digest(info.token.encode(), message, "sha256").hex()
     return bool(pid == info.pid and proof == wanted)
@@ -183,8 +186,8 @@ def refuse_foreign(index_dir: Path) -> None:
     fault = owner_fault(index_dir) or (write_fault(index_dir) if announced else "")
     if fault:
         raise IndexUnusableError(
-            f"index folder {index_dir} is not used: {fault}; make it yours alone (chown, chmod go-w), or "
-            "name another with --index-dir"
+            f"index folder {index_dir} is not used: {fault}; make sure that only you can write it (chown, "
+            "chmod go-w), or name another with --index-dir"
         )
 
 

@@ -16,9 +16,8 @@ from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.state import Clock, RecentNotices
+from vault_indexer.daemon.state import Clock, RecentNotices, missing_vectors_notice
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
-from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.errors import (
     DaemonError,
     IndexUnusableError,
@@ -27,7 +26,7 @@ from vault_indexer.errors import (
     UnavailableError,
     VaultIndexerError,
 )
-from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
+from vault_indexer.model import NoteChanges, Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
 from vault_indexer.text.phrases import quantity
@@ -60,6 +59,9 @@ class _SessionWithoutLoop:
         """The folder that stores the answers of the language model."""
         return self._assembly.llm_cache
 
+    def changes(self, before: int, now: int) -> NoteChanges:  # noqa: ARG002 - nobody follows such an index
+        return NoteChanges(now, more=True)
+
     def missing(self) -> int:
         """Return 0: a build ends before the index is searched."""
         return 0
@@ -71,7 +73,6 @@ class _SessionWithoutLoop:
 
     @property
     def paused(self) -> bool:
-        """Always False."""
         return False
 
     def _refuse(self) -> NoReturn:
@@ -192,6 +193,7 @@ class LocalSession(_SessionWithoutLoop):
         with self._busy, self._index_errors():
             vault_sync = self._open()
             found = (*self._rebuilt, *vault_sync.verify(repair=repair))
+            # Reported once: the next check is about the new index.
             self._rebuilt = ()
             if repair and vault_sync.degraded:
                 # Only a second scan, some seconds after the first, can confirm losses.
@@ -244,7 +246,7 @@ class LocalSession(_SessionWithoutLoop):
         try:
             current.writer.complete(report_remaining)
         except ProviderError as error:
-            self._fault = f"vectors could not be made: {error}"
+            self._fault = f"embedding failed: {error}"
 
     def _open(self) -> VaultSync:
         if self._vault_sync is None:
@@ -290,7 +292,6 @@ class ReadOnlySession(_SessionWithoutLoop):
         return False
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:  # noqa: ARG002 - refused
-        """Refused: raises LockedError."""
         self._refuse()
 
     def status(self) -> StatusReport:
@@ -309,7 +310,6 @@ class ReadOnlySession(_SessionWithoutLoop):
             )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:  # noqa: ARG002 - refused
-        """Refused: raises LockedError."""
         self._refuse()
 
     def close(self) -> None:

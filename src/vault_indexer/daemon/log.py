@@ -130,6 +130,7 @@ class RepeatCollapser(logging.Handler):
                 times = f"{quantity(run.left_out, 'time')} in {max(1.0, now - run.since):.0f} s"
                 summary = copy.copy(run.last)
                 summary.msg, summary.args = f"{run.last.getMessage()} ({words} {times})", None
+                # The traceback was written with the first record of the run.
                 summary.exc_info = summary.exc_text = None
                 summary.created = time.time()
                 self._target.handle(summary)

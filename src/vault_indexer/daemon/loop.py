@@ -5,38 +5,40 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from vault_indexer.config import keys_to_restart_for
-from vault_indexer.daemon.assembly import Assembly, OpenGeneration
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration, SharedBudget
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
-from vault_indexer.daemon.loop_request import (
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.state import CONFIG_NOT_USED, PAUSED, Cause, LoopState, Pause, StateHolder
+from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
+from vault_indexer.daemon.tasks.embedding import EmbeddingTask
+from vault_indexer.daemon.tasks.rebuild import (
     STOPPED,
     BuildRequest,
     CheckRequest,
     LoopRequest,
+    RebuildResult,
+    RebuildTask,
     RequestQueue,
 )
-from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.state import PAUSED, ActiveFaults, Cause, DaemonState, Pause, StallWatch
-from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
-from vault_indexer.daemon.tasks.embedding import EmbeddingTask
-from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
 from vault_indexer.daemon.tasks.rechunk import QuarantineRetry, RechunkTask
-from vault_indexer.daemon.tasks.shared_budget import SharedBudget
+from vault_indexer.daemon.tasks.recognise import RecognitionTask
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.daemon.tasks.upkeep import BackgroundTask, RemoteFollower, Upkeep, WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.extensions import offered
 from vault_indexer.index.plan import Applied
 from vault_indexer.index.workers.budget import upkeep_limits
-from vault_indexer.model import Progress, VectorUpgrade
+from vault_indexer.model import FileKind, Progress, kind_of
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
-from vault_indexer.vault.coalesce import Batch
+from vault_indexer.vault.dirty import Batch
 from vault_indexer.vault.ignore import IGNORE_FILE, OBSIDIAN_APP_FILE
 from vault_indexer.vault.walk import Scan
 from vault_indexer.vault.watch import VaultWatcher
@@ -78,7 +80,6 @@ class IndexLoop:
         budget: SharedBudget | None = None,
     ) -> None:
         assembly = vault_sync.assembly
-        self._published = DaemonState(reasons=reasons)
         self._vault_sync = vault_sync
         self._watcher = watcher
         self._pace = pace or Pace()
@@ -86,10 +87,9 @@ class IndexLoop:
         self._root = assembly.index_dir.root
         self._dirty = vault_sync.dirty
         self._pause = Pause()
-        self._stall = StallWatch(clock)
-        self._faults = ActiveFaults()
+        self._state = StateHolder(clock, reasons)
         budget = budget or SharedBudget(None)
-        self._rebuild = RebuildTask(vault_sync, self._faults, reasons, budget.build)
+        self._rebuild = RebuildTask(vault_sync, self._state, budget.build)
         self._embedding = EmbeddingTask(clock, budget.vectors)
         self._remote: tuple[RemoteFollower, ...] = tuple(
             follow(vault_sync, clock) for follow in offered("follower")
@@ -102,7 +102,14 @@ class IndexLoop:
             UpgradeRules.of(assembly.settings.embedding), self._build_upgraded, clock, budget.vectors
         )
         self._reading = Upkeep(
-            vault_sync, [QuarantineRetry(vault_sync), self._rechunk, self._embedding, self._upgrade]
+            vault_sync,
+            [
+                QuarantineRetry(vault_sync),
+                self._rechunk,
+                self._embedding,
+                self._upgrade,
+                RecognitionTask(vault_sync),
+            ],
         )
         self._limited = (MergeTask(limits, clock), CompactionTask(limits, clock))
         self._rewriting = Upkeep(vault_sync, self._limited)
@@ -115,13 +122,11 @@ class IndexLoop:
         self._requests = RequestQueue()
         self._index_guard = IndexFolderGuard(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.files)
+        # Keys that need a restart are compared with these, however often the configuration changes.
         self._started_with = assembly.settings
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
+        self._again: set[str] = set()
         self._tasks_retry = Retry(_TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock, self._root)
-        self._happened: list[str] = []
-        self._failure: VaultIndexerError | None = None
-        self._step_began: float | None = None
-        self._index_deleted = False
         self._is_cold = False
         self._edited_at: float | None = clock()
         self._stopping = False
@@ -135,18 +140,6 @@ class IndexLoop:
     def paused(self) -> bool:
         """Whether the user has paused indexing. Any thread."""
         return self._pause.active
-
-    @property
-    def upgrade(self) -> VectorUpgrade | None:
-        """The progress of the vectors of a better model; None if no upgrade is planned. Any thread."""
-        current = self._vault_sync.current
-        return None if current is None or current.upgrade is None else self._upgrade.progress
-
-    @property
-    def watching(self) -> str:
-        """How the vault is watched, with the reason if there is one. Any thread."""
-        mode = self._watcher.mode
-        return f"{mode.name}: {mode.reason}" if mode.reason else mode.name
 
     def pause(self, seconds: float | None) -> None:
         """Pause indexing for `seconds`, or (None) until `resume`. Any thread."""
@@ -166,6 +159,7 @@ class IndexLoop:
 
         if is_given_up():
             return False
+        # A scan of its own: a running one may have passed a file before it changed.
         number = self._watcher.request_scan("a fresh answer was requested")
         return self._dirty.wait_for_scan(number, deadline_s, is_given_up) and not self._vault_sync.degraded
 
@@ -187,6 +181,7 @@ class IndexLoop:
         self._warm_later()
         while not self._stopping:
             self.step()
+        # First: from now on each request is refused at once, and none waits for a loop that has ended.
         self._requests.close()
         self._rebuild.end()
         for task in self._tasks:
@@ -203,22 +198,19 @@ class IndexLoop:
                 self._dirty.fail_taken()
         self._publish()
 
-    def _publish(self) -> None:
-        """Publish the state for the other threads."""
+    def _publish(self, pending: int | None = None, **values: Any) -> None:
         catching_up = self._rebuild.catching_up and self._dirty.left
-        self._published = DaemonState(
+        self._state.publish(
+            self.pending() if pending is None else pending,
             building=self._index_deleted or (self._rebuild.busy and not catching_up),
-            progress=self._rebuild.progress,
-            reasons=self._rebuild.reasons,
             vault_problem=self._vault_sync.degraded,
-            faults=self._faults.texts,
-            indexing_fault=self._faults.get(Cause.INDEXING),
             task_faults=tuple(fault for task in self._tasks for fault in task.faults),
-            unwritable=self._faults.any_degraded(),
-            happened=tuple(self._happened),
-            failure=self._failure,
-            step_began=self._step_began,
+            **values,
         )
+
+    @property
+    def _index_deleted(self) -> bool:
+        return Cause.INDEX_GONE in self._state.next.faults
 
     def pending(self) -> int:
         """Return the number of changes that are reported, being read, failed, held, or not yet published to
@@ -229,46 +221,42 @@ class IndexLoop:
         return sum(follower.behind() for follower in self._remote)
 
     @property
-    def state(self) -> DaemonState:
+    def state(self) -> LoopState:
         """The state that the loop last published, with the current counts. Any thread."""
-        published, current, dirty = self._published, self._vault_sync.current, self._dirty
-        paused = self._pause.active
-        began = published.step_began
-        return replace(
-            published,
+        current, dirty, mode = self._vault_sync.current, self._dirty, self._watcher.mode
+        return self._state.read(
+            watching=f"{mode.name}: {mode.reason}" if mode.reason else mode.name,
+            upgrade=self._upgrade.progress if current is not None and current.upgrade is not None else None,
             has_index=current is not None,
             unread=self._vault_sync.unread,
+            documents=self._vault_sync.documents_notice,
             pending=self.pending(),
             held=dirty.held,
             unpublished=self._unpublished(),
             publishing_fault=next((fault for follower in self._remote for fault in follower.faults), ""),
             is_indexing=bool(dirty.left or dirty.failed or dirty.aside.untried),
-            paused=paused,
+            paused=self._pause.active,
             paused_until=self._pause.until,
-            # 0 from the start of a pause, even if a step hangs and the loop does not notice the pause.
-            stalled_s=0.0 if paused else self._stall.stalled_s(),
-            step_s=0.0 if began is None else self._clock() - began,
             advice="" if current is None else current.advice,
         )
 
     def _report(self, error: Exception) -> None:
         """Log the error, and show it as a fault until all failed changes are indexed."""
         foreseen = isinstance(error, VaultIndexerError | OSError)
-        self._faults.begin_with(Cause.INDEXING, "indexing failed", error)
-        log.error("%s", self._faults.get(Cause.INDEXING), exc_info=None if foreseen else error)
+        text = self._state.begin_fault_with(Cause.INDEXING, "indexing failed", error)
+        log.error("%s", text, exc_info=None if foreseen else error)
         if isinstance(error, DamagedError):
-            self._rebuild.reasons = (str(error),)
+            self._state.change(reasons=(str(error),))
 
     def _step(self) -> None:
         """Wait for a batch of changes, then do all work that is due."""
-        self._step_began = None
-        self._publish()
-        self._stall.observe(self.pending())
+        self._publish(step_began=None)
+        # Before the wait: the watcher looks while it waits whether these folders can be read again.
         self._watcher.report_unreadable(self._vault_sync.unreadable)
         batch = self._watcher.next_batch(self._patience())
-        self._step_began = self._clock()
-        self._publish()
+        self._publish(step_began=self._clock())
         self._rest()
+        # First: everything after it may write to the folder.
         self._restore_if_gone()
         self._reload_if_changed()
         self._look_at_exclusions()
@@ -276,7 +264,11 @@ class IndexLoop:
         self._step_rebuild()
         if batch is not None and not self._stopping:
             self._index(batch)
+        # After the batch, which a user may be waiting for.
         self._retry_failed()
+        if self._again and not (self._stopping or self._index_deleted):
+            again, self._again = frozenset(self._again), set()
+            self._sync(again)
         self._warm_up()
         self._confirm_losses()
         if not (self._stopping or self._index_deleted):
@@ -285,7 +277,7 @@ class IndexLoop:
             self._use_reasons_unless(before)
             self._end_idle_workers(batch)
             if self._step_tasks(batch) and not self._dirty.failed:
-                self._faults.end(Cause.INDEXING)
+                self._state.end_faults(Cause.INDEXING)
 
     def _step_tasks(self, batch: Batch | None) -> bool:
         """Run the background tasks. After a failure, they wait for their next attempt, but edits do not.
@@ -316,6 +308,7 @@ class IndexLoop:
         if batch is not None:
             self._edited_at = self._clock()
         elif self._edited_at is not None and self._clock() - self._edited_at >= self._pace.idle_s:
+            # Once is enough until the next edit.
             self._edited_at = None
             if self._vault_sync.current is not None:
                 self._vault_sync.current.writer.rest()
@@ -333,17 +326,17 @@ class IndexLoop:
         loss = self._index_guard.loss(current.generation if current and not self._index_deleted else None)
         if not loss or self._stopping:
             return
-        log.error("%s: it is built again", loss)
+        log.error("%s: it will be rebuilt", loss)
         self._rewriting.end()
         self._rebuild.kill()
         try:
             self._index_guard.restore(loss)
         except VaultIndexerError as error:
-            self._failure, self._stopping = error, True
+            self._state.change(failure=error)
+            self._stopping = True
             return
-        self._index_deleted = True
         self._rebuild.use_reasons((loss,))
-        self._faults.begin(Cause.INDEX_GONE, f"{loss}: it is built again")
+        self._state.begin_fault(Cause.INDEX_GONE, f"{loss}: it will be rebuilt")
 
     def _warm_later(self) -> None:
         self._is_cold = self._vault_sync.current is not None
@@ -363,13 +356,13 @@ class IndexLoop:
         if not self._pause.active:
             return
         self._rewriting.end()
+        # The build takes the cores that the user wants to have.
         self._rebuild.hold(True)
         while self._pause.active and not self._stopping:
             self._publish()
             self._refuse_requests()
             self._pause.wait(_TICK_S)
-        self._step_began = self._clock()
-        self._stall.observe(0)
+        self._publish(0, step_began=self._clock())
         self._rebuild.hold(False)
 
     def _refuse_requests(self) -> None:
@@ -380,6 +373,8 @@ class IndexLoop:
         """Request another scan for losses that a single scan does not confirm."""
         if self._vault_sync.take_confirmation():
             self._watcher.request_scan("to confirm what is missing")
+        if self._vault_sync.take_power():
+            self._watcher.request_scan("documents have waited for mains power")
 
     def _patience(self) -> float:
         if self._rebuild.busy or self._is_embedding:
@@ -398,6 +393,7 @@ class IndexLoop:
             self._sync(batch.first)
         found = self._sync(batch.scope, self._between_notes, self._sync_few)
         if batch.scan_all and found is not None:
+            # Polling must not use more than a share of the time.
             self._watcher.record_scan_time(found.seconds)
         self._publish()
 
@@ -405,7 +401,7 @@ class IndexLoop:
         self,
         scope: frozenset[str],
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] = lambda: None,
+        between_parts: Callable[[], None] | None = None,
     ) -> Scan | None:
         """Update the index for these paths. A failure is retried later. Returns the scan, or None if it
         failed."""
@@ -418,6 +414,7 @@ class IndexLoop:
                 self._report(error)
             return None
         if applied != Applied():
+            # An edit may have added notes that wait for the language model.
             self._rechunk.refresh()
         self._use_reasons_unless(before)
         return found
@@ -434,15 +431,15 @@ class IndexLoop:
         few = self._watcher.pop_batch()
         if few and not self._stopping:
             self._sync(few)
+            # Documents may have been read before they changed, and are only then written.
+            self._again |= {path for path in few if kind_of(path) is not FileKind.NOTE}
 
     def _between_notes(self, _left: int) -> None:
         """Called after each note is read, before any of its part is written. It lets a pause take effect
         within a long batch."""
         if self._stopping:
             raise UnavailableError(STOPPED)
-        self._step_began = self._clock()
-        self._publish()
-        self._stall.observe(self.pending())
+        self._publish(step_began=self._clock())
         self._rest()
 
     def _step_rebuild(self) -> None:
@@ -458,11 +455,13 @@ class IndexLoop:
         """Reset the state of the loop for the new generation, which already contains the latest changes."""
         self._warm_later()
         self._tasks_retry.reset()
-        self._faults.end(Cause.INDEXING)
+        self._state.end_faults(Cause.INDEXING)
         if self._index_deleted:
-            self._index_deleted = False
-            self._happened.append(": ".join(("Index rebuilt", *result.reasons[:1])))
-            self._faults.end(Cause.INDEX_GONE)
+            self._note_event(": ".join(("Index rebuilt", *result.reasons[:1])))
+            self._state.end_faults(Cause.INDEX_GONE)
+
+    def _note_event(self, *notices: str) -> None:
+        self._state.change(happened=(*self._state.next.happened, *notices))
 
     def _take_requests(self) -> None:
         while request := self._requests.take():
@@ -476,7 +475,11 @@ class IndexLoop:
                 request.answer.set_exception(error)
 
     def _check(self, request: CheckRequest) -> None:
-        problems = self._vault_sync.verify(repair=request.repair, report=partial(self._report_check, request))
+        report = partial(self._report_check, request)
+        try:
+            problems = self._vault_sync.verify(repair=request.repair, report=report)
+        finally:
+            self._publish(check_progress=None)
         if self._vault_sync.damaged:
             self._rebuild.use_reasons((self._vault_sync.damaged,))
         self._publish()
@@ -488,6 +491,7 @@ class IndexLoop:
     def _report_check(self, request: CheckRequest, progress: Progress) -> None:
         if self._stopping:
             raise UnavailableError(STOPPED)
+        self._publish(check_progress=progress)
         request.report(progress)
 
     def _use_assembly(self, assembly: Assembly) -> None:
@@ -512,22 +516,22 @@ class IndexLoop:
         """Report the changed keys that take effect only after a restart."""
         keys = keys_to_restart_for(self._started_with, self._vault_sync.assembly.settings)
         if not keys:
-            self._faults.end(Cause.RESTART)
+            self._state.end_faults(Cause.RESTART)
             return
         text = f"restart the daemon (indexer stop, indexer start): it does not follow {', '.join(keys)}"
-        if self._faults.begin(Cause.RESTART, text):
+        if self._state.begin_fault(Cause.RESTART, text):
             log.warning("%s", text)
 
     def _note_exclusions(self) -> None:
         """Report exclusions that cannot be parsed. Once all of them can, end the fault and immediately retry
         a build that failed because of them."""
-        fault, before = self._vault_sync.rules.fault, self._faults.get(Cause.EXCLUSIONS)
+        state, fault = self._state, self._vault_sync.rules.fault
         if fault:
-            if self._faults.begin(Cause.EXCLUSIONS, fault):
+            if state.begin_fault(Cause.EXCLUSIONS, fault):
                 log.error("%s", fault)
-        elif before:
-            self._faults.end(Cause.EXCLUSIONS)
-            self._rebuild.use_reasons(self._rebuild.reasons)
+        elif Cause.EXCLUSIONS in state.next.faults:
+            state.end_faults(Cause.EXCLUSIONS)
+            self._rebuild.use_reasons(state.next.reasons)
 
     def _look_at_exclusions(self) -> None:
         """Watch the ignore files while one cannot be parsed: a change of permissions causes no event."""
@@ -544,12 +548,11 @@ class IndexLoop:
         try:
             self._use_assembly(self._vault_sync.assembly.with_reloaded_config())
         except VaultIndexerError as error:
-            self._faults.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
-            log.error("%s", self._faults.get(Cause.CONFIG))
+            log.error("%s", self._state.begin_fault_with(Cause.CONFIG, CONFIG_NOT_USED, error))
             return
-        self._faults.end(Cause.CONFIG)
+        self._state.end_faults(Cause.CONFIG)
         self._note_restart()
-        self._happened += [f"the configuration {path} is gone" for path in self._config.disappeared]
+        self._note_event(*(f"the configuration {path} is gone" for path in self._config.disappeared))
         current = self._vault_sync.current
         if current is not None and not self._index_deleted:
             self._rebuild.use_reasons(current.reasons)

@@ -45,7 +45,6 @@ class Retry:
         self.wait(max(self._first_s, self._wait_s))
 
     def wait(self, seconds: float) -> None:
-        """Try again after `seconds` seconds."""
         self._wait_s, self._full_at = seconds, None
         self._not_before = self._clock() + seconds
 
@@ -60,7 +59,6 @@ class Retry:
 
     @property
     def is_due(self) -> bool:
-        """Whether the work may be tried now."""
         if self._clock() >= self._not_before:
             return True
         if self._full_at is None or self._folder is None:

@@ -12,16 +12,14 @@ from pathlib import Path
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.assembly import Assembly, SharedBudget
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
-from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
-from vault_indexer.daemon.state import Clock, RecentNotices
+from vault_indexer.daemon.state import Clock, RecentNotices, missing_vectors_notice
 from vault_indexer.daemon.sync import VaultSync, status_of
-from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
-from vault_indexer.daemon.tasks.shared_budget import SharedBudget
+from vault_indexer.daemon.tasks.rebuild import STOPPED, BuildRequest, CheckRequest
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
-from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
+from vault_indexer.model import NoteChanges, Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
 from vault_indexer.text.phrases import iso_moment
@@ -59,9 +57,9 @@ class DaemonSession:
         self._assembly = assembly
         self._recent = RecentNotices()
         self._closing = threading.Lock()
-        self._check_progress: Progress | None = None
         assembly.index_dir.prepare()
         self._lock = IndexLock(assembly.index_dir.root, "the daemon")
+        # Before anything is opened: another process may be writing the index.
         self._lock.acquire()
         try:
             self._vault_sync = VaultSync(assembly, live=True, clock=clock)
@@ -77,6 +75,7 @@ class DaemonSession:
         except BaseException:
             self._lock.release()
             raise
+        # Outside the block: a watcher never fails, and its thread must not outlive a failed start.
         watcher.start()
         name = f"indexer-loop {assembly.index_dir.root}"
         self._thread = threading.Thread(target=self._loop.run, name=name, daemon=True)
@@ -98,6 +97,7 @@ class DaemonSession:
     def reader(self) -> IndexReader:
         """Return the reader of the active generation. Raises IndexUnusableError while the first generation is
         being built, and UnavailableError after `close`."""
+        # The files are being closed, so a lease could fail in the middle of a search.
         if self._loop.is_stopping:
             raise UnavailableError(STOPPED)
         current = self._vault_sync.current
@@ -113,6 +113,9 @@ class DaemonSession:
         all of them are."""
         unread = self._vault_sync.unread
         return 0 if unread is None else max(1, unread.left)
+
+    def changes(self, before: int, now: int) -> NoteChanges:
+        return self._vault_sync.changes.since(before, now)
 
     def notices(self) -> tuple[str, ...]:
         state, current = self._loop.state, self._vault_sync.current
@@ -142,7 +145,6 @@ class DaemonSession:
         return self._loop.wait_for_scan(deadline_s)
 
     def pause_upgrade(self, paused: bool) -> None:
-        """Pause or resume the embedding with a better model."""
         self._loop.pause_upgrade(paused)
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:
@@ -155,24 +157,21 @@ class DaemonSession:
         state = self._loop.state
         return replace(
             status_of(self._vault_sync, state.name, state.pending),
-            watching=self._loop.watching,
+            watching=state.watching,
             detail=state.detail,
-            progress=state.reading_progress or state.progress or self._check_progress,
+            progress=state.reading_progress or state.progress or state.check_progress,
             paused=state.paused,
             paused_until=iso_moment(state.paused_until) if state.paused_until else "",
             unpublished=state.unpublished,
-            upgrade=self._loop.upgrade,
+            upgrade=state.upgrade,
         )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Compare the vault, the catalog and the derived indices between two edits. `status` reports the
         progress."""
-        request = CheckRequest(self._record_check_progress, repair=repair)
+        request = CheckRequest(repair=repair)
         self._loop.request(request)
-        try:
-            return request.answer.result()
-        finally:
-            self._check_progress = None
+        return request.answer.result()
 
     def close(self) -> None:
         """Stop within two seconds. A build is ended, a current edit is abandoned, and later requests are
@@ -195,6 +194,3 @@ class DaemonSession:
             log.warning("the index could not be closed cleanly: %s", error)
         finally:
             self._lock.release()
-
-    def _record_check_progress(self, progress: Progress) -> None:
-        self._check_progress = progress

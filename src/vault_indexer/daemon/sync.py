@@ -10,13 +10,16 @@ from functools import partial
 from types import MappingProxyType
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration, load_rules_for_index
+from vault_indexer.documents import PAGES_WITHOUT_TEXT
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
 from vault_indexer.index.plan import PART_NOTES, Applied, Plan, count_notes, plan
-from vault_indexer.index.reading.note import style_of_catalog
+from vault_indexer.index.reading import reading_seconds, style_of_catalog
 from vault_indexer.index.verify import verify
 from vault_indexer.model import (
+    FileKind,
     IndexCounts,
     LinkStyle,
+    NoteChanges,
     Problem,
     Progress,
     RebuildReport,
@@ -24,18 +27,34 @@ from vault_indexer.model import (
     StatusReport,
 )
 from vault_indexer.store import Generation, index_errors
-from vault_indexer.system import batches, gc_paused, trim_heap
+from vault_indexer.system import batches, gc_paused, is_on_battery, trim_heap
 from vault_indexer.text.phrases import quantity
-from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeletionDecision, VaultObservation, assess_deletions
-from vault_indexer.vault.dirty import DirtySet, Reading
+from vault_indexer.vault.dirty import (
+    CONFIRM_AFTER_S,
+    DeletionDecision,
+    DirtySet,
+    Reading,
+    VaultObservation,
+    assess_deletions,
+)
 from vault_indexer.vault.files import RootIdentity
-from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
+from vault_indexer.vault.ignore import (
+    Decision,
+    IgnoreRules,
+    can_recognise,
+    kinds_without_library,
+    load_ignore_rules,
+)
 from vault_indexer.vault.walk import Scan, scan
 
 log = logging.getLogger("vault_indexer.daemon")
 
 EVERYTHING = frozenset({""})
 _CONFIRM_EVERY_S = 5.0
+_POWER_EVERY_S = 60.0
+_NOTED_S = 60.0
+"""Documents that take less time are read without a word."""
+
 _KEPT_AS = MappingProxyType({"note": Decision.INDEX, "linked": Decision.LINK_ONLY})
 """The decision of the ignore rules that corresponds to each file state in the catalog."""
 
@@ -68,8 +87,38 @@ class _Survey:
         return tuple(path for path in self.plan.removed if path not in self.explained)
 
     def plan_with(self, losses: Iterable[str]) -> Plan:
-        """Return the plan restricted to these losses."""
         return replace(self.plan, removed=(*losses, *sorted(self.explained)))
+
+
+class ChangeFeed:
+    """The notes that the last edits changed, for clients that follow the index. The thread that indexes adds
+    changes, and any thread reads them."""
+
+    def __init__(self, most: int = 1000) -> None:
+        self._most = most
+        self._changes: list[tuple[int, str, bool]] = []
+        self._complete_after = -1
+
+    def add(self, seq: int, changed: Iterable[str], removed: Iterable[str]) -> None:
+        """`seq` is that of the index after these changes."""
+        new = [*((seq, path, False) for path in changed), *((seq, path, True) for path in removed)]
+        if self._complete_after < 0:
+            self._complete_after = seq - 1
+        changes = [*self._changes, *new]
+        # A client that is behind the oldest entry is told that there is more.
+        if dropped := changes[: -self._most]:
+            self._complete_after = dropped[-1][0]
+        self._changes = changes[-self._most :]
+
+    def since(self, before: int, now: int) -> NoteChanges:
+        """Return the changes that led from one seq to a later one."""
+        is_removed = {path: removed for seq, path, removed in self._changes if before < seq <= now}
+        return NoteChanges(
+            now,
+            tuple(path for path, removed in is_removed.items() if not removed),
+            tuple(path for path, removed in is_removed.items() if removed),
+            more=before < self._complete_after,
+        )
 
 
 class VaultSync:
@@ -81,13 +130,21 @@ class VaultSync:
     `unread` is None once a scan of the whole vault has found every note in the index. It deletes nothing from
     the index until the loss of a file is plausible: an unmounted disk leaves the index unchanged, and
     `degraded` contains the reason. The calling thread handles every error; the index stays usable.
+
+    An index without any document that begins to read many says so in `documents_notice`; while the machine
+    runs on its battery, `documents_wait`.
     """
 
     def __init__(
-        self, assembly: Assembly, *, live: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        assembly: Assembly,
+        *,
+        live: bool,
+        clock: Callable[[], float] = time.monotonic,
+        on_battery: Callable[[], bool] = is_on_battery,
     ) -> None:
-        """`live`: edits are followed as they happen. Deletions are then held back, and no edit waits for the
-        language model that splits a note."""
+        """`live`: edits are followed as they happen. Deletions are then held back, no edit waits for the
+        language model that splits a note, and the first documents wait for mains power."""
         self.assembly = assembly
         self.current: OpenGeneration | None = None
         self.degraded = ""
@@ -96,12 +153,18 @@ class VaultSync:
             assembly.vault, assembly.settings.files, assembly.index_dir
         )
         self.dirty = DirtySet(assembly.settings.watch, clock)
+        self.changes = ChangeFeed()
         self.confirm_at = 0.0
         self.damaged = ""
         self.unreadable: frozenset[str] = frozenset()
         """The folders that the last scans could not read."""
+        self.documents_notice = ""
+        self.documents_wait = False
         self._live = live
         self._clock = clock
+        self._on_battery = on_battery
+        self._power_at = 0.0
+        self._is_first = False
         self._link_style: LinkStyle | None = None
         self._to_purge = False
         self._log_to_empty = False
@@ -115,14 +178,14 @@ class VaultSync:
         If an ignore list in the vault cannot be parsed, the former rules stay active and `rules` reports the
         problem. Raises VaultIndexerError if the configuration is invalid, and then changes nothing.
         """
-        before, current, limit = self.rules, self.current, self.assembly.settings.files.max_file_bytes
+        before, current, limits = self.rules, self.current, self.assembly.settings.files.limits
         if current is not None and assembly is not self.assembly:
             current = assembly.reconfigure(current)
         rules = load_ignore_rules(assembly.vault, assembly.settings.files, before)
         self.assembly, self.current = assembly, current
         if (rules.fingerprint, rules.problems) != (before.fingerprint, before.problems):
             self.rules = rules
-        others = limit != assembly.settings.files.max_file_bytes
+        others = limits != assembly.settings.files.limits
         return others or rules.fingerprint != before.fingerprint
 
     def open_current(self) -> tuple[str, ...]:
@@ -135,6 +198,8 @@ class VaultSync:
         except IndexUnusableError as error:
             return (str(error),)
         self.dirty.aside.use(self.quarantine(), tried=True)
+        if "documents" not in self.current.manifest.parsers:  # an earlier version read none
+            self._survey(EVERYTHING, earlier=None)
         return self.current.reasons
 
     def activate(
@@ -142,7 +207,7 @@ class VaultSync:
         generation: Generation,
         built: RebuildReport,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] = lambda: None,
+        between_parts: Callable[[], None] | None = None,
     ) -> None:
         """Make a complete generation the active one, after applying the edits made during its build. The
         first generation answers searches at once, and the rest of the vault is indexed meanwhile."""
@@ -151,18 +216,23 @@ class VaultSync:
             self.unread = UnreadNotes(built.left_out, built.notes + built.left_out)
         old = self.current
         if old is not None:
+            # Before searches use it, or the hidden notes would be missing for a moment.
             self._keep_hidden(old, opened)
         self.current = opened
         if old is None:
             self.assembly.index_dir.publish(generation)
         self.dirty.aside.use(self.quarantine())
+        # A generation that replaces another is published only after this: it must contain all edits.
+        self._is_first = old is None
         self.sync(EVERYTHING, on_progress, between_parts)
+        self._is_first = False
         self.damaged = ""
         if old is None:  # the first part of the vault may have been in other languages than the rest
             self.current = self.assembly.reconfigure(self.current)
         else:
             self.assembly.index_dir.publish(generation)
             _close_quietly(old)
+            # Its arrays are freed before `trim_heap` returns memory to the system.
             old = None
             trim_heap()
         self.assembly.index_dir.collect()
@@ -170,9 +240,9 @@ class VaultSync:
     def _keep_hidden(self, old: OpenGeneration, new: OpenGeneration) -> None:
         """Copy from `old` the files that the build could not see, unless they are excluded: they may still
         exist."""
-        limit = self.assembly.settings.files.max_file_bytes
+        limits = self.assembly.settings.files.limits
         try:
-            found: Scan | None = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
+            found: Scan | None = scan(self.assembly.vault, self.rules, limits=limits)
         except VaultError:
             found = None
         decide = partial(self.rules.decide, is_dir=False)
@@ -195,13 +265,14 @@ class VaultSync:
         self,
         within: Iterable[str],
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] = lambda: None,
+        between_parts: Callable[[], None] | None = None,
     ) -> tuple[Applied, Scan | None]:
         """Scan part of the vault ("" for all) and update the index.
 
         If the vault cannot be read or has suddenly lost its notes, the index stays unchanged and `degraded`
         is set. Deletions are held back for `delete_hold_s`; `release_due` carries them out. `between_parts`
-        is called between two parts of a large plan, and may `sync` another part of the vault.
+        is called between two parts of a large plan and while documents are read, and may `sync` another part
+        of the vault; documents in that part are to be synced again later.
         """
         scope = frozenset(within)
         with self.dirty.reading(scope) as reading:
@@ -217,6 +288,8 @@ class VaultSync:
             applied = self._apply(self.current, work, reading, on_progress, between_parts)
             if "" in scope:
                 self.unread = None
+                if not self.documents_wait:
+                    self.documents_notice = ""
             self.purge_if_needed()
         if not (self.dirty.left or self.dirty.failed):  # all notes that a scan could not read have been read
             self.unread = None
@@ -228,6 +301,7 @@ class VaultSync:
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             new = len(survey.plan.read) - len(snapshot.catalog.files_at(survey.plan.read))
+        # Only changed notes are read: all of them have been in the index.
         if not new:
             return on_progress
         total = count_notes(survey.found)
@@ -245,9 +319,10 @@ class VaultSync:
         work: Plan,
         reading: Reading,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] = lambda: None,
+        between_parts: Callable[[], None] | None = None,
     ) -> Applied:
         there = (*work.read, *(row.path for row in work.linked))
+        # A file that has come back is not deleted.
         self.dirty.drop_held(there)
         reading.found((*there, *work.removed), len(work.read))
 
@@ -259,6 +334,8 @@ class VaultSync:
         reading.changed = applied != Applied()
         if reading.changed:
             self.dirty.aside.use(self.quarantine())
+            with current.writer.holder.lease() as snapshot:
+                self.changes.add(snapshot.seq, applied.indexed, applied.removed)
         # The manifest now lists more strategies, or the files make it another kind of vault.
         if applied.strategies or (work and self._has_new_style(current)):
             self.current = self.assembly.reconfigure(current)
@@ -312,13 +389,14 @@ class VaultSync:
         if self.current is None:
             return False
         survey = self._survey(EVERYTHING, self._unconfirmed)
+        # Without an answer, the safe assumption is that notes would be lost.
         return survey is None or not survey.decision.ok
 
     def check_losses(self) -> None:
         """Raises VaultError if a rebuild would delete notes that the vault has suddenly lost, or if the vault
         cannot be read."""
         if self.has_unconfirmed_losses():
-            raise VaultError(f"Not rebuilt: {self.degraded} (--force rebuilds all the same)")
+            raise VaultError(f"Not rebuilt: {self.degraded} (--force rebuilds anyway)")
 
     def take_confirmation(self) -> bool:
         """Return whether the scan that can confirm implausible losses is due, and if so, schedule the next
@@ -330,7 +408,6 @@ class VaultSync:
         return is_due
 
     def skipped(self) -> tuple[SkippedFile, ...]:
-        """Return the files that are not indexed, with the reasons."""
         if self.current is None:
             return ()
         with self.current.writer.holder.lease() as snapshot:
@@ -344,9 +421,9 @@ class VaultSync:
         receives the progress of the comparison."""
         if self.current is None:
             return (Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),)
-        limit = self.assembly.settings.files.max_file_bytes
-        found = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
-        problems = verify(self.current.writer, self.assembly.vault, found, limit, report)
+        limits = self.assembly.settings.files.limits
+        found = scan(self.assembly.vault, self.rules, limits=limits)
+        problems = verify(self.current.writer, self.assembly.vault, found, limits, report)
         self.damaged = next((problem.detail for problem in problems if problem.store == "catalog"), "")
         if repair and problems and not self.damaged:
             self.current.writer.repair(problems)
@@ -369,11 +446,14 @@ class VaultSync:
         observation that can confirm them. Returns None if the vault cannot be read. Sets `degraded` if the
         vault cannot be read or the losses are not plausible."""
         assert self.current is not None
-        limit = self.assembly.settings.files.max_file_bytes
+        limits = self.assembly.settings.files.limits
         try:
+            # The scan creates objects for each file, and none of them is part of a cycle.
             with gc_paused():
-                found = scan(self.assembly.vault, self.rules, max_file_bytes=limit, within=scope)
+                found = scan(self.assembly.vault, self.rules, limits=limits, within=scope)
                 work, known = self._plan(found)
+                if "" in scope:
+                    work = self._with_first_documents(work, found)
         except VaultError as error:
             self.degraded = str(error)
             return None
@@ -398,6 +478,38 @@ class VaultSync:
             total = snapshot.catalog.file_count() if work.removed else 0
         return work, total
 
+    def _with_first_documents(self, work: Plan, found: Scan) -> Plan:
+        """Announce documents if the index has none yet and many are to be read. They are left out of the plan
+        while they wait for mains power; not those of a first build, which the user waits for."""
+        assert self.current is not None
+        to_read = set(work.read)
+        documents = [f for f in found.files if f.kind is FileKind.DOCUMENT and f.path in to_read]
+        seconds = reading_seconds(documents)
+        with self.current.writer.holder.lease() as snapshot:
+            has_read = seconds < _NOTED_S or bool(snapshot.catalog.read_documents())
+        self.documents_wait = not (has_read or self._is_first) and self._live and self._on_battery()
+        notice = ""
+        if not has_read:
+            long = f"about {quantity(round(seconds / 60), 'minute')}"
+            notice = f"{quantity(len(documents), 'document')} are read for the first time, which takes {long}"
+        if self.documents_wait:
+            notice += ", once the machine has mains power"
+            work = replace(
+                work, read=tuple(path for path in work.read if path not in {f.path for f in documents})
+            )
+        if notice and notice != self.documents_notice:
+            log.info("%s", notice)
+        self.documents_notice = notice
+        return work
+
+    def take_power(self) -> bool:
+        """Return whether the documents that have waited for mains power can be read now."""
+        now = self._clock()
+        if not self.documents_wait or now < self._power_at:
+            return False
+        self._power_at = now + _POWER_EVERY_S  # the check can start a process
+        return not self._on_battery()
+
     def _deletable(self, survey: _Survey, *, whole: bool) -> tuple[str, ...]:
         """Return the losses to carry out now. The others are held back or wait for confirmation. Only a scan
         of the `whole` vault confirms losses."""
@@ -405,6 +517,7 @@ class VaultSync:
             return ()
         confirmed = self._unconfirmed is not None
         self._synced_root, self._unconfirmed, self.degraded = survey.observation.root, None, ""
+        # A command has no time to hold deletions back.
         if confirmed or not self._live:
             self.dirty.drop_held(survey.losses)
             return survey.losses
@@ -414,6 +527,7 @@ class VaultSync:
     def _wait_for_confirmation(self, observation: VaultObservation, reason: str) -> None:
         """Delete nothing until a second scan confirms these losses."""
         before = self._unconfirmed
+        # The first observation is kept, because a later scan confirms it only after some seconds.
         if before is None or before.root != observation.root or before.gone < observation.gone:
             self._unconfirmed = observation
         self.degraded = reason
@@ -449,6 +563,7 @@ class VaultSync:
         if self.current is None:
             return
         if self._to_purge:
+            # First, because an older generation contains the excluded text as well.
             self.assembly.index_dir.collect(keep=0)
             self.current.writer.purge()
             self._to_purge, self._log_to_empty = False, True
@@ -488,5 +603,11 @@ def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
             counts=snapshot.catalog.counts(),
             vectors_owed=snapshot.missing_vectors,
             skipped=snapshot.catalog.skipped_files(),
+            unread_documents=snapshot.catalog.linked_documents(
+                kinds_without_library(assembly.settings.documents.chosen)
+            ),
+            documents=snapshot.catalog.read_documents(),
+            unrecognised_documents=len(snapshot.catalog.documents_with(PAGES_WITHOUT_TEXT)),
+            recognises_text=can_recognise(assembly.settings.documents),
             manifest=current.manifest.model_dump(mode="json"),
         )

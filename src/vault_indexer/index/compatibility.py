@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+
+import tomli
 
 from vault_indexer.config import SPEC_VERSION, Manifest, Settings, chunking_config, differences
 from vault_indexer.config.manifest import language_model, strategies_in
-from vault_indexer.errors import ManifestError, UnavailableError
-from vault_indexer.index.plan import is_indexed
-from vault_indexer.index.reading.note import style_of_catalog, style_of_files
-from vault_indexer.index.reading.prepare import has_drifted
+from vault_indexer.documents import EXTRACT_VERSION
+from vault_indexer.errors import ManifestError, NewerIndexError, UnavailableError
+from vault_indexer.index.reading import has_drifted, style_of_catalog, style_of_files, text_size
 from vault_indexer.model import LinkStyle
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import EmbeddingModel
@@ -25,7 +27,7 @@ from vault_indexer.providers import (
     model_for,
 )
 from vault_indexer.store import Generation, IndexDir
-from vault_indexer.store.catalog import CatalogReader, PreparedNote, is_sound
+from vault_indexer.store.catalog import CATALOG_VERSION, CatalogReader, PreparedNote, is_sound
 from vault_indexer.text.tokens import ANALYZER
 from vault_indexer.vault.walk import Scan
 
@@ -46,7 +48,7 @@ def settings_for_build(
         return settings
     if better and (best := better_model()) is not None:
         return _with_provider(settings, best.provider)
-    text_bytes = sum(file.stat.size for file in found.files if is_indexed(file))
+    text_bytes = text_size(found.files)
     indexed = _indexed_texts(current) if current is not None else None
     return _with_provider(settings, choose_provider(text_bytes, indexed))
 
@@ -113,7 +115,7 @@ def manifest_for(
     return Manifest(
         spec_version=SPEC_VERSION,
         embedding_model=model,
-        parsers=dict(PARSERS),
+        parsers={**PARSERS, "documents": EXTRACT_VERSION},
         chunking_config=chunking_config(settings, strategies),
         analyzer=ANALYZER,
         token_weights=weights,
@@ -138,8 +140,10 @@ def check_compatibility(generation: Generation, settings: Settings) -> Compatibi
     except UnicodeDecodeError as error:
         return Compatibility(_wanted(settings), (f"manifest.toml: {error}",))
     style = built.link_style
+    # A damaged catalog is reported when the generation is opened.
     with suppress(UnavailableError), CatalogReader(generation.catalog) as catalog:
         style = style_of_catalog(settings, catalog)
+    # `--strategy` chose another strategy for the build, and without the option the index keeps it.
     if built.replaced_strategy == settings.chunking.strategy and not settings.replaced_strategy:
         as_built = settings.with_strategy(built.chunking_config["strategy"])
         if not _reasons(built, as_built, style):
@@ -158,6 +162,25 @@ def _reasons(built: Manifest, settings: Settings, style: LinkStyle) -> tuple[str
 
 def _wanted(settings: Settings) -> Manifest:
     return manifest_for(settings, model_for(settings.embedding.unweighted()), settings.embedding.weighting)
+
+
+def refuse_newer(index_dir: Path) -> None:
+    """Raises NewerIndexError if a newer program has written the active generation: a rebuild would throw away
+    the work of that program, and an edit would leave out what only that program writes."""
+    newer: list[str] = []
+    with suppress(UnavailableError, OSError, ValueError):  # damage is reported when the index is opened
+        generation = IndexDir(index_dir).current()
+        if generation is None:
+            return
+        built = tomli.loads(generation.read_manifest()).get("spec_version")
+        with CatalogReader(generation.catalog) as catalog:
+            versions = (("manifest", built, SPEC_VERSION), ("catalog", catalog.version, CATALOG_VERSION))
+        newer = [f"{part} {of} > {own}" for part, of, own in versions if isinstance(of, int) and of > own]
+    if newer:
+        raise NewerIndexError(
+            f"a newer vault-indexer has written the index {index_dir} ({', '.join(newer)}), which stays "
+            "as it is: upgrade vault-indexer, or build another index with --index-dir"
+        )
 
 
 # Which strategies split the notes of a generation: a note may choose one that no note had before.

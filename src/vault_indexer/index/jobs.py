@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -15,11 +16,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.chunk import PROPERTIES
-from vault_indexer.errors import IndexUnusableError, VaultIndexerError
-from vault_indexer.index.reading.prepare import Parsed, Preparer, Skipped
+from vault_indexer.errors import (
+    DiskFullError,
+    IndexUnusableError,
+    ProcessError,
+    ProviderError,
+    VaultIndexerError,
+)
+from vault_indexer.index.reading import Parsed, Preparer, Skipped
 from vault_indexer.index.workers.budget import Mark, NoteMeter
-from vault_indexer.index.workers.job import Failed, run_job
-from vault_indexer.model import Chunk, JsonValue, Note, NoteRow, chunk_key, language_of_path, note_id_of
+from vault_indexer.index.workers.pool import Died, Failed, WorkerPool, run_job
+from vault_indexer.model import (
+    QUARANTINED,
+    Chunk,
+    Note,
+    NoteRow,
+    chunk_key,
+    language_of_path,
+    note_id_of,
+)
 from vault_indexer.parse import property_lines, render_markdown, unescape_prose
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes, PreparedNote
@@ -46,59 +61,43 @@ _DIVIDED = re.compile(
 """Matches markup that may divide a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoteWords:
-    """The fields that all chunks of a note share in the keyword index."""
-
-    path: str
-    title: str
-    aliases: Sequence[str]
-    tags: Sequence[str]
-    language: str
-    properties: Mapping[str, JsonValue] = field(default_factory=dict)
-
-
-def note_words(note: Note | NoteRow) -> NoteWords:
-    """Return the shared fields of a note, parsed or from the catalog."""
-    return NoteWords(note.path, note.title, note.aliases, note.tags, note.language, note.frontmatter)
-
-
-def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> Iterator[KeywordDocument]:
+def keyword_documents(note: Note | NoteRow, chunks: Iterable[tuple[int, Chunk]]) -> Iterator[KeywordDocument]:
     """Yield one document per chunk, given with its key; none for a parent that is only context. The note's
     properties belong to its first chunk."""
-    title = analyze(words.title, words.language)
-    aliases = analyze("\n".join(words.aliases), words.language)
-    tags = analyze("\n".join(words.tags), words.language)
-    path = analyze(words.path, words.language)
-    is_code = bool(language_of_path(words.path))
+    title = analyze(note.title, note.language)
+    aliases = analyze("\n".join(note.aliases), note.language)
+    tags = analyze("\n".join(note.tags), note.language)
+    path = analyze(note.path, note.language)
+    is_code = bool(language_of_path(note.path))
     for key, chunk in chunks:
         if chunk.is_context:
             continue
         shared = None if _is_first(chunk) else SHARED_TERMS
         if is_code:
-            content = analyze(chunk.content, words.language)
+            content = analyze(chunk.content, note.language)
         else:
-            content = analyze(unescape_prose(chunk.content), words.language)
-            content += _divided_words(chunk.content, words.language, content)
+            content = analyze(unescape_prose(chunk.content), note.language)
+            content += _divided_words(chunk.content, note.language, content)
         yield KeywordDocument(
             key=key,
             title=title[:shared],
             aliases=aliases[:shared],
-            headers=analyze(chunk.header_path, words.language),
+            headers=analyze(chunk.header_path, note.language),
             tags=tags[:shared],
             path=path[:shared],
             content=content,
-            properties=_properties(words, chunk, content),
+            properties=_properties(note, chunk, content),
         )
 
 
-def _properties(words: NoteWords, chunk: Chunk, content: Sequence[str]) -> list[str]:
+def _properties(note: Note | NoteRow, chunk: Chunk, content: Sequence[str]) -> list[str]:
     """Return the terms of the property names and values for the first chunk. If the chunk contains the
     properties as text, only terms that differ from that text are returned (an escaped letter, a repeated
     value)."""
-    if not _is_first(chunk) or not words.properties:
+    properties = note.frontmatter if _is_first(chunk) else {}
+    if not properties:
         return []
-    terms = analyze("\n".join(property_lines(words.properties)), words.language)
+    terms = analyze("\n".join(property_lines(properties)), note.language)
     if not chunk.extra.get(PROPERTIES):
         return terms
     written = frozenset(content)
@@ -125,7 +124,7 @@ def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[Keywor
     notes = catalog.notes({note_id_of(key) for key in wanted})
     for note_id in sorted(notes):
         own = [(row.key, row.chunk) for row in catalog.chunks_of(note_id) if row.key in wanted]
-        yield from keyword_documents(note_words(notes[note_id]), own)
+        yield from keyword_documents(notes[note_id], own)
 
 
 def all_documents(catalog: CatalogReader) -> Iterator[KeywordDocument]:
@@ -134,7 +133,7 @@ def all_documents(catalog: CatalogReader) -> Iterator[KeywordDocument]:
         notes = catalog.notes(note_ids)
         for note_id in sorted(notes):
             own = [(row.key, row.chunk) for row in catalog.chunks_of(note_id)]
-            yield from keyword_documents(note_words(notes[note_id]), own)
+            yield from keyword_documents(notes[note_id], own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,7 @@ class PrepareJob:
     worker's own segment in `segments`, under the keys that the catalog will assign. With `quarantine`, the
     notes are not parsed but reported with that reason. At most `at_once` texts without a known vector are
     embedded (None: all). Without `ask`, only stored answers of the language model that splits notes are used.
-    """
+    The text in images of documents is recognised for about `ocr_seconds`."""
 
     paths: tuple[str, ...]
     note_ids: tuple[int, ...] = ()
@@ -151,9 +150,26 @@ class PrepareJob:
     quarantine: str = ""
     at_once: int | None = None
     ask: bool = True
+    ocr_seconds: float = 0.0
 
     def run(self, worker: NoteWorker) -> Prepared:
-        return worker.prepare(self)
+        preparer = worker.preparer()
+        if self.quarantine:
+            return [preparer.quarantine(path, self.quarantine) for path in self.paths]
+        parsed: list[Parsed] = []
+        skipped: list[Skipped] = []
+        for path, note_id in zip(self.paths, self.note_ids or (0,) * len(self.paths), strict=True):
+            # Embedding is outside: it depends on the batch and the model, not on this note.
+            with worker.meter.reading(path):
+                result = preparer.parse(path, ask=self.ask, ocr_seconds=self.ocr_seconds)
+                if self.segments and isinstance(result, Parsed):
+                    worker.index(result, note_id, self.segments)
+            if isinstance(result, Skipped):
+                skipped.append(result)
+            else:
+                parsed.append(result)
+        # One call to the model for all notes of the job.
+        return [*skipped, *preparer.embed(parsed, self.at_once)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +179,25 @@ class WarmJob:
     model: bool = True
 
     def run(self, worker: NoteWorker) -> Prepared:
-        worker.warm(model=self.model)
+        worker.preparer().warm(model=self.model)
+        _warm_keywords()
         return []
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedJob:
-    """A job that computes the vectors of stored chunks without one."""
+    """A job that computes the vectors of stored chunks without one. Their texts are read from the catalog,
+    without the files of the vault."""
 
     generation: Generation
     keys: tuple[int, ...]
 
     def run(self, worker: NoteWorker) -> Embedded:
-        return worker.embed(self)
+        with CatalogReader(self.generation.catalog) as catalog:
+            texts = [row.chunk.embedding_text for row in catalog.chunks(self.keys).values()]
+        started = time.perf_counter()
+        vectors = worker.preparer().vectors_of(texts)
+        return Embedded(vectors, time.perf_counter() - started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +215,8 @@ class KeywordsJob:
     generation: Generation
 
     def run(self, worker: NoteWorker) -> KeywordsApplied:
-        return KeywordsApplied(worker.catch_up(self.generation)[0])
+        with worker.keywords(self.generation) as index:
+            return KeywordsApplied(_catch_up(index, self.generation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +226,10 @@ class KeywordCompactionJob:
     generation: Generation
 
     def run(self, worker: NoteWorker) -> KeywordsApplied:
-        seq, index = worker.catch_up(self.generation)
-        index.compact()
-        return KeywordsApplied(seq)
+        with worker.keywords(self.generation) as index:
+            seq = _catch_up(index, self.generation)
+            index.compact()
+            return KeywordsApplied(seq)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +241,6 @@ class KeywordsApplied:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The segments that a worker has written."""
-
     segments: tuple[Segment, ...]
 
 
@@ -233,6 +255,7 @@ class Embedded:
 Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | KeywordCompactionJob
 Prepared = list[PreparedNote | Skipped]
 Outcome = Prepared | Embedded | Finished | KeywordsApplied | Failed
+Pool = WorkerPool[Job, Outcome]
 
 
 class NoteWorker:
@@ -240,25 +263,19 @@ class NoteWorker:
     writes. `meter` measures the reading of each note."""
 
     def __init__(self, preparer: Callable[[], Preparer], meter: NoteMeter | None = None) -> None:
+        self.meter = meter or NoteMeter(own_usage)
         self._make = preparer
-        self._meter = meter or NoteMeter(own_usage)
         self._preparer: Preparer | None = None
         self._builder: SegmentBuilder | None = None
         self._keywords: tuple[Generation, KeywordIndex] | None = None
 
     def handle(self, job: Job) -> Outcome:
-        """Return the result of a job: prepared notes, vectors, finished segments, or the keywords' seq."""
         return run_job(job, self)
 
     def report_reading(self, report: Callable[[Mark], None]) -> None:
-        self._meter.report = report
+        self.meter.report = report
 
-    def warm(self, *, model: bool) -> None:
-        """Load the data that the first note needs."""
-        self._ready().warm(model=model)
-        _warm_keywords()
-
-    def _ready(self) -> Preparer:
+    def preparer(self) -> Preparer:
         """Return the preparer. The first call loads its data, which is not charged to the first note."""
         if self._preparer is None:
             self._preparer = self._make()
@@ -266,9 +283,9 @@ class NoteWorker:
                 self._preparer.warm(model=False)
         return self._preparer
 
-    def catch_up(self, generation: Generation) -> tuple[int, KeywordIndex]:
-        """Bring the keyword index up to date with its catalog. Returns the seq, and the index, which stays
-        open.
+    @contextmanager
+    def keywords(self, generation: Generation) -> Iterator[KeywordIndex]:
+        """Yield the keyword index of a generation. It stays open for later jobs unless the block fails.
 
         The process that opened the generation has checked its files in full. A worker that starts later,
         while a user waits for an edit, does not read 600 MB of a large vault again.
@@ -279,48 +296,19 @@ class NoteWorker:
         try:
             index.refresh()  # the owner may have rebuilt it
             segments = index.segment_count
-            seq = catch_up(index, generation)
+            yield index
         except (VaultIndexerError, OSError):
             self._keywords = None
             raise
         if index.segment_count < segments:  # a merge took memory
             trim_heap()
-        return seq, index
 
-    def prepare(self, job: PrepareJob) -> Prepared:
-        preparer = self._ready()
-        if job.quarantine:
-            return [preparer.quarantine(path, job.quarantine) for path in job.paths]
-        if job.segments:
-            self._builder = self._builder or SegmentBuilder(job.segments)
-        parsed: list[Parsed] = []
-        skipped: list[Skipped] = []
-        for path, note_id in zip(job.paths, job.note_ids or (0,) * len(job.paths), strict=True):
-            with self._meter.reading(path):
-                result = preparer.parse(path, ask=job.ask)
-                if isinstance(result, Parsed) and job.segments and self._builder is not None:
-                    self._index(result, note_id, self._builder)
-            if isinstance(result, Skipped):
-                skipped.append(result)
-            else:
-                parsed.append(result)
-        return [*skipped, *preparer.embed(parsed, job.at_once)]
-
-    def embed(self, job: EmbedJob) -> Embedded:
-        """Embed the texts of stored chunks. They are read from the catalog, without the files of the
-        vault."""
-        with CatalogReader(job.generation.catalog) as catalog:
-            texts = [row.chunk.embedding_text for row in catalog.chunks(job.keys).values()]
-        started = time.perf_counter()
-        vectors = self._ready().vectors_of(texts)
-        return Embedded(vectors, time.perf_counter() - started)
-
-    def _index(self, parsed: Parsed, note_id: int, builder: SegmentBuilder) -> None:
-        note = parsed.note
-        words = note_words(note)
+    def index(self, parsed: Parsed, note_id: int, segments: Path) -> None:
+        """Write the keyword documents of a note to the worker's segment in the folder `segments`."""
+        self._builder = self._builder or SegmentBuilder(segments)
         keyed = ((chunk_key(note_id, ordinal), chunk) for ordinal, chunk in enumerate(parsed.chunks))
-        for document in keyword_documents(words, keyed):
-            builder.add(document)
+        for document in keyword_documents(parsed.note, keyed):
+            self._builder.add(document)
 
     def finish(self) -> Finished:
         """Return the segments that the worker has written since the last call."""
@@ -331,24 +319,22 @@ class NoteWorker:
 def _warm_keywords() -> None:
     """Load the code that writes and commits keywords, with a temporary index."""
     chunk = Chunk("warm", 0, "", 0, 10, 1, 1, "warming up", "none")
-    words = NoteWords("Warm.md", "Warm", (), (), "en")
+    note = NoteRow(0, "Warm.md", "Warm", "en", "{}", "[]", "[]", 0)
     with TemporaryDirectory(prefix="vault-indexer-") as folder:
         index = KeywordIndex.create(Path(folder))
-        index.apply(keyword_documents(words, [(1, chunk)]), [], 1)
+        index.apply(keyword_documents(note, [(1, chunk)]), [], 1)
+        # A deletion as well, because it runs other code than an addition.
         index.apply([], [1], 2)
 
 
-def catch_up_keywords(generation: Generation) -> int:
-    """Open the keyword index of a generation with all checks, and `catch_up`."""
-    return catch_up(KeywordIndex.open(generation.keywords), generation)
+def catch_up_keywords(generation: Generation, index: KeywordIndex | None = None) -> int:
+    """Bring the keyword index of a generation in line with its catalog. Returns the seq. Without `index`, the
+    index is opened with all checks. Raises IndexUnusableError if it is damaged."""
+    return _catch_up(KeywordIndex.open(generation.keywords) if index is None else index, generation)
 
 
-def catch_up(index: KeywordIndex, generation: Generation) -> int:
-    """Bring the chunks of the keyword index in line with the catalog. Returns the seq.
-
-    Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between.
-    Raises IndexUnusableError if the keyword index is damaged.
-    """
+def _catch_up(index: KeywordIndex, generation: Generation) -> int:
+    """Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between."""
     index.refresh()  # another worker may have written since
     with CatalogReader(generation.catalog) as catalog:
         if index.applied_seq == catalog.seq:
@@ -373,7 +359,6 @@ def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
 
 
 def rebuild_keywords(generation: Generation) -> None:
-    """Rebuild the keyword index from the catalog alone."""
     with CatalogReader(generation.catalog) as catalog:
         shutil.rmtree(generation.keywords, ignore_errors=True)
         index = KeywordIndex.create(generation.keywords)
@@ -381,3 +366,83 @@ def rebuild_keywords(generation: Generation) -> None:
         for document in all_documents(catalog):
             builder.add(document)
         index.adopt(builder.finish(), catalog.seq)
+
+
+# Preparing notes in worker processes that may die.
+
+
+TRIES = 2
+ENDED_TWICE = f"{QUARANTINED}reading it ended the worker process twice"
+_NAMING_TRIES = 5
+
+
+def prepare_all(
+    pool: Pool, jobs: Sequence[Job], on_other_result: Callable[[Outcome | Died], None] = lambda _result: None
+) -> Iterator[PreparedNote | Skipped]:
+    """Yield every note of the jobs, prepared or skipped, in order of completion. Jobs of other kinds run as
+    well, and `on_other_result` is called with each of their results.
+
+    A job whose worker died is repeated, one note at a time. A note is set aside if it exceeds the limit of
+    processor time, exceeds the limit of memory in a job of its own, or ends two fresh workers in jobs of its
+    own. Raises ProviderError if a worker reports that the model or the disk failed, DiskFullError if the disk
+    is full, and ProcessError if no worker can be started or workers end even when they only name a note.
+    """
+    retries = _Retries()
+    queue: Sequence[Job] = jobs
+    while queue:
+        for job, result in pool.run(queue, fresh=True) if retries.fresh else pool.run(queue):
+            if not isinstance(job, PrepareJob):
+                on_other_result(result)
+            elif isinstance(result, Failed):
+                raise (DiskFullError if result.disk_full else ProviderError)(result.reason)
+            elif isinstance(result, Died):
+                retries.add(job, result)
+            elif isinstance(result, list):
+                yield from result
+        queue = retries.take()
+
+
+class _Retries:
+    """Jobs that are repeated because their worker died. `fresh`: the jobs taken last need workers that have
+    done nothing else, because an earlier job may have ended the worker."""
+
+    def __init__(self) -> None:
+        self.fresh = False
+        self._deaths: Counter[str] = Counter()
+        self._jobs: list[PrepareJob] = []
+        self._alone: list[PrepareJob] = []
+
+    def add(self, job: PrepareJob, died: Died) -> None:
+        if len(job.paths) > 1:
+            for at, path in enumerate(job.paths):
+                if path == died.slow_note:
+                    self._quarantine(path, died)
+                else:
+                    self._jobs.append(replace(job, paths=(path,), note_ids=job.note_ids[at : at + 1]))
+            return
+        path = job.paths[0]
+        # An older worker may have died of what it had read before.
+        self._deaths[path] += died.fresh or bool(job.quarantine)
+        if job.quarantine:
+            if self._deaths[path] >= TRIES + _NAMING_TRIES:
+                raise ProcessError(f"worker processes end even where {path} is only named: {died.reason}")
+            self._jobs.append(job)
+        # Alone in its job, the note itself has exceeded the limit.
+        elif died.excess:
+            self._quarantine(path, died)
+        elif self._deaths[path] >= TRIES:
+            self._jobs.append(PrepareJob((path,), quarantine=ENDED_TWICE))
+        else:
+            self._alone.append(job)
+
+    def _quarantine(self, path: str, died: Died) -> None:
+        self._jobs.append(PrepareJob((path,), quarantine=f"{QUARANTINED}{died.excess}"))
+
+    def take(self) -> list[PrepareJob]:
+        # Suspects come last: the other notes are done by then, whatever happens.
+        self.fresh = not self._jobs
+        if self.fresh:
+            taken, self._alone = self._alone, []
+        else:
+            taken, self._jobs = self._jobs, []
+        return taken

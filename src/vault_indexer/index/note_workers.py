@@ -10,9 +10,8 @@ from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
 from vault_indexer.chunk.llm_client import LimitedLlm, LlmSwitch
 from vault_indexer.config import Settings
 from vault_indexer.errors import UsageError
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import FinishJob, NoteWorker
-from vault_indexer.index.reading.prepare import Preparer, UnmeteredEmbedder
+from vault_indexer.index.jobs import FinishJob, NoteWorker, Pool
+from vault_indexer.index.reading import Preparer, UnmeteredEmbedder
 from vault_indexer.index.workers.budget import NoteMeter, PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.workers.pool import Slots, WorkerPool
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, Llm
@@ -54,12 +53,14 @@ def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
     chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache, llm=llm)
     return Preparer(
         worker.vault,
-        worker.settings.files.max_file_bytes,
+        worker.settings.files.limits,
         lambda _: chunker,
         embedder,
+        # An older generation may have been removed since the worker was specified.
         [CatalogReader(path) for path in worker.caches if path.exists()],
         llm=llm,
         style=worker.settings.links.style_of_build,
+        outside=meter.outside,
     )
 
 
@@ -116,4 +117,5 @@ def start_pool(worker: WorkerSpec, size: int, slots: Slots | None = None) -> Poo
     index = worker.settings.index
     start = partial(start_worker, worker)
     limits = PoolPlan.of(index, is_slow_model=is_slow_model(worker.settings.embedding)).limits
+    # FinishJob: a worker that is replaced must not lose the segments that it has written.
     return WorkerPool(size, start, limits, FinishJob(), note_budget(index), slots)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vault_indexer.model import FileRow
+from vault_indexer.model import FileKind, FileRow, kind_of
 from vault_indexer.vault.diff import KnownFile, diff
 from vault_indexer.vault.ignore import Decision, IgnoreRules, PathRules
 from vault_indexer.vault.walk import Scan, ScannedFile
@@ -28,24 +28,39 @@ class Plan:
     def __bool__(self) -> bool:
         return bool(self.read or self.linked or self.removed)
 
+    @property
+    def has_documents(self) -> bool:
+        return bool(self.read) and _is_document(self.read[-1])  # they come last
+
     def parts(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Plan]:
         """Yield the plan in parts that are committed one by one, so that a checkout of thousands of notes
         becomes searchable gradually and is never in memory as a whole. A save waits for the current part, so
         the size adapts: it doubles, up to `PART_NOTES`, after a part of less than a second, and halves after
-        one of more than two seconds."""
-        size, start = _FIRST_PART_NOTES, 0
-        part = Plan(self.read[:size], self.linked, self.removed)
+        one of more than two seconds. A document takes as long as many notes."""
+        size, least, start = _FIRST_PART_NOTES, _FIRST_PART_NOTES // 4, 0
+        documents = next((n for n, path in enumerate(self.read) if _is_document(path)), len(self.read))
         while True:
+            if start == documents:
+                size = least = 1
+            end = start + size if start >= documents else min(start + size, documents)
             began = clock()
-            yield part
-            seconds, start = clock() - began, start + size
-            if start >= len(self.read):
+            is_last = end >= len(self.read)
+            removed = () if start else tuple(path for path in self.removed if not _is_document(path))
+            # The first part contains the deletions of notes: a renamed note is never in the index twice.
+            if is_last:  # until then a document that was renamed finds its text in the index
+                removed += tuple(filter(_is_document, self.removed))
+            yield Plan(self.read[start:end], () if start else self.linked, removed)
+            if is_last:
                 return
+            seconds, start = clock() - began, end
             if seconds < _PART_S:
                 size = min(2 * size, PART_NOTES)
             elif seconds > 2 * _PART_S:
-                size = max(size // 2, _FIRST_PART_NOTES // 4)
-            part = Plan(self.read[start : start + size])
+                size = max(size // 2, least)
+
+
+def _is_document(path: str) -> bool:
+    return kind_of(path) is FileKind.DOCUMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,7 @@ def plan(known: Sequence[FileRow], scan: Scan, rules: PathRules | None = None) -
     ]
     excluded = (path for path, decision in hidden.items() if decision is Decision.IGNORE)
     return Plan(
-        read=tuple(file.path for file in concerned if is_indexed(file)),
+        read=paths_to_read(concerned),
         linked=(*linked, *named),
         removed=tuple(sorted([*excluded, *(stat.path for stat in changes.removed)])),
     )
@@ -131,6 +146,12 @@ def _rows_to_name(
 
 def _says(row: FileRow | None, reason: str) -> bool:
     return row is not None and row.state == "skipped" and row.reason == reason
+
+
+def paths_to_read(files: Iterable[ScannedFile]) -> tuple[str, ...]:
+    """The paths of the files to index: first the notes, then the documents, which take longer."""
+    chosen = sorted(filter(is_indexed, files), key=lambda file: file.kind is FileKind.DOCUMENT)
+    return tuple(file.path for file in chosen)
 
 
 def is_indexed(file: ScannedFile) -> bool:

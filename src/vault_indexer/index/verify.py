@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
-from vault_indexer.index.build import Linker, make_linker
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.index.writer import IndexWriter
-from vault_indexer.model import QUARANTINED, FileRow, Problem, Progress
+from vault_indexer.index.writer import IndexWriter, Linker, make_linker
+from vault_indexer.model import QUARANTINED, FileRow, Problem, Progress, SizeLimits
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import index as vectors
@@ -23,7 +22,7 @@ _REPORT_EVERY_S = 0.1
 Report = Callable[[Progress], None]
 
 
-def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, report: Report) -> list[Problem]:
+def verify(live: IndexWriter, vault: Path, found: Scan, limits: SizeLimits, report: Report) -> list[Problem]:
     """Compare everything: all notes, the whole catalog, all checksums. Takes about as long as a build.
 
     `report` receives the progress at most ten times a second: first for the notes of the catalog (stage
@@ -35,7 +34,7 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, rep
         if problems:
             return problems  # further comparisons with a damaged catalog are pointless
         files = _Steps("verify vault", len(found.files), report)
-        problems.extend(_vault(catalog.files(), vault, found, max_file_bytes, files))
+        problems.extend(_vault(catalog.files(), vault, found, limits, files))
         files.end("verify indices")
         problems.extend(_links(catalog, make_linker(snapshot, live.link_style)))
         held, wanted = snapshot.vectors.live_keys(), set(catalog.nonzero_vector_keys(live.model))
@@ -44,6 +43,7 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, rep
         if forgotten:  # a missing vector is on its way, and no disagreement
             problems.append(Problem("vectors", "missing", f"{forgotten} chunks without a vector"))
         problems.extend(_keys("keywords", snapshot.keywords.keys.tolist(), catalog.chunk_keys()))
+    # Outside the lease: reading all files takes long, and a lease keeps its snapshot open.
     problems.extend(_files(live))
     problems.extend(Problem(text.partition(":")[0], "healed", text) for text in live.derived.take_healed())
     return problems
@@ -102,7 +102,7 @@ def _catalog(live: IndexWriter, catalog: CatalogReader, report: Report) -> Itera
 
 
 def _vault(
-    known: Iterable[FileRow], vault: Path, found: Scan, max_file_bytes: int, steps: _Steps
+    known: Iterable[FileRow], vault: Path, found: Scan, limits: SizeLimits, steps: _Steps
 ) -> Iterator[Problem]:
     rows = {row.path: row for row in known}
     for file in found.files:
@@ -112,8 +112,9 @@ def _vault(
             yield Problem("vault", "missing", "in the vault, not in the index", file.path)
         elif is_indexed(file) and row.is_quarantined:
             yield Problem("vault", "set aside", row.reason.removeprefix(QUARANTINED), file.path)
+        # A skipped note with a digest was read once, so its content can be compared.
         elif is_indexed(file) and (row.state == "note" or row.digest):
-            yield from _same_text(row, vault, max_file_bytes)
+            yield from _same_text(row, vault, limits.of(row.path))
         elif is_indexed(file) != (row.state != "linked"):
             yield Problem("vault", "rules", "the exclusions have changed since it was indexed", file.path)
     for path, row in rows.items():
@@ -128,7 +129,7 @@ def _same_text(row: FileRow, vault: Path, max_file_bytes: int) -> Iterator[Probl
         yield Problem("vault", "unreadable", str(error), row.path)
         return
     if digest != row.digest:
-        yield Problem("vault", "stale", "the file has other content than was indexed", row.path)
+        yield Problem("vault", "stale", "the file has changed since it was indexed", row.path)
 
 
 def _links(catalog: CatalogReader, linker: Linker) -> Iterator[Problem]:

@@ -2,27 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+from types import MappingProxyType
 
 from vault_indexer.errors import ProviderError, UnavailableError
-from vault_indexer.index.build import Linker, Pool, make_linker, prepare_all
 from vault_indexer.index.compatibility import StrategiesInUse
-from vault_indexer.index.derived import DerivedIndices
-from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
-from vault_indexer.index.opening import IndexPrefetch
+from vault_indexer.index.derived import DerivedIndices, IndexPrefetch
+from vault_indexer.index.jobs import (
+    Embedded,
+    EmbedJob,
+    Job,
+    KeywordsJob,
+    Pool,
+    PrepareJob,
+    WarmJob,
+    prepare_all,
+)
 from vault_indexer.index.plan import Applied, Plan, is_linkable
-from vault_indexer.index.reading.prepare import Skipped
-from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, LinkStyle, Problem
-from vault_indexer.store import Generation
-from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote, copied_notes
+from vault_indexer.index.reading import Skipped
+from vault_indexer.index.workers.pool import Died, Failed
+from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, LinkStyle, NoteRow, Problem
+from vault_indexer.parse import StyledPaths
+from vault_indexer.store import Generation, Snapshot
+from vault_indexer.store.catalog import (
+    CatalogReader,
+    CatalogWriter,
+    NoteTableRows,
+    PreparedNote,
+    ResolvedLink,
+    copied_notes,
+)
 from vault_indexer.system import batches
 
+# Resolution of the links in the catalog, also after files are added or removed.
+
+
+class Linker:
+    """Resolves links against the files of the vault, and determines which links a change of files affects.
+
+    IndexWriter and a build own one each, and call it from one thread. `add` and `remove` only record a
+    change; `relink` then resolves the affected links of the catalog again, within the transaction that stores
+    the change. After a failed transaction the owner creates a new Linker, because this one contains files
+    that were not stored.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str],
+        style: LinkStyle = "obsidian",
+        pages: Iterable[NoteRow] = (),
+        blocks: Mapping[str, Iterable[str]] = MappingProxyType({}),
+    ) -> None:
+        """`blocks` as of StyledPaths."""
+        self._initial = (style, list(paths), list(pages), blocks)
+        self._affected: set[str] = set()
+
+    @cached_property
+    def _paths(self) -> StyledPaths:
+        """The paths by name. They are loaded with the first note or by `load`: a command that only searches
+        never needs them."""
+        style, paths, pages, blocks = self._initial
+        self._initial = (style, [], [], {})
+        return StyledPaths(style, paths, pages, blocks)
+
+    def load(self) -> None:
+        """Load the paths before the first note needs them. That takes a second for 166,000 files."""
+        self._paths  # noqa: B018 - reading the property creates it
+
+    def __call__(self, target: str, source: str) -> ResolvedLink:
+        """Resolve `target` as written in the note `source`."""
+        found, key = self._paths.find(target, source)
+        return ResolvedLink(key, found.path, bool(found.ambiguous))
+
+    def add(self, path: str) -> None:
+        self._affected.update(self._paths.add(path))
+
+    def add_note(self, rows: NoteTableRows) -> None:
+        """Adds the file of a note, or takes the addresses that it has now."""
+        self.add(rows.path)
+        title, language, properties, aliases, tags = map(str, rows.note[:5])
+        page = NoteRow(0, rows.path, title, language, properties, aliases, tags, 0)
+        self._affected.update(self._paths.put_page(page, (str(block[0]) for block in rows.blocks)))
+
+    def remove(self, path: str) -> None:
+        self._affected.update(self._paths.remove(path))
+
+    def relink(self, writer: CatalogWriter) -> int:
+        """Resolve again the stored links that changes since the last call affect. Returns the number that
+        changed."""
+        keys, self._affected = self._affected, set()
+        return writer.relink(keys, self)
+
+    def relink_all(self, writer: CatalogWriter) -> int:
+        """Resolve all stored links again. Returns the number that changed."""
+        return writer.relink(writer.link_keys(), self)
+
+
+def make_linker(snapshot: Snapshot, style: LinkStyle) -> Linker:
+    catalog, blocks = snapshot.catalog, dict[str, list[str]]()
+    if style == "logseq":
+        for path, block in catalog.rows("SELECT path, id FROM blocks JOIN notes USING (note_id)"):
+            blocks.setdefault(path, []).append(block)
+    pages = catalog.all_notes() if style != "obsidian" else ()
+    return Linker(snapshot.graph.linkable(), style, pages, blocks)
+
+
 _BATCH_NOTES = 32
+_LOOK_S = 0.05
 _BATCH_TEXTS = 256
-KEPT = "kept as it was: it could not be read when the index was rebuilt"
+KEPT = "unchanged from the previous index: it could not be read during the rebuild"
 AT_ONCE = 64
 """With a slow model, an edit waits for at most this number of vectors: enough for a note that is being
 written, not for a checkout. At the 100 texts/s of a small model on one core, that is the time that a
@@ -62,13 +155,16 @@ class IndexWriter:
         strategies: StrategiesInUse,
         is_slow_model: bool = False,
         link_style: LinkStyle = "obsidian",
+        document_pool: Pool | None = None,
     ) -> None:
         self.link_style = link_style
+        self.document_pool = document_pool
         self.generation = generation
         self.model = model
         self.pool = pool
         self._slow = is_slow_model
         self._strategies = strategies
+        # Before the catalog is opened: its check of all pages then runs at the same time.
         files = IndexPrefetch(generation)
         self._writer = CatalogWriter(generation.catalog)
         try:
@@ -95,22 +191,23 @@ class IndexWriter:
         self,
         plan: Plan,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] = lambda: None,
+        between_parts: Callable[[], None] | None = None,
         *,
         ask: bool = True,
     ) -> Applied:
         """Carry out a plan with one commit per part. The state after each commit is published before the
         next. `on_progress` receives the number of notes still to be read. `between_parts` is called between
-        two parts, and may apply another plan. Without `ask`, only stored answers of the language model that
-        splits notes are used. Raises VaultIndexerError or OSError. The part is then unchanged, or the derived
-        indices are behind and catch up in the next call with any plan."""
+        two parts and while documents are read, and may apply another plan. Without `ask`, only stored answers
+        of the language model that splits notes are used. Raises VaultIndexerError or OSError. The part is
+        then unchanged, or the derived indices are behind and catch up in the next call with any plan."""
         done, left = Applied(), len(plan.read)
         at_once = self._at_once(left)
         for part in plan.parts():
             left -= len(part.read)
-            edit = self._read(part, on_progress, later=left, ask=ask, at_once=at_once)
+            meanwhile = between_parts if part.has_documents else None
+            edit = self._read(part, on_progress, meanwhile, later=left, ask=ask, at_once=at_once)
             done += self._apply(part, edit)
-            if left:
+            if left and between_parts is not None:
                 between_parts()
         self._follow()
         return done
@@ -121,6 +218,8 @@ class IndexWriter:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
         if not (edit.notes or edit.files or edit.removed):
             return Applied()
+        # A file that was only touched keeps its chunks and vectors; its new times keep the next scan from
+        # reading it again.
         edit.touched = [note.file for note in edit.notes if _same(note, known[note.file.path])]
         edit.notes = [note for note in edit.notes if not _same(note, known[note.file.path])]
         chosen = self._strategies.put(edit.notes)
@@ -132,6 +231,23 @@ class IndexWriter:
             relinked=relinked,
             strategies=chosen,
         )
+
+    def put_again(self, notes: Sequence[PreparedNote]) -> None:
+        """Replace notes whose text is another one now, unless their files have changed meanwhile."""
+        with self.holder.lease() as snapshot:
+            known = snapshot.catalog.files_at([note.file.path for note in notes])
+        edit = _Edit(
+            notes=[
+                note
+                for note in notes
+                if (row := known.get(note.file.path))
+                and (row.state, row.digest) == ("note", note.file.digest)
+            ]
+        )
+        if edit.notes:
+            self._strategies.put(edit.notes)
+            self._commit(edit)
+            self._follow()
 
     def keep(self, catalog: CatalogReader, rows: Sequence[FileRow]) -> None:
         """Copy the rows of these files from the catalog of a former generation, because the files exist but
@@ -179,7 +295,6 @@ class IndexWriter:
         self._follow()
 
     def is_waiting_for(self, job: EmbedJob) -> bool:
-        """Return whether any chunk of the job still has no vector."""
         return any(key in self.derived.pending_embeddings for key in job.keys)
 
     def postpone(self, job: EmbedJob) -> None:
@@ -270,6 +385,8 @@ class IndexWriter:
 
     def rest(self) -> None:
         self.pool.close()
+        if self.document_pool is not None:
+            self.document_pool.close()
 
     def stop(self) -> None:
         """Make a call that waits for a worker raise UnavailableError soon. Only `close` may be called after
@@ -282,17 +399,29 @@ class IndexWriter:
         self._writer.close()
 
     def _read(
-        self, plan: Plan, on_progress: Callable[[int], None], *, later: int, ask: bool, at_once: int | None
+        self,
+        plan: Plan,
+        on_progress: Callable[[int], None],
+        meanwhile: Callable[[], None] | None,
+        *,
+        later: int,
+        ask: bool,
+        at_once: int | None,
     ) -> _Edit:
         edit = _Edit(files=list(plan.linked), removed=list(plan.removed))
         left = later + len(plan.read)
         jobs: list[Job] = [
             PrepareJob(tuple(paths), at_once=at_once, ask=ask) for paths in batches(plan.read, _BATCH_NOTES)
         ]
-        if self.derived.is_behind and jobs:
-            # One worker writes the words of the previous part while others read this one.
-            jobs.insert(0, KeywordsJob(self.generation))
-        for result in prepare_all(self.pool, jobs, self.derived.keywords.note_result):
+        if meanwhile is not None:
+            self._follow()
+            results, jobs = self._read_aside(jobs, partial(on_progress, left), meanwhile)
+        else:
+            results = []
+            if self.derived.is_behind and jobs:
+                # One worker writes the words of the previous part while others read this one.
+                jobs.insert(0, KeywordsJob(self.generation))
+        for result in chain(results, prepare_all(self.pool, jobs, self.derived.keywords.note_result)):
             left -= 1
             on_progress(left)
             if not isinstance(result, Skipped):
@@ -301,6 +430,30 @@ class IndexWriter:
                 edit.files.append(result.file)
             # Otherwise it vanished after the scan. The next scan decides whether that is a deletion.
         return edit
+
+    def _read_aside(
+        self, jobs: list[Job], on_wait: Callable[[], None], meanwhile: Callable[[], None]
+    ) -> tuple[list[PreparedNote | Skipped], list[Job]]:
+        """Run the jobs in the process for documents, which take so long that edits are applied meanwhile.
+        Returns the results, and the jobs that failed."""
+        pool, done, failed = self.document_pool, list[PreparedNote | Skipped](), list[Job]()
+        if pool is None:
+            return done, jobs
+        try:
+            for job in jobs:
+                pool.begin(job)
+                while (found := pool.result()) is None:
+                    on_wait()
+                    meanwhile()
+                    time.sleep(_LOOK_S)
+                if isinstance(found[1], list):
+                    done += found[1]
+                else:
+                    failed.append(job)
+        except BaseException:
+            pool.close()
+            raise
+        return done, failed
 
     def _at_once(self, notes: int) -> int | None:
         """Return the number of texts that an edit of `notes` notes embeds before it becomes searchable (None:

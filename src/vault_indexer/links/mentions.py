@@ -73,6 +73,7 @@ class Name:
     def spans(self, folded: str) -> Iterator[tuple[int, int]]:
         for match in self._pattern.finditer(folded):
             before = folded[match.start() - 1] if match.start() else " "
+            # An expression that begins with letters is faster than one that begins with a look-behind.
             if self._begins_anywhere or not (before.isalnum() or before in "_^"):
                 yield match.span()
 
@@ -118,6 +119,7 @@ def _required_terms(name: str) -> Iterator[frozenset[str]]:
             exact = normalize(part)[:LONGEST_TERM]
             yield frozenset((exact, fold(exact), VARIANT_MARK + fold(exact)))
     for run in RUN.findall(name):
+        # Without the last term, a single character: in another text the run may go on.
         yield from (frozenset((pair,)) for pair in run_terms(run)[:-1])
 
 
@@ -283,6 +285,7 @@ def _candidates(
     keys: dict[int, list[int]] = {}
     for key in sorted({key for name in wanted for key in _holding(snapshot, name).tolist()}):
         keys.setdefault(note_id_of(key), []).append(key)
+    # A note names itself in its own text.
     keys.pop(note.note_id, None)
     notes: list[tuple[str, str, int, list[int]]] = []
     for batch in batches(list(keys), _BATCH):

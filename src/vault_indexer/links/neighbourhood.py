@@ -73,6 +73,7 @@ def _next_ring(graph: LinkGraph, ring: Iterable[str], known: Mapping[str, int]) 
 def _link_edges(graph: LinkGraph, paths: Mapping[str, int]) -> tuple[GraphEdge, ...]:
     counts: Counter[tuple[str, str]] = Counter()
     for (source, target), links in graph.links_among(paths.keys()).items():
+        # The graph shows one line between two files, whatever the direction.
         counts[min(source, target), max(source, target)] += links
     return tuple(GraphEdge(*pair, "link", count) for pair, count in sorted(counts.items()))
 
@@ -158,6 +159,7 @@ def _by_community(paths: Sequence[str], pairs: Pairs) -> Groups:
     """Returns the communities. The key of each is its first path, which is unique."""
     parts = communities(pairs)
     groups = {members[0]: members for members in parts if len(members) >= _SMALLEST}
+    # Hundreds of pairs would fill the picture without showing any structure.
     small = [path for members in parts if len(members) < _SMALLEST for path in members]
     linked = {path for members in parts for path in members}
     alone = [path for path in paths if path not in linked]

@@ -14,11 +14,12 @@ from vault_indexer.model import (
     LinkPlace,
     LinkRow,
     LinksAnswer,
+    Note,
     Orphan,
     OutgoingLink,
     UnresolvedTarget,
 )
-from vault_indexer.parse import VaultPaths, link_key, resolve
+from vault_indexer.parse import Anchors, VaultPaths, link_key, resolve
 from vault_indexer.parse.resolve import normal, target_name
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import Arrival, LinkPlaces
@@ -129,6 +130,40 @@ def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
     )
 
 
+def links_of_draft(snapshot: Snapshot, note: Note) -> tuple[OutgoingLink, ...]:
+    """Returns the links of a note that is not in the vault yet, as they would resolve there."""
+    places = LinkPlaces(snapshot.catalog)
+    paths = VaultPaths(file.path for file in snapshot.catalog.files() if file.state != "skipped")
+    found = []
+    for link in note.links:
+        target = resolve(link.target, note.path, paths)
+        is_own = not target_name(link.target)
+        place = None
+        if link.subpath and (is_own or target.path):
+            headings = Anchors(note.headings, note.blocks) if is_own else None
+            place = (
+                headings.find(link.subpath, slugs=True)
+                if headings
+                else places.find_span(str(target.path), link.subpath)
+            )
+        found.append(
+            OutgoingLink(
+                kind=link.kind,
+                target=link.target,
+                subpath=link.subpath,
+                display=link.display,
+                line=link.line,
+                resolved=target.path,
+                ambiguous=bool(target.ambiguous),
+                candidates=target.ambiguous[:_CANDIDATES],
+                candidate_count=len(target.ambiguous),
+                target_line=place.line if place else None,
+                problem=place.problem if place else None,
+            )
+        )
+    return tuple(found)
+
+
 def orphans(snapshot: Snapshot) -> tuple[Orphan, ...]:
     """Returns the notes without any link to a file or from a note, ordered by path."""
     return tuple(Orphan(path, title) for path, title in snapshot.graph.orphans())
@@ -188,7 +223,7 @@ def _diagnostics(links: Sequence[OutgoingLink]) -> Iterator[Diagnostic]:
         if link.resolved is None:
             yield Diagnostic("unresolved", f"{link.target}: no such file", link.line)
         elif link.ambiguous:
-            detail = f"{link.target}: one of {link.candidate_count} files; {link.resolved} is taken"
+            detail = f"{link.target}: one of {link.candidate_count} files; {link.resolved} is used"
             yield Diagnostic("ambiguous", detail, link.line)
         if link.problem:
             yield Diagnostic("subpath", f"{link.resolved}: {link.problem}", link.line)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from vault_indexer.contract.marks import check_note_name
 from vault_indexer.errors import UnknownNoteError, UsageError
-from vault_indexer.model import NoteRow, doc_id_of
+from vault_indexer.model import FileKind, NoteRow, doc_id_of, kind_of
 from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.parse.resolve import normal
 from vault_indexer.store import Snapshot
@@ -46,13 +46,19 @@ def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
 
 def nearest_note(name: str, paths: Iterable[str]) -> str:
     """Returns the note with the most similar name, or "" if no name is similar."""
-    from rapidfuzz.fuzz import ratio
-    from rapidfuzz.process import extractOne
+    names = {path: doc_id_of(path).rpartition("/")[2] for path in paths}
+    return next(iter(nearest_names(doc_id_of(name).rpartition("/")[2], names, 1, _ALIKE)), "")
 
-    wanted = doc_id_of(name).rpartition("/")[2].casefold()
-    names = {path: doc_id_of(path).rpartition("/")[2].casefold() for path in paths}
-    found = extractOne(wanted, names, scorer=ratio, score_cutoff=_ALIKE)
-    return str(found[2]) if found else ""
+
+def nearest_names(wanted: str, names: Mapping[str, str], count: int, least: float) -> list[str]:
+    """Returns the keys of at most `count` names that are similar in any case, the most similar first. `least`
+    is the lowest similarity, out of 100."""
+    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.process import extract
+
+    folded = {key: name.casefold() for key, name in names.items()}
+    found = extract(wanted.casefold(), folded, scorer=ratio, limit=count, score_cutoff=least)
+    return [key for _, _, key in found]
 
 
 def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int, int]:
@@ -62,7 +68,8 @@ def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int
     Raises UnknownNoteError.
     """
     if not part:
-        return (body_start(text) if row.path.lower().endswith(".md") else 0), len(text)
+        has_properties = kind_of(row.path) in (FileKind.NOTE, FileKind.DOCUMENT)
+        return (body_start(text) if has_properties else 0), len(text)
     place = LinkPlaces(snapshot.catalog).find_span(row.path, part)
     if place.start is None or place.end is None:
         raise UnknownNoteError(f"{row.path}: {place.problem or f'no part {part!r}'}")
@@ -98,7 +105,7 @@ def vault_path(vault: Path, note: str) -> str:
     for folder in reversed(plain.parents):
         if _is_same_folder(folder, vault):
             return plain.relative_to(folder).as_posix()
-    raise UnknownNoteError(f"{note!r} is outside of the vault")
+    raise UnknownNoteError(f"{note!r} is outside the vault")
 
 
 def _is_same_folder(one: Path, other: Path) -> bool:

@@ -53,6 +53,7 @@ class _Evidence(NamedTuple):
         return Nearness(
             meaning=self.similar.cosine if self.similar else 0.0,
             link=_LINK_SHARE if self.links else 0.0,
+            # Bounded: many shared links approach the share but never exceed it.
             shared=_SHARED_SHARE * weight / (1 + weight),
         )
 
@@ -81,7 +82,7 @@ def related_notes(snapshot: Snapshot, path: str, limit: int) -> list[RelatedNote
     ]
     best = sorted(evidence, key=lambda own: (-own.score, own.note.path))[:limit]
     chunks = snapshot.catalog.chunks(own.similar.key for own in best if own.similar)
-    return [_related_note(own, chunks[own.similar.key].chunk if own.similar else None) for own in best]
+    return [_related_note(note, own, chunks[own.similar.key].chunk if own.similar else None) for own in best]
 
 
 def shared_links(graph: LinkGraph, path: str, linked: Collection[str]) -> dict[str, dict[str, float]]:
@@ -95,6 +96,7 @@ def shared_links(graph: LinkGraph, path: str, linked: Collection[str]) -> dict[s
     shared: dict[str, dict[str, float]] = defaultdict(dict)
     for via, others in between.items():
         for other in others - {path}:
+            # Never log(1): each `via` is linked with the note itself and with `other`.
             shared[other][via] = 1 / log(len(others))
     return shared
 
@@ -127,7 +129,9 @@ def _similar(snapshot: Snapshot, note_id: int, others: Collection[int]) -> dict[
         if count:
             keys, scores = snapshot.vectors.search(mean, count, allowed)
             for key, score in zip(keys.tolist(), scores.tolist(), strict=True):
+                # The first is the nearest, because keys come best first.
                 best.setdefault(note_id_of(key), _Similar(score, key))
+    # The note is nearest to its own mean.
     best.pop(note_id, None)
     return best
 
@@ -137,7 +141,7 @@ def _keys_of(snapshot: Snapshot, note_ids: Collection[int]) -> list[int]:
     return [row[0] for row in snapshot.catalog.rows_in(sql, note_ids)]
 
 
-def _related_note(one: _Evidence, chunk: Chunk | None) -> RelatedNote:
+def _related_note(note: NoteRow, one: _Evidence, chunk: Chunk | None) -> RelatedNote:
     strongest = sorted(one.shared, key=lambda via: (-one.shared[via], via))
     return RelatedNote(
         path=one.note.path,
@@ -149,5 +153,6 @@ def _related_note(one: _Evidence, chunk: Chunk | None) -> RelatedNote:
         header_path=chunk.header_path if chunk else "",
         shared=tuple(strongest[:_SHARED_NAMED]),
         shared_count=len(strongest),
+        shared_tags=tuple(tag for tag in note.tags if tag in one.note.tags),
         why=one.why,
     )

@@ -18,21 +18,17 @@ from llama_index.core.schema import (
     TextNode,
 )
 from llama_index.core.utils import get_tqdm_iterable
-from pydantic import Field, PrivateAttr, SkipValidation, ValidationError
+from pydantic import Field, PrivateAttr, SkipValidation, ValidationError, model_validator
 
-from vault_indexer.chunk import STRATEGIES, chunker_for
-from vault_indexer.chunk.cutting import tokenizer_from
+from vault_indexer.chunk import STRATEGIES, chunker_for, tokenizer_from
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.values import first_mistake
 from vault_indexer.errors import UsageError
-from vault_indexer.index.reading.note import parse_file
+from vault_indexer.index.reading import parse_file
 from vault_indexer.model import Chunk
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 from vault_indexer.providers import LazyEmbedder, WordLlamaTokenizer, embedder_for
-
-# Node metadata that is only for programs.
-
 
 UNSHOWN_KEYS = (
     "start_char",
@@ -52,6 +48,8 @@ UNSHOWN_KEYS = (
     "aliases",
     "frontmatter",
     "copies",
+    "relevance",
+    "verdict",
 )
 """Numbers and flags that would only be noise for a model that embeds or reads a node."""
 
@@ -65,8 +63,8 @@ class VaultNodeParser(NodeParser):
     `header_path` and the `extra` of the strategy. Siblings are linked as previous and next, children with
     their parent. `embedder` and `tokenizer` default to wordllama's; `tokenizer` may also be an encoding of
     tiktoken, a tokenizer of tokenizers, or a function that counts the tokens of a text. `llm` is required by
-    `llm`, `agentic` and `contextual`. Raises UsageError for unknown options, and NoteError for a document
-    that is not text."""
+    `llm`, `agentic` and `contextual`. Raises UsageError for unknown arguments and options, and NoteError for
+    a document that is not text."""
 
     strategy: str = Field(default="header_based", description="one of the chunking strategies")
     options: dict[str, object] = Field(default_factory=dict, description="options of the strategy")
@@ -75,14 +73,25 @@ class VaultNodeParser(NodeParser):
         default=None, exclude=True
     )
     llm: Annotated[Llm | None, SkipValidation] = Field(default=None, exclude=True)
-    llm_cache: Path | None = Field(default=None, description="folder where the model's answers are kept")
+    llm_cache: Path | None = Field(default=None, description="folder for the model's answers")
     _chunker: Chunker = PrivateAttr()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        # Pydantic ignores unknown arguments by default, and LlamaIndex's base class relies on that.
+        unknown = sorted(set(arguments) - set(cls.model_fields) - {"class_name"})
+        if unknown:
+            raise UsageError(
+                f"VaultNodeParser: unknown argument {unknown[0]}; allowed are {', '.join(cls.model_fields)}"
+            )
+        return arguments
 
     def model_post_init(self, context: object, /) -> None:
         """Builds the chunker, so that mistakes are reported immediately."""
         super().model_post_init(context)
         if self.strategy not in STRATEGIES:
-            raise UsageError(f"no strategy {self.strategy!r}: there are {', '.join(STRATEGIES)}")
+            raise UsageError(f"unknown strategy {self.strategy!r}: choose one of {', '.join(STRATEGIES)}")
         try:
             settings = ChunkingSettings.model_validate({"strategy": self.strategy, **self.options})
         except ValidationError as error:

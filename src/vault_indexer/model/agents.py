@@ -3,30 +3,33 @@ report of an evaluation."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
+from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import OMIT_EMPTY, Digits
 from vault_indexer.model.answers import Correction, Passage, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundNote:
-    """A hit in few tokens. `id` is what `fetch` takes: the path, behind the name of the vault where several
-    are kept; `url` is the resource with its text. The text is either a `snippet` around the match, or the
-    `content` of the chunk together with the time at which the note changed last. `passage` is the text around
-    the hit, where that was asked for. `copies` are the paths of notes with the same text, 20 at most."""
+    """A hit in few tokens. `id` is what `fetch` takes: the path, after the name of the vault if there are
+    several; `url` is the resource with its text. Both `title` and `url` may be missing if they follow from
+    the id. `line` is that of the match, `part` the page, slide or sheet of a document, `heading` the heading
+    above it, and `text` an excerpt of the note as written, or the whole chunk. `properties` are those of the
+    note that the query mentions. `passage` is the text around the hit if it was requested. `copies` are the
+    paths of at most 20 notes with the same text."""
 
     id: str
-    title: str
-    url: str
-    path: str
-    header_path: Annotated[str, OMIT_EMPTY] = ""
-    start_line: int
-    end_line: int
-    relevance: Annotated[float, Digits(2)]
-    snippet: Annotated[str, OMIT_EMPTY] = ""
-    content: Annotated[str, OMIT_EMPTY] = ""
+    title: Annotated[str, OMIT_EMPTY] = ""
+    url: Annotated[str, OMIT_EMPTY] = ""
+    line: int
+    part: Annotated[str, OMIT_EMPTY] = ""
+    heading: Annotated[str, OMIT_EMPTY] = ""
+    text: str = ""
+    properties: Annotated[Mapping[str, JsonValue], OMIT_EMPTY] = field(default_factory=dict)
+    relevance: Annotated[float, Digits(2), OMIT_EMPTY] = 0.0
     modified_time: Annotated[str, OMIT_EMPTY] = ""
     passage: Annotated[Passage | None, OMIT_EMPTY] = None
     vault: Annotated[str, OMIT_EMPTY] = ""
@@ -85,9 +88,10 @@ class ReadNote:
 
 @dataclass(frozen=True, slots=True)
 class NotesRead:
-    """Several notes, in the order in which they were asked for."""
+    """Several notes, in the order in which they were asked for. `left_out` further notes match a pattern."""
 
     notes: tuple[ReadNote, ...]
+    left_out: Annotated[int, OMIT_EMPTY] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +123,45 @@ class StrategyChange:
     previous: str
     changed: bool
     message: str
+
+
+TaskState = Literal["open", "done", "due", "overdue", "all"]
+"""Which tasks are listed. "due": open, with a date; "overdue": open, with a date before today."""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultTask:
+    """A task of a note as written, on one line; `due` is its date (YYYY-MM-DD), "" if it has none."""
+
+    path: str
+    line: int
+    text: str
+    due: str
+    is_done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PropertySummary:
+    """A property: the notes that have it, its most frequent type and values."""
+
+    name: str
+    notes: int
+    type: str
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VaultOverview:
+    """What a vault contains. Folders and tags have the number of their notes, those of folders including the
+    folders below; `daily_notes` is the folder of the notes that are named by a day (None: there are none),
+    `recent` the last changes, `open_tasks` the number of open tasks by note."""
+
+    notes: int
+    languages: Mapping[str, int]
+    folders: Mapping[str, int]
+    daily_notes: str | None
+    tags: Mapping[str, int]
+    properties: tuple[PropertySummary, ...]
+    recent: tuple[tuple[str, str], ...]
+    open_tasks: Mapping[str, int]
+    overdue: int

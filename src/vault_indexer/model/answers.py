@@ -7,20 +7,33 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from vault_indexer.contract.json_value import JsonValue
-from vault_indexer.contract.marks import (
-    FLAT,
-    HIDDEN,
-    OMIT_EMPTY,
-    ON_REQUEST,
-    ChosenKeys,
-    Digits,
-    Key,
-)
+from vault_indexer.contract.marks import FLAT, HIDDEN, OMIT_EMPTY, ON_REQUEST, ChosenKeys, Digits, Key
 from vault_indexer.model.chunk import Chunk
 from vault_indexer.model.note import Diagnostic, Heading
 
-HitKind = Literal["note", "canvas", "base", "attachment"]
-"""What a hit's file is. Of a base and an attachment only the name is searched."""
+HitKind = Literal[
+    "note",
+    "canvas",
+    "base",
+    "attachment",
+    "pdf",
+    "docx",
+    "pptx",
+    "xlsx",
+    "odt",
+    "ods",
+    "odp",
+    "rtf",
+    "epub",
+    "html",
+    "ipynb",
+    "csv",
+    "subtitles",
+    "text",
+    "json",
+    "image",
+]
+"""What a hit is: a note, a canvas, a kind of `DOCUMENT_KINDS`, or a file that is found by its name."""
 
 
 Verdict = Literal["strong", "likely", "weak", "none"]
@@ -93,9 +106,10 @@ class Why:
 
     `fused` and `fused_rank` are its score and rank (1-based; 0: it was not ranked) in the fusion of the three
     rankings, `evidence` is what reranking made of all that is known of it, in [0, 1] (None: it was not
-    reranked). Its score, before all are divided by the best, is `evidence` times `recency`, plus `title`;
-    without reranking `fused` stands for `evidence`. `filters` are
-    the conditions of the query, as written: every hit meets them. `note` is what its whole note says.
+    reranked). Its score, before all are divided by the best, is `evidence` times `recency` times
+    `document_weight` (below 1 for a document), plus `title`; without reranking `fused` stands for `evidence`.
+    `filters` are the conditions of the query, as written: every hit meets them. `note` is what its whole note
+    says.
     """
 
     vector: VectorReason | None
@@ -108,6 +122,7 @@ class Why:
     title: Annotated[float, Digits(6)] = 0.0
     filters: tuple[str, ...] = ()
     note: NoteReason | None = None
+    document_weight: Annotated[float, Digits(3)] = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +154,21 @@ class Shares:
 class Hit:
     """One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based.
 
-    `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet, or
-    where it begins; `header_path` is the headings that hold there. The chunk's fields are those of the whole
-    chunk. `uri` opens the note in Obsidian, or its file where the vault is none of Obsidian's. `score` orders
-    the hits of one answer; `relevance`, in [0, 1], says how likely the hit is about what the query asks, and
-    can be compared between queries.
+    `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet,
+    or where it begins; `header_path` is the headings that hold there. Of a document, such as a PDF,
+    positions and lines are those of the extracted text, and `part` is the page, slide or sheet ("page 3").
+    The chunk's fields are those of the whole chunk. `uri` opens the note in Obsidian, or its file where the
+    vault is none of Obsidian's. `score` orders the hits of one answer; `relevance`, in [0, 1], says how
+    likely the hit is about what the query asks, and can be compared between queries.
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
     several were searched, else "". `copies` are the paths of notes with the same text, which have
-    no hit of their own. `strategy`, `level`, `parent_id`, `sentence_ids`, `doc_id` and the links are those
-    of the chunk: its level is 0 for a parent and 1 for a child, None where the strategy makes none. `chunk`
-    is the whole chunk of the index, with all that its strategy says of it; only a request that names `shares`
-    or `chunk` gets them.
+    no hit of their own. `fields` are the properties in the text of the note. `strategy`, `level`,
+    `parent_id`, `sentence_ids`, `doc_id` and the links are those of the chunk: its level is 0 for a parent
+    and 1 for a child, None where the strategy makes none. `chunk` is the whole chunk of the index, with all
+    that its strategy says of it; only a request that names `shares` or `chunk` gets them.
 
-    A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
+    A hit of kind "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     So has a note that could not be read; its snippet says why.
     """
 
@@ -168,6 +184,7 @@ class Hit:
     start_line: int
     end_line: int
     line: int = 0
+    part: Annotated[str, OMIT_EMPTY] = ""
     uri: str = ""
     score: Annotated[float, Digits(4, (0.0, 1.0))]
     relevance: Annotated[float, Digits(4)] = 0.0
@@ -190,6 +207,7 @@ class Hit:
     why: Why
     vault: Annotated[str, OMIT_EMPTY] = ""
     copies: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
+    fields: Annotated[Mapping[str, JsonValue], OMIT_EMPTY] = field(default_factory=dict)
     shares: Annotated[Shares | None, ON_REQUEST] = None
     chunk: Annotated[Chunk | None, ON_REQUEST] = None
 
@@ -271,7 +289,7 @@ class Backlink:
     """A link that points at the wanted note, from `path`, with the text around it on one line.
 
     `chunk_id` is the chunk that holds the link, `target_chunk_id` the one its subpath points at, `problem`
-    why it points at none.
+    why it points at none. `tree` is the snippet as a tree of `parse.reading_view`, if it was asked for.
     """
 
     path: str
@@ -283,6 +301,7 @@ class Backlink:
     chunk_id: str | None = None
     target_chunk_id: str | None = None
     problem: str | None = None
+    tree: Annotated[tuple[dict[str, JsonValue], ...], OMIT_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,6 +430,7 @@ class RelatedNote:
     `similarity` is the cosine of the other's mean vector with the nearest chunk of this note (None: no
     vector), `header_path` and `chunk_id` name that chunk. `links` says which way links go between the two.
     `shared` are files that both are linked with, those that tell most first, of `shared_count`.
+    `shared_tags` are the tags that both have.
     """
 
     path: str
@@ -422,6 +442,7 @@ class RelatedNote:
     header_path: str = ""
     shared: tuple[str, ...] = ()
     shared_count: int = 0
+    shared_tags: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
     why: Nearness = Nearness(0.0, 0.0, 0.0)
 
 
@@ -434,13 +455,55 @@ class RelatedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseColumn:
+    """A property that a view of a base shows, as the base writes it, and its name for people. `summary` is
+    the name of what is calculated from all rows, "" for nothing, and `summary_value` the result."""
+
+    property: str
+    name: str
+    summary: str = ""
+    summary_value: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True)
+class BaseRow:
+    """A file in a view of a base, with a value for each column.
+
+    A date is ISO 8601, a link is an object with `text` and `path` or `href`, and a value that cannot be
+    calculated is an object with `error`. `group` is the value by which the view groups its rows.
+    """
+
+    path: str
+    cells: tuple[JsonValue, ...]
+    group: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True)
+class BaseView:
+    """A view of the base at `path`. `type` is how Obsidian draws it, `views` are the names of all views.
+    `count` is the number of files that pass the filters; there can be fewer `rows`. `group_by` is the name of
+    the property that groups the rows, "" for none."""
+
+    path: str
+    view: str
+    type: str
+    views: tuple[str, ...]
+    columns: tuple[BaseColumn, ...]
+    rows: tuple[BaseRow, ...]
+    count: int
+    group_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ListedNote:
-    """A note in a list of notes."""
+    """A note in a list of notes. `alias` is the alias by which a name that was asked for matches, "" if the
+    title or the path matches as well."""
 
     path: str
     title: str
     modified_time: str
     tags: tuple[str, ...]
+    alias: Annotated[str, OMIT_EMPTY] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,6 +521,17 @@ class NoteText:
     path: str
     text: str
     modified_time: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChanges:
+    """The notes that changed up to `seq`, in the order of their first change. With `more`, other notes
+    changed too."""
+
+    seq: int
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,8 +583,13 @@ class ErrorReport:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The answer of a route that failed."""
+    """The answer of a route that failed: problem details (RFC 9457) with the error. `title` names the status
+    in words, and `detail` is the error's message."""
 
+    type: str
+    title: str
+    status: int
+    detail: str
     error: ErrorReport
 
 
@@ -596,13 +675,27 @@ class UpgradeState:
 
 
 @dataclass(frozen=True, slots=True)
+class LanguageModel:
+    """The language model that writes answers. `name` is provider and model; questions and passages of notes
+    are sent to `host`, with its port if the address has one. `is_local`: it is this computer."""
+
+    name: str
+    host: str
+    is_local: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StatusReport:
     """The state of an index and of the process that keeps it.
 
-    `paused_until` is UTC, ISO 8601; empty where nothing is paused, or until somebody says so. `vectors_owed`
-    chunks are found by word and link, and by meaning once they have their vectors. `records_clicks`: the user
-    wants it to be kept which notes are opened from hits. `unpublished` counts the commits with which the
-    server that the index is published to does not answer yet.
+    `paused_until` is UTC, ISO 8601; empty where nothing is paused, or until somebody says so.
+    `vectors_owed` chunks are found by word and link, and by meaning once they have their vectors.
+    `records_clicks`: the user wants it to be kept which notes are opened from hits. `unread_documents`
+    counts, by kind, the documents that are not read because their extra is not installed; `documents` those
+    that are read, of which `unrecognised_documents` are images, or have pages without text.
+    `language_model` is None if answers are quotes.
+    `unpublished` counts the commits with which the server that the index is published to does not answer
+    yet.
     """
 
     vault: str
@@ -623,6 +716,11 @@ class StatusReport:
     records_clicks: bool = False
     daemon: DaemonState = DaemonState()
     manifest: Mapping[str, JsonValue] = field(default_factory=dict)
+    unread_documents: Mapping[str, int] = field(default_factory=dict)
+    documents: Mapping[str, int] = field(default_factory=dict)
+    unrecognised_documents: int = 0
+    recognises_text: bool = False
+    language_model: LanguageModel | None = None
     unpublished: Annotated[int, HIDDEN] = 0
 
 

@@ -27,7 +27,9 @@ class Citation:
     in the note, `sha256` the hexadecimal hash of its UTF-8. `block` is the block identifier without `^`, ""
     if the span has none. `uri` is that of a hit. `vault` is the name of the note's vault where several
     were asked; then `id` begins with it. `sentence_ids` are the sentences that the span touches:
-    `/v1/sentences` has each.
+    `/v1/sentences` has each. `property` is the name of the property of the frontmatter that the span is.
+    `part` is the page, slide or sheet of a document, such as "page 3"; its positions are those of the
+    extracted text.
     """
 
     id: str
@@ -43,6 +45,8 @@ class Citation:
     sha256: str
     uri: str
     sentence_ids: tuple[str, ...] = ()
+    property: Annotated[str, OMIT_EMPTY] = ""
+    part: Annotated[str, OMIT_EMPTY] = ""
     vault: Annotated[str, OMIT_EMPTY] = ""
 
 

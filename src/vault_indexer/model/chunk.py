@@ -44,7 +44,6 @@ class Chunk:
 
     @property
     def doc_id(self) -> str:
-        """The id of the note."""
         return self.chunk_id.rpartition("_chunk_")[0]
 
     def with_links(self, links: Sequence[WrittenLink]) -> Chunk:

@@ -3,28 +3,112 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
 
 class FileKind(StrEnum):
-    """What a file of the vault is to the index: text to read, cards to read, or a target of links."""
+    """What a file of the vault is to the index: text to read, cards to read, a document whose text is
+    extracted, or a target of links."""
 
     NOTE = "note"
     CANVAS = "canvas"
+    DOCUMENT = "document"
     ATTACHMENT = "attachment"
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentKind:
+    """A kind of document. `part` is what a form feed in its extracted text ends ("": it has no parts).
+    `library` is the module that the extractor imports ("": none), a part of the extra `ocr`. A kind
+    `on_request` is read only where the configuration names it. A file that `is_text` has the size limit of
+    notes."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    part: str = ""
+    is_text: bool = False
+    on_request: bool = False
+    library: str = ""
+
+
+DOCUMENT_KINDS: tuple[DocumentKind, ...] = (
+    DocumentKind("pdf", (".pdf",), "page"),
+    DocumentKind("docx", (".docx", ".docm", ".dotx")),
+    DocumentKind("pptx", (".pptx", ".pptm", ".ppsx"), "slide"),
+    DocumentKind("xlsx", (".xlsx", ".xlsm"), "sheet"),
+    DocumentKind("odt", (".odt", ".ott")),
+    DocumentKind("ods", (".ods",), "sheet"),
+    DocumentKind("odp", (".odp",), "slide"),
+    DocumentKind("rtf", (".rtf",)),
+    DocumentKind("epub", (".epub",), "chapter"),
+    DocumentKind("html", (".html", ".htm", ".xhtml"), is_text=True),
+    DocumentKind("ipynb", (".ipynb",), is_text=True),
+    DocumentKind("csv", (".csv", ".tsv"), is_text=True),
+    DocumentKind("subtitles", (".srt", ".vtt"), is_text=True),
+    DocumentKind("text", (".txt", ".org", ".rst", ".tex"), is_text=True),
+    DocumentKind("base", (".base",), is_text=True),
+    DocumentKind("json", (".json",), is_text=True, on_request=True),
+    DocumentKind("image", (".png", ".jpg", ".jpeg", ".webp"), library="rapidocr"),
+)
+"""One row a kind; `documents.extract` has an extractor of the same name."""
+
+_DOCUMENT_SUFFIXES: Mapping[str, DocumentKind] = MappingProxyType(
+    {suffix: kind for kind in DOCUMENT_KINDS for suffix in kind.suffixes}
+)
+
+
 _SUFFIXES: Mapping[str, FileKind] = MappingProxyType(
-    {".md": FileKind.NOTE, ".markdown": FileKind.NOTE, ".canvas": FileKind.CANVAS}
+    {
+        ".md": FileKind.NOTE,
+        ".markdown": FileKind.NOTE,
+        ".canvas": FileKind.CANVAS,
+        ".excalidraw": FileKind.CANVAS,
+    }
 )
 """Of the files whose text is read; all others are attachments."""
 
 
+KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "note": (),
+        "canvas": (".canvas",),
+        "document": tuple(_DOCUMENT_SUFFIXES),
+        **{kind.name: kind.suffixes for kind in DOCUMENT_KINDS},
+    }
+)
+"""The kinds of files with text, each with its suffixes; all others are notes."""
+
+
 def kind_of(path: str) -> FileKind:
     """The kind, by the extension alone, in any case."""
+    suffix = _suffix(path)
+    return _SUFFIXES.get(suffix) or (
+        FileKind.DOCUMENT if suffix in _DOCUMENT_SUFFIXES else FileKind.ATTACHMENT
+    )
+
+
+def document_kind_of(path: str) -> DocumentKind | None:
+    """The kind of document, by the extension alone, in any case; None for other files."""
+    return _DOCUMENT_SUFFIXES.get(_suffix(path))
+
+
+@dataclass(frozen=True, slots=True)
+class SizeLimits:
+    """The largest sizes, in bytes, of the files whose text is read."""
+
+    notes: int
+    documents: int = 100 << 20
+
+    def of(self, path: str) -> int:
+        kind = document_kind_of(path)
+        return self.notes if kind is None or kind.is_text else self.documents
+
+
+def _suffix(path: str) -> str:
     lowered = path.lower()
-    return _SUFFIXES.get(lowered[lowered.rfind(".") :], FileKind.ATTACHMENT)
+    return lowered[lowered.rfind(".") :]
 
 
 # Programming languages by the names that people give them, and by the suffixes of source files.

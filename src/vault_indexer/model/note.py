@@ -133,7 +133,8 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One file of the vault, parsed. `path` is relative to the vault, with `/`."""
+    """One file of the vault, parsed. `path` is relative to the vault, with `/`. `fields` are the properties
+    in the text, by their folded names."""
 
     path: str
     text: str
@@ -149,6 +150,7 @@ class Note:
     sections: tuple[Section, ...] = ()
     elements: tuple[Element, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    fields: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property
     def doc_id(self) -> str:

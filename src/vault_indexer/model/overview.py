@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from vault_indexer.contract.json_value import JsonValue
-from vault_indexer.contract.marks import Digits, Key
+from vault_indexer.contract.marks import OMIT_EMPTY, Digits, Key
 from vault_indexer.contract.requests import ClusterKind
 from vault_indexer.model.answers import UnresolvedTarget
 from vault_indexer.model.chunk import Chunk
@@ -85,8 +85,8 @@ class ClusterMap:
 class Picture:
     """A picture of the vault as it is now. `media_type` is what its content is.
 
-    The JSON has it in base64, so that no address of the daemon ever answers with a file of the vault, which a
-    browser could open as a page.
+    The JSON has it in base64, so that no address of the daemon ever answers with an SVG, which a browser
+    could open as a page.
     """
 
     path: str
@@ -101,7 +101,7 @@ class NoteView:
 
     `blocks` and `property_tree` are trees of `parse.reading_view`. `first_line` and `last_line` (1-based) are
     what is shown of the file; `is_cut_before` and `is_cut_after`: the note has more before or after them;
-    `more`: any of both.
+    `more`: any of both. `canvas` is the drawing of a canvas, see `parse.canvas.canvas_drawing`.
     """
 
     path: str
@@ -120,6 +120,7 @@ class NoteView:
     is_cut_before: Annotated[bool, Key("more_before")]
     is_cut_after: Annotated[bool, Key("more_after")]
     modified_time: str
+    canvas: Annotated[dict[str, JsonValue], OMIT_EMPTY] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +210,4 @@ class InspectedNote:
     blocks: tuple[BlockId, ...]
     chunks: tuple[Chunk, ...]
     diagnostics: tuple[Diagnostic, ...]
+    fields: Annotated[Mapping[str, JsonValue], OMIT_EMPTY] = field(default_factory=dict)

@@ -8,6 +8,7 @@ heading or block.
 
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.dispatch import PARSERS, parse_any
+from vault_indexer.parse.fields import fold_name, join_properties, join_values, task_fields
 from vault_indexer.parse.frontmatter import property_lines, property_text
 from vault_indexer.parse.notes import decode, parse_note, sections, stem
 from vault_indexer.parse.plain import unescape_prose
@@ -43,6 +44,9 @@ __all__ = [
     "decode",
     "detect_style",
     "find_tasks",
+    "fold_name",
+    "join_properties",
+    "join_values",
     "link_key",
     "link_labels",
     "open_fence",
@@ -56,5 +60,6 @@ __all__ = [
     "resolve",
     "sections",
     "stem",
+    "task_fields",
     "unescape_prose",
 ]

@@ -1,4 +1,5 @@
-"""Canvas files (JSON Canvas): cards and arrows, laid out as searchable text.
+"""Canvas files (JSON Canvas): cards and arrows, laid out as searchable text. So are drawings of Excalidraw,
+whose texts are cards.
 
 `Note.text` is this text, not the JSON: spans of escaped JSON would be hard to read and embed badly. So all
 offsets and lines of a canvas refer to the generated text: a block for each card, top to bottom and left to
@@ -13,11 +14,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from vault_indexer.model import Diagnostic, Element, ElementKind, JsonValue, Link, LinkKind, Note, Section
+from vault_indexer.parse.fields import joined_fields
 from vault_indexer.parse.inline import Lines
 from vault_indexer.parse.link_syntax import MAX_LINK, TOO_LONG, TOO_MANY
 from vault_indexer.parse.notes import (
@@ -35,10 +37,17 @@ from vault_indexer.parse.notes import (
 SEPARATOR = "\n\n"
 ARROW = " → "
 EDGE_ENDS = ("fromNode", "toNode")
+_DRAWN = ("rawText", "originalText", "text", "name")
 FAR = 1e12
+MAX_CARDS = 1_000
+MAX_EDGES = 2_000
+MAX_PLACE = 25_000.0
+MAX_DRAWN_CHARS = 200_000
 TOO_LONG_ENDS = "edges would repeat more text than the file has: the rest show their labels only"
 LEAST_FOR_ENDS = 100_000
-PLAIN_LINE = re.compile(r"[^\W\d_][^\r\n#\[<^|\\]*+(?<=\S)(?=\n\n\Z)")  # a paragraph without any syntax
+PLAIN_LINE = re.compile(
+    r"[^\W\d_][^\r\n#\[<^|\\:]*+(?::(?!:)[^\r\n#\[<^|\\:]*+)*(?<=\S)(?=\n\n\Z)"
+)  # a paragraph without any syntax
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")  # JSON can escape these, but no text contains them
 
 
@@ -81,8 +90,8 @@ class _Sheet:
 
 
 def parse_canvas(path: str, data: bytes) -> Note:
-    """Parses a `.canvas` file. Raises NoteError if it is not text; broken JSON is reported as a
-    diagnostic."""
+    """Parses a `.canvas` or `.excalidraw` file. Raises NoteError if it is not text; broken JSON is reported
+    as a diagnostic."""
     source, encoding = decode(path, data)
     try:
         canvas: JsonValue = json.loads(source) if source.strip() else {}
@@ -91,13 +100,69 @@ def parse_canvas(path: str, data: bytes) -> Note:
         problem = Diagnostic("canvas", f"not valid JSON: {error}", line)
         return Note(path=path, text="", title=stem(path), diagnostics=(*encoding, problem))
     if not isinstance(canvas, dict):
-        problem = Diagnostic("canvas", "not a JSON object with nodes and edges", 1)
+        problem = Diagnostic("canvas", "not a JSON object", 1)
         return Note(path=path, text="", title=stem(path), diagnostics=(*encoding, problem))
     for_ends = max(len(source), LEAST_FOR_ENDS)
     del source
-    sheet = _lay_out(_objects(canvas, "nodes"), _objects(canvas, "edges"), for_ends)
+    nodes = _objects(canvas, "nodes") or [*_drawn_texts(_objects(canvas, "elements"))]
+    sheet = _lay_out(nodes, _objects(canvas, "edges"), for_ends)
     del canvas
     return _note(path, "".join(sheet.parts), sheet, encoding)
+
+
+def _drawn_texts(elements: Iterable[Mapping[str, JsonValue]]) -> Iterator[dict[str, JsonValue]]:
+    """The texts of a drawing as cards: what was written, before lines are broken to fit, and its link."""
+    for element in elements:
+        written = next(filter(None, (_text(element, key) for key in _DRAWN)), "")
+        link = _text(element, "link")
+        words = "\n".join(filter(None, (written, link if link not in written else "")))
+        if words and element.get("isDeleted") is not True:
+            yield {"text": words, "x": element.get("x"), "y": element.get("y")}
+
+
+def canvas_drawing(
+    data: bytes, render: Callable[[str], list[JsonValue]], resolve: Callable[[str], str | None]
+) -> dict[str, JsonValue]:
+    """Returns the cards of a canvas with their places, top to bottom, and its edges by the numbers of the
+    cards; empty if it is no canvas. `render` makes the tree of a card's text.
+
+    At most `MAX_CARDS` cards and `MAX_EDGES` edges are drawn, in a square of `2 * MAX_PLACE`; of a text
+    beyond `MAX_DRAWN_CHARS`, only the first characters.
+    """
+    try:
+        canvas: JsonValue = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    nodes = _objects(canvas, "nodes") if isinstance(canvas, dict) else []
+    if not nodes or not isinstance(canvas, dict):
+        return {}
+    nodes.sort(key=lambda card: (_number(card, "y"), _number(card, "x")))
+    numbers: dict[str, JsonValue] = {}
+    cards: list[JsonValue] = []
+    left = MAX_DRAWN_CHARS
+    for card in nodes[:MAX_CARDS]:
+        numbers.setdefault(_text(card, "id"), len(cards))
+        text, file = _text(card, "text"), _text(card, "file")
+        left -= len(text)
+        shown: dict[str, JsonValue] = {
+            **{key: max(-MAX_PLACE, min(MAX_PLACE, _number(card, key))) for key in ("x", "y")},
+            **{key: max(20.0, min(4_000.0, _number(card, key))) for key in ("width", "height")},
+            **{key: _text(card, key)[:500] for key in ("type", "color", "label", "url", "subpath")},
+            "file": file[:MAX_LINK],
+            "path": resolve(file) if file else None,
+            "blocks": render(text) if left >= 0 else [{"t": "p", "c": [text[:100]]}],
+        }
+        cards.append(shown)
+    edges: list[JsonValue] = [
+        {
+            "ends": [numbers[_text(edge, key)] for key in EDGE_ENDS],
+            "sides": [_text(edge, key)[:10] for key in ("fromSide", "toSide")],
+            "label": _text(edge, "label")[:200],
+        }
+        for edge in _objects(canvas, "edges")[:MAX_EDGES]
+        if all(_text(edge, key) in numbers for key in EDGE_ENDS)
+    ]
+    return {"cards": cards, "edges": edges, "more": len(nodes) > MAX_CARDS}
 
 
 def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]], for_ends: int) -> _Sheet:
@@ -199,6 +264,7 @@ def _note(path: str, text: str, sheet: _Sheet, encoding: tuple[Diagnostic, ...])
         sections=tuple(outline),
         elements=tuple(element for body in bodies for element in body.elements),
         diagnostics=(*encoding, *sheet.problems.values(), *_first_of_each(bodies), *tags_problem(tags)),
+        fields=joined_fields(field for body in bodies for field in body.fields),
     )
 
 

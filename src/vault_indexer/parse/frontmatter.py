@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from vault_indexer.model import Diagnostic, JsonValue
 from vault_indexer.parse.inline import WHOLE_TAG, tag_name
-from vault_indexer.parse.yaml_values import MAX_BYTES, YamlRefusedError, load_mapping, load_toml
+from vault_indexer.text.yaml_values import MAX_BYTES, YamlRefusedError, load_mapping, load_toml
 
 # Recovery of properties from broken YAML or TOML, one property at a time.
 

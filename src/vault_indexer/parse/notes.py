@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import PurePosixPath
 
 from vault_indexer.errors import NoteError
@@ -21,7 +22,14 @@ from vault_indexer.model import (
     doc_id_of,
 )
 from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, Leaf, LeafKind, RawHeading, scan_blocks
-from vault_indexer.parse.frontmatter import property_aliases, property_tags, property_text, read_frontmatter
+from vault_indexer.parse.fields import MAX_FIELDS, Field, find_fields, joined_fields
+from vault_indexer.parse.frontmatter import (
+    Frontmatter,
+    property_aliases,
+    property_tags,
+    property_text,
+    read_frontmatter,
+)
 from vault_indexer.parse.inline import Lines
 from vault_indexer.parse.link_syntax import (
     MAX_FINDS,
@@ -32,7 +40,7 @@ from vault_indexer.parse.link_syntax import (
     scan_leaves,
 )
 from vault_indexer.parse.plain import plain
-from vault_indexer.parse.site_syntax import as_markdown, page_name, page_properties
+from vault_indexer.parse.site_syntax import as_markdown, page_blocks, page_name, page_properties
 
 # Data in a note that is not text: drawings of Obsidian's plugin Excalidraw, and images in `data:` URLs.
 
@@ -47,6 +55,16 @@ _DRAWING = re.compile(
 )
 _BANNER = re.compile(r"^==⚠[^\r\n]*EXCALIDRAW VIEW[^\r\n]*", re.MULTILINE)
 """The line that the plugin writes above every drawing."""
+
+_DRAWING_NAME = re.compile(r"(?<=[^/])\.excalidraw(?=\.(?:md|markdown)\Z)", re.IGNORECASE)
+_MADE_HEADING = re.compile(
+    r"^(?:%%[ \t]*\r?\n)?\#{1,2}[ \t]+"
+    r"(?:Excalidraw Data|Text Elements|(?P<links>Element Links|Embedded Files)|Drawing)[ \t]*(?=\r?$)",
+    re.MULTILINE,
+)
+_ELEMENT_ID = re.compile(r"[ \t]+\^[\w-]{4,}[ \t]*(?=\r?$)", re.MULTILINE)
+_LINKED_ID = re.compile(r"^[\w-]{7,}:(?=[ \t])", re.MULTILINE)
+"""The headings and ids that the plugin writes around the texts of a drawing."""
 
 _SIGNS = ("```compressed-json", '"excalidraw"', "EXCALIDRAW VIEW")
 _DATA_URL = re.compile(
@@ -93,6 +111,22 @@ def _without_drawings(text: str, start: int) -> str:
 
 def _blank(match: re.Match[str]) -> str:
     return _WRITTEN.sub(" ", match[0])
+
+
+def _made_headings(path: str, front: Frontmatter, text: str) -> list[re.Match[str]]:
+    """The headings that the plugin has written, none if the note is no drawing."""
+    if not _DRAWING_NAME.search(path) and "excalidraw-plugin" not in front.values:
+        return []
+    return list(_MADE_HEADING.finditer(text, front.block_end))
+
+
+def _without_ids(text: str, made: Sequence[re.Match[str]]) -> str:
+    """The text without the ids of a drawing's elements. Those before links become comments, because blanks
+    would make code of the links."""
+    start = made[0].start()
+    text = text[:start] + _ELEMENT_ID.sub(_blank, text[start:])
+    start = next((heading.start() for heading in made if heading["links"]), len(text))
+    return text[:start] + _LINKED_ID.sub(lambda own: f"<!--{'-->':>{len(own[0]) - 4}}", text[start:])
 
 
 # The final processing of a note's blocks: `$$` math, and coverage of all text.
@@ -187,6 +221,7 @@ MAX_HEADING = 1000
 MAX_TAGS = 40_000
 """The maximum number of different tags of a note: more than 64 KiB of frontmatter can contain."""
 
+TOO_MANY_FIELDS = f"more than {MAX_FIELDS:,} fields: the rest is text"
 TOO_MANY_TAGS = f"more than {MAX_TAGS:,} different tags: the rest is text"
 MAX_HEADING_SOURCE = 4 * MAX_HEADING
 MAX_HEADER_PATH = 1000
@@ -218,10 +253,11 @@ def decode(path: str, data: bytes) -> tuple[str, tuple[Diagnostic, ...]]:
 
 @dataclass(slots=True)
 class ParseLimits:
-    """The remaining number of blocks, and of links and tags, that are read from a note."""
+    """The remaining number of blocks, of links and tags, and of fields, that are read from a note."""
 
     blocks: int = MAX_BLOCKS
     finds: int = MAX_FINDS
+    fields: int = MAX_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +270,7 @@ class Body:
     blocks: tuple[BlockId, ...]
     elements: tuple[Element, ...]
     diagnostics: tuple[Diagnostic, ...]
+    fields: tuple[Field, ...] = ()
 
 
 def parse_note(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
@@ -241,9 +278,12 @@ def parse_note(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
 
     All other problems are reported in `Note.diagnostics`.
     """
-    text, encoding = decode(path, data)
-    text = as_markdown(text, style)
+    written, encoding = decode(path, data)
+    text = as_markdown(written, style)
     front = read_frontmatter(text)
+    made = _made_headings(path, front, text)
+    if made:
+        text = text[: front.block_end] + _MADE_HEADING.sub(_blank, text[front.block_end :])
     text = without_data(text, front.block_end)
     lines = Lines(text)
     body = parse_body(text, front.block_end, len(text), lines, ParseLimits())
@@ -252,6 +292,8 @@ def parse_note(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
     properties = {**front.values, **page_properties(text, front.block_end, style)}
     title = property_text(properties, "title") or (page_name(path) if style == "logseq" else "")
     tags = unique_tags([*property_tags(properties), *body.tags])
+    if made:  # not before: links lead to the ids
+        text = _without_ids(text, made)
     return Note(
         path=path,
         text=text,
@@ -263,7 +305,7 @@ def parse_note(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
         tags=tags[:MAX_TAGS],
         headings=body.headings,
         links=(*frontmatter_links(text, front, lines), *body.links),
-        blocks=body.blocks,
+        blocks=(*body.blocks, *page_blocks(written, style)),
         sections=sections(text, front.body_start, len(text), body.headings),
         elements=(*([Element(ElementKind.OTHER, 0, unread)] if unread else ()), *body.elements),
         diagnostics=(
@@ -272,6 +314,7 @@ def parse_note(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
             *body.diagnostics,
             *tags_problem(tags),
         ),
+        fields=joined_fields(body.fields),
     )
 
 
@@ -287,7 +330,11 @@ def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimit
     # Links and tags are reported in document order, so the leaves must be sorted.
     leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
     finds = scan_leaves(text, leaves, definitions, lines, limits.finds)
+    found = find_fields(text, start, end, blocks.leaves, elements, definitions)
+    fields = tuple(islice(found, limits.fields + 1))
     limits.blocks, limits.finds = limits.blocks - blocks.count, finds.room
+    too_many_fields = len(fields) > limits.fields
+    limits.fields = max(0, limits.fields - len(fields))
     headings = tuple(_heading(text, raw, lines, definitions) for raw in blocks.headings)
     return Body(
         headings=headings,
@@ -299,8 +346,10 @@ def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimit
             *(Diagnostic("nesting", TOO_DEEP, lines.at(position)) for position in blocks.too_deep[:1]),
             *_limits(blocks, headings, lines),
             *finds.problems.values(),
+            *([Diagnostic("limit", TOO_MANY_FIELDS, 1)] if too_many_fields else ()),
             *(Diagnostic("grammar", UNREAD, lines.at(leaf.start)) for leaf in _misread(blocks, unread)[:1]),
         ),
+        fields=fields[: len(fields) - too_many_fields],
     )
 
 
@@ -411,7 +460,8 @@ def _title(path: str, declared: str, body_start: int, text: str, headings: tuple
 
 
 def stem(path: str) -> str:
-    """The file name without folder and extension."""
+    """The file name without folder and extension, which is `.excalidraw.md` of a drawing."""
+    path = _DRAWING_NAME.sub("", path)
     name = PurePosixPath(doc_id_of(path)).name
     return name if path != doc_id_of(path) else PurePosixPath(path).stem
 

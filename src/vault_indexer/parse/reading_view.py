@@ -2,8 +2,8 @@
 
 The tree contains texts and the names of a few kinds of nodes, never markup. HTML of a note becomes nodes only
 if `reading_syntax` lists its tag; other tags become text. A link to a file of the vault contains its path;
-any other keeps its address only if its scheme is one of `SCHEMES`. So no content of a note can become part of
-a page's code.
+any other is a link only if its scheme is one of `SCHEMES`. So no content of a note can become part of a
+page's code.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from vault_indexer.model import JsonValue
+from vault_indexer.parse.frontmatter import read_frontmatter
 from vault_indexer.parse.reading_syntax import (
     BLOCK,
     INLINE,
@@ -36,8 +37,21 @@ second."""
 MAX_PROPERTY_DEPTH = 6
 """The maximum depth of nested lists and tables that are shown for a property."""
 
-SCHEMES = ("http:", "https:", "mailto:")
-"""The schemes of addresses that a page may open."""
+_SCHEME_NAMES = (
+    "http https mailto anki bear callto cursor devonthink discord drafts drafts5 evernote facetime "
+    "figma geo hook idea irc ircs jetbrains kindle linear logseq magnet marginnote3app matrix "
+    "message messages mid msteams notion obsidian omnifocus raycast readwise reminders sgnl sip "
+    "skype slack sms spotify tel tg things ticktick todoist ulysses vscode vscode-insiders vscodium "
+    "webcal whatsapp wiki x-devonthink-item xmpp zed zoommtg zotero"
+)
+SCHEMES = tuple(f"{scheme}:" for scheme in _SCHEME_NAMES.split())
+"""The schemes of addresses that a page may open: of the web, and of programs that open what an address names.
+A browser asks before it starts one. Any other scheme is shown as text, also `file:`, which browsers open from
+no page; addresses that are code (`_CODE`) are left out."""
+
+_CODE = ("javascript:", "data:", "vbscript:", "blob:")
+_COMMAND = re.compile(r"obsidian:(?!//(?:vault/|search\?|open\?(?!(?:[^#]*&)?path=)))", re.IGNORECASE)
+"""An address that makes Obsidian do more than show a note of one of its vaults."""
 
 Node = dict[str, JsonValue]
 Resolve = Callable[[str], str | None]
@@ -97,7 +111,11 @@ def reading_view(
     """
     start, end = _part_with_line(text, body_start, line, max_chars)
     first_line = text.count("\n", 0, start) + 1
-    blocks = _Tree(resolve, first_line).build(note_parser().parse(text[start:end]))
+    unread = read_frontmatter(text).block_end if start == 0 else 0
+    body = text[max(start, unread) : end]
+    blocks = _Tree(resolve, first_line + text.count("\n", 0, unread)).build(note_parser().parse(body))
+    if unread:  # the properties cannot be read
+        blocks.insert(0, {"t": "pre", "l": 1, "lang": "yaml", "text": text[:unread]})
     last_line = first_line + text.count("\n", start, max(start, end - 1))
     return ReadingView(tuple(blocks), first_line, last_line, start > body_start, end < len(text))
 
@@ -393,12 +411,15 @@ class _Tree:
         return {**found, "t": "img", "name": unquote(address.rpartition("/")[2])[:200]}
 
     def _link(self, address: str) -> Node:
-        """A link to a file of the vault, to an address with an allowed scheme, or without a target."""
+        """A link to a file of the vault, to an address with an allowed scheme, or without a target. A node
+        `address` has the address of a link that a page cannot open."""
         plain = _CONTROL.sub("", address)
-        if plain.lower().startswith(SCHEMES):
+        if plain.lower().startswith(SCHEMES) and not _COMMAND.match(plain):
             return {"t": "a", "href": plain}
-        if not plain or _SCHEME.match(plain) or plain.startswith("//"):
+        if not plain or plain.startswith("//") or plain.lower().startswith(_CODE):
             return {"t": "span"}
+        if _SCHEME.match(plain):
+            return {"t": "address", "address": plain}
         target, _, subpath = address.partition("#")
         return {"t": "note", "path": self._resolve(unquote(target)), "subpath": unquote(subpath)}
 

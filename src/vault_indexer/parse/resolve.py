@@ -238,6 +238,10 @@ class Subpath:
     problem: str | None = None
 
 
+_PART = re.compile(r"([a-z]+)=(\d+)(?:&|$)")
+"""A part of a document, as the link `[[paper.pdf#page=3&selection=…]]` names it."""
+
+
 class Anchors:
     """The possible targets of links into one note. Each form of its headings is computed once, for any number
     of links in a table of contents."""
@@ -251,7 +255,8 @@ class Anchors:
         self._forms: dict[_Form, dict[str, list[int]]] = {}
 
     def find(self, subpath: str, *, slugs: bool = False) -> Subpath:
-        """The position of `^id`, `Heading` or `Heading#Heading below it`; the first match wins.
+        """The position of `^id`, `Heading`, `Heading#Heading below it`, or a part of a document as `page=3`
+        (`&` and what follows tells the viewer more); the first match wins.
 
         `slugs` also accepts headings as web sites write them (`my-heading`, `my-heading-1` for the second of
         that text): for Markdown links, which documentation outside Obsidian writes this way.
@@ -264,9 +269,13 @@ class Anchors:
             if block is None:
                 return Subpath(problem=f"no block {parts[-1]}")
             return Subpath(block.start, block.end, block.line)
+        part = self._blocks.get(parts[-1].partition("&")[0].lower()) if "=" in parts[-1] else None
+        if part is not None:
+            return Subpath(part.start, part.end, part.line)
         found = self._heading(parts, slugs=slugs)
         if found is None:
-            return Subpath(problem=f"no heading {' > '.join(parts)}")
+            kind = " ".join(numbered.groups()) if (numbered := _PART.match(parts[-1])) else ""
+            return Subpath(problem=f"no {kind}" if kind else f"no heading {' > '.join(parts)}")
         return Subpath(found.start, found.end, found.line)
 
     def _heading(self, parts: Sequence[str], *, slugs: bool) -> Heading | None:

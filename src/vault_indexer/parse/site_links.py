@@ -15,7 +15,7 @@ from posixpath import normpath
 from types import MappingProxyType
 from typing import NamedTuple
 
-from vault_indexer.model import LinkStyle, NoteRow
+from vault_indexer.model import LinkStyle, Note, NoteRow
 from vault_indexer.parse.frontmatter import strings
 from vault_indexer.parse.resolve import (
     UNRESOLVED,
@@ -26,7 +26,9 @@ from vault_indexer.parse.resolve import (
     resolve,
     target_name,
 )
-from vault_indexer.parse.site_syntax import PAGE_SUFFIX, page_name
+from vault_indexer.parse.site_syntax import PAGE_SUFFIX, is_block, page_name
+
+Page = Note | NoteRow
 
 # The style of a vault, from the files and folders at its root.
 
@@ -48,11 +50,13 @@ _MARKERS: Mapping[LinkStyle, tuple[tuple[str, ...], ...]] = MappingProxyType(
 """Files that only such a vault has; of each group, all of them."""
 
 
-def detect_style(exists: Callable[[str], bool]) -> LinkStyle:
-    """The style of a vault. `exists` returns whether a file, or a folder with files, is at a path."""
-    for style, groups in _MARKERS.items():
-        if any(all(map(exists, group)) for group in groups):
-            return style
+def detect_style(exists: Callable[[str], bool], folders: Iterable[str] = ()) -> LinkStyle:
+    """The style of a vault, else of the first of its `folders` that has one. `exists` returns whether a file,
+    or a folder with files, is at a path."""
+    for root in ("", *(f"{folder}/" for folder in folders)):
+        for style, groups in _MARKERS.items():
+            if any(all(exists(f"{root}{marker}") for marker in group) for group in groups):
+                return style
     return "obsidian"
 
 
@@ -62,6 +66,10 @@ def detect_style(exists: Callable[[str], bool]) -> LinkStyle:
 _LANGUAGE = re.compile(r"\.[a-z]{2}(?:-[a-z]{2,4})?\Z")
 _DATED = re.compile(r"(?:(?P<blog>.*)/)?(?P<day>\d{4}-\d\d-\d\d)-(?P<name>[^/]+)\Z")
 _DAY_PATH = re.compile(r"(?<=/)\d{4}/\d\d/\d\d/[^/]+\Z")
+_PLACEHOLDER = re.compile(r":([a-z_]+)")
+_ANYWHERE = "*"
+"""The folder of the posts of a day, since the configuration of a site decides where they are."""
+
 _INDEX = frozenset({"index", "readme"})
 _UNPUBLISHED = frozenset({"static", "public", "", "."})
 """Folders that are no part of the address of what they contain."""
@@ -79,7 +87,7 @@ def _address(path: str) -> str:
     return "/".join(part.removeprefix("_") for part in (*folders, name) if part not in _UNPUBLISHED)
 
 
-def _web_addresses(path: str, page: NoteRow | None) -> Iterator[str]:
+def _web_addresses(path: str, page: Page | None, _: Iterable[str]) -> Iterator[str]:
     path = normal(path)
     own = _address(path)
     yield own
@@ -91,10 +99,21 @@ def _web_addresses(path: str, page: NoteRow | None) -> Iterator[str]:
         for folder in ("", blog):
             yield _address(f"{folder}/{dated['day'].replace('-', '/')}/{dated['name']}")
             yield _address(f"{folder}/{dated['name']}")
+        yield f"{_ANYWHERE}/{dated['name']}"
     folder = path.rpartition("/")[0]
     for name, value in page.frontmatter.items() if page else ():
-        for written in strings(value) if name.lower() in _OWN_ADDRESS else ():
+        for one in strings(value) if name.lower() in _OWN_ADDRESS else ():
+            written = _filled(one, own, dated) if name.lower() == "permalink" else one
             yield _address(normal(written.strip("/") if written[:1] == "/" else f"{folder}/{written}"))
+
+
+def _filled(permalink: str, address: str, dated: re.Match[str] | None) -> str:
+    """A permalink of Jekyll with its placeholders replaced, such as `:title`; categories are left out."""
+    name = dated["name"] if dated else address.rpartition("/")[2]
+    values = dict.fromkeys(("title", "slug", "name", "basename"), name)
+    if dated:
+        values |= zip(("year", "month", "day"), dated["day"].split("-"), strict=True)
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), permalink)
 
 
 def _web_forms(target: str, source: str) -> Iterator[str]:
@@ -138,7 +157,7 @@ _JOURNAL = re.compile(r"(\d{4})[_-](\d\d)[_-](\d\d)\Z")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def _logseq_addresses(path: str, page: NoteRow | None) -> Iterator[str]:
+def _logseq_addresses(path: str, page: Page | None, blocks: Iterable[str]) -> Iterator[str]:
     name = normal(page_name(path))
     yield name
     if day := _JOURNAL.match(name):
@@ -146,8 +165,8 @@ def _logseq_addresses(path: str, page: NoteRow | None) -> Iterator[str]:
         ending = "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
         yield f"{year}-{month:02}-{number:02}"
         yield f"{_MONTHS[(month - 1) % 12]} {number}{ending}, {year}"
-    for other in (page.title, *page.aliases) if page else ():
-        yield normal(target_name(other))
+    names = (page.title, *page.aliases) if page else ()
+    yield from (normal(target_name(other)) for other in (*names, *filter(is_block, blocks)))
 
 
 # Each vault of Dendron has its own root.
@@ -159,16 +178,17 @@ def _dendron_forms(target: str, source: str) -> Iterator[str]:
 
 
 class _Rules(NamedTuple):
-    """The addresses of a file, and the addresses that a target may mean in a note."""
+    """The addresses of a file, of its page and of the ids of its blocks, and the addresses that a target may
+    mean in a note."""
 
-    addresses: Callable[[str, NoteRow | None], Iterable[str]]
+    addresses: Callable[[str, Page | None, Iterable[str]], Iterable[str]]
     forms: Callable[[str, str], Iterable[str]]
 
 
 _WEB = _Rules(_web_addresses, _web_forms)
 _RULES: Mapping[LinkStyle, _Rules] = MappingProxyType(
     {
-        "dendron": _Rules(lambda path, _: (normal(path),), _dendron_forms),
+        "dendron": _Rules(lambda path, *_: (normal(path),), _dendron_forms),
         "docusaurus": _WEB,
         "hugo": _WEB,
         "jekyll": _WEB,
@@ -183,28 +203,42 @@ class StyledPaths(VaultPaths):
     """The paths of a vault with the addresses of its files. `add` and `remove` return link keys, as of
     `VaultPaths`."""
 
-    def __init__(self, style: LinkStyle, paths: Iterable[str] = (), pages: Iterable[NoteRow] = ()) -> None:
+    def __init__(
+        self,
+        style: LinkStyle,
+        paths: Iterable[str] = (),
+        pages: Iterable[Page] = (),
+        blocks: Mapping[str, Iterable[str]] = MappingProxyType({}),
+    ) -> None:
+        """`blocks` are the ids of the blocks of notes, by path."""
         self._style = style
         self._rules = _RULES.get(style)
         self._by_address: dict[str, dict[str, None]] = {}
         self._addresses: dict[str, tuple[str, ...]] = {}
         super().__init__(paths)
         for page in pages:
-            self.put_page(page)
+            self.put_page(page, blocks.get(page.path, ()))
+
+    @property
+    def reads_pages(self) -> bool:
+        """Whether notes have addresses that only their content gives."""
+        return self._rules is not None and self._style != "dendron"
 
     def add(self, *paths: str) -> frozenset[str]:
         keys = super().add(*paths)
         if self._rules is None:
             return keys
         new = (path for path in paths if path not in self._addresses)
-        return keys.union(*(self._put(path, self._rules.addresses(path, None)) for path in new))
+        return keys.union(*(self._put(path, self._rules.addresses(path, None, ())) for path in new))
 
     def remove(self, *paths: str) -> frozenset[str]:
         return super().remove(*paths).union(*(self._put(path, ()) for path in paths))
 
-    def put_page(self, page: NoteRow) -> frozenset[str]:
+    def put_page(self, page: Page, blocks: Iterable[str] = ()) -> frozenset[str]:
         """Takes the addresses of a note that was added from its content; returns link keys as `add`."""
-        return self._put(page.path, self._rules.addresses(page.path, page)) if self._rules else frozenset()
+        if self._rules is None:
+            return frozenset()
+        return self._put(page.path, self._rules.addresses(page.path, page, blocks))
 
     def find(self, target: str, source: str) -> tuple[Resolution, str]:
         """Resolves the target of a link in the note `source`. Returns the link key as well."""
@@ -218,6 +252,8 @@ class StyledPaths(VaultPaths):
         in_obsidian = resolve(target, source, self) if key == link_key(target) else UNRESOLVED
         if self._rules is _WEB and in_obsidian.path and not {"/", "."} & set(target):
             return in_obsidian, key  # a name, not an address
+        if self._rules is _WEB and target[0] == "/" and forms:
+            forms.append(f"{_ANYWHERE}/{forms[0].rpartition('/')[2]}")
         for form in forms:
             if found := self._by_address.get(form):
                 return Resolution(min(found, key=lambda path: _distance(path, source))), key

@@ -7,11 +7,11 @@ keeps its text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from urllib.parse import unquote
 
-from vault_indexer.model import JsonValue, LinkStyle
+from vault_indexer.model import BlockId, JsonValue, LinkStyle
 from vault_indexer.parse.readable import CODE_SPAN, rewrite_prose
 
 _SHORTCODE = r"\{\{(?:<(?!/\*)(?:(?!\{\{).){0,2000}?>|%(?!/\*)(?:(?!\{\{).){0,2000}?%)\}\}"
@@ -23,6 +23,10 @@ _MDX_EXPORT = r"export\s+(?:default|const|let|var|function|class|async)\b[^\n]*(
 _MDX_COMMENT = r"[ \t]*\{/\*(?:(?!\{/\*).){0,2000}?\*/\}"
 _VALUE = r"\"[^\"]{0,500}\"|'[^']{0,500}'|\{(?:[^{}]|\{[^{}]{0,500}\}){0,1000}\}"
 _MDX_COMPONENT = rf"[ \t]*</?[A-Z][\w.]*(?:[^<>{{}}\n\"']|{_VALUE}|\n(?![ \t]*\n)){{0,2000}}>[ \t]*(?=\r?$)"
+_BLOCK = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+"""The id of a block of Logseq, as in `id:: ID`, `((ID))` and `{{embed ((ID))}}`."""
+
+_ID = re.compile(_BLOCK)
 _CODE_NAMES = "highlight|code-toggle"
 _CODE_START, _CODE_END = r"\{(?:\{[<%]|%)-?[ \t]*", r"(?![\w-])[^{}\n]*\}"
 _CODE = (
@@ -75,7 +79,11 @@ _PATTERNS: Mapping[LinkStyle, re.Pattern[str]] = MappingProxyType(
         ),
         "hugo": _with_tags(_SHORTCODE),
         "jekyll": _with_tags(_LIQUID),
-        "logseq": _outside_code(r"(?P<lead>\]\()\[\[(?P<page>[^\[\]\n]+)\]\](?=\))"),
+        "logseq": _outside_code(
+            r"(?P<lead>\]\()\[\[(?P<page>[^\[\]\n]+)\]\](?=\))",
+            rf"(?P<opening>\]\(|\{{\{{embed +)?\(\((?P<block>{_BLOCK})\)\)(?P<closing> *\}}\}})?",
+            rf"(?P<line>^[ \t]*(?:id::[ \t]*{_BLOCK}|collapsed::[ \t]*\w+)[ \t]*(?=\r?$))",
+        ),
         "mkdocs": _with_tags(_LIQUID_TAG),
     }
 )
@@ -90,8 +98,11 @@ def _rewrite(match: re.Match[str]) -> str:
     found = match.groupdict("")
     if "note" in found:
         return f"[[{found['note']}{found['bar']}{found['text']}]]"
-    if "page" in found:
+    if found.get("page"):
         return f"{found['lead']} <{found['page']}> "
+    if found.get("block"):
+        lead = "](" if found["opening"] == "](" else ""
+        return lead + (f" <{found['block']}> " if lead else f"[]({found['block']})".ljust(len(match[0])))
     if found.get("closing"):
         fences = ("```".ljust(len(found["opening"])), "```".ljust(len(found["closing"])))
         return found["indent"] + found["code"].join(fences)
@@ -134,6 +145,8 @@ def _hide(tags: str, *, before_text: bool) -> str:
 
 PAGE_SUFFIX = re.compile(r"\.(?:md|markdown|mdx|html?)\Z", re.IGNORECASE)
 _PROPERTY = re.compile(r"[ \t]*(?:[-*][ \t]+)?(?P<name>[\w-]+)::[ \t]*(?P<value>[^\r\n]*)(?:\r?\n|\Z)")
+_BLOCK_ID = re.compile(rf"^[ \t]*(?:- )?id::[ \t]*(?P<id>{_BLOCK})[ \t]*\r?$", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*- ", re.MULTILINE)
 _BRACKETS = re.compile(r"\[\[|\]\]")
 
 
@@ -149,3 +162,21 @@ def page_properties(text: str, start: int, style: LinkStyle) -> dict[str, JsonVa
         found.setdefault(match["name"].lower(), _BRACKETS.sub("", match["value"]).strip())
         start = match.end()
     return found
+
+
+def page_blocks(text: str, style: LinkStyle) -> Iterator[BlockId]:
+    """The blocks of Logseq's page that have an id. Each begins with its bullet and ends before the line of
+    its id."""
+    start = at = 0
+    line = 1
+    for match in _BLOCK_ID.finditer(text) if style == "logseq" else ():
+        for bullet in _BULLET.finditer(text, at, match.end()):
+            line += text.count("\n", start, bullet.start())
+            start = bullet.start()
+        at = match.end()
+        yield BlockId(match["id"], start, start + len(text[start : match.start()].rstrip()), line)
+
+
+def is_block(name: str) -> bool:
+    """Whether a name is the id of a block of Logseq."""
+    return _ID.fullmatch(name) is not None

@@ -8,6 +8,7 @@ from vault_indexer.patterns.expression import (
     TextPattern,
     Translation,
     check_linear,
+    compile_javascript,
     javascript_expression,
 )
 from vault_indexer.patterns.gitignore import GitignorePatterns, parse_pattern
@@ -21,6 +22,7 @@ __all__ = [
     "TextPattern",
     "Translation",
     "check_linear",
+    "compile_javascript",
     "javascript_expression",
     "parse_pattern",
 ]

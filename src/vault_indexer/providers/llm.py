@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 from vault_indexer.config.settings import LlmSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
+from vault_indexer.model import LanguageModel
 from vault_indexer.providers.llamaindex import OLLAMA_URL, http_errors
 from vault_indexer.providers.remote import ProviderInfo, api_key, extra_needed, require_setting
 
@@ -39,7 +43,7 @@ def interruptible(
     try:
         while True:
             if is_cancelled():
-                raise QueryCancelledError("nobody waits for the answer any more")
+                raise QueryCancelledError("no client waits for the answer any more")
             with suppress(queue.Empty):
                 item = running.items.get(timeout=_LOOK_EVERY_S)
                 if isinstance(item, str):
@@ -62,7 +66,6 @@ class _Running:
         threading.Thread(target=self._run, name="interruptible", daemon=True).start()
 
     def cancel(self) -> None:
-        """Cancels the work if it has not ended."""
         with suppress(RuntimeError):  # the loop is closed because the work has ended
             self._loop.call_soon_threadsafe(self._task.cancel)
 
@@ -78,9 +81,10 @@ class _Running:
                 async for item in work():
                     self.items.put(item)
         except TimeoutError as error:
-            raise TimeoutError(f"no whole answer in time ({timeout_s:g} s)") from error
+            raise TimeoutError(f"no complete answer within {timeout_s:g} s") from error
 
 
+_ADVICE = "check llm.url, llm.model and llm.api_key_env"
 _ONE_REQUEST = MappingProxyType({"Connection": "close"})
 """Each request has its own client, so no connection is left open."""
 
@@ -98,13 +102,9 @@ class Completion(Protocol):
 class CompletionModel(Protocol):
     """The part of LlamaIndex's LLM that is used."""
 
-    def complete(self, prompt: str) -> Completion:
-        """Sends one request."""
-        ...
+    def complete(self, prompt: str) -> Completion: ...
 
-    async def acomplete(self, prompt: str) -> Completion:
-        """Sends one request."""
-        ...
+    async def acomplete(self, prompt: str) -> Completion: ...
 
     async def astream_complete(self, prompt: str) -> AsyncIterator[Completion]:
         """Sends one request; the answer arrives in parts."""
@@ -204,23 +204,18 @@ def openai(settings: LlmSettings) -> LlamaIndexLlm:
         from llama_index.llms.openai_like import OpenAILike
         from openai import OpenAIError
 
-    def model(timeout_s: float, max_tokens: int | None) -> CompletionModel:
-        made: CompletionModel = OpenAILike(
-            model=name,
-            api_base=url,
-            api_key=key,
-            is_chat_model=True,
-            temperature=settings.temperature,
-            max_tokens=max_tokens or settings.max_tokens,
-            context_window=settings.context_window,
-            timeout=timeout_s,
-            max_retries=0,
-            default_headers=dict(_ONE_REQUEST),
-        )
-        return made
-
-    advice = "check llm.url, llm.model and llm.api_key_env"
-    return LlamaIndexLlm(model, ProviderInfo("openai", name, url, advice, (OpenAIError, *http_errors()), key))
+    model = _client_maker(
+        OpenAILike,
+        settings,
+        model=name,
+        api_base=url,
+        api_key=key,
+        is_chat_model=True,
+        context_window=settings.context_window,
+    )
+    return LlamaIndexLlm(
+        model, ProviderInfo("openai", name, url, _ADVICE, (OpenAIError, *http_errors()), key)
+    )
 
 
 def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
@@ -232,22 +227,42 @@ def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
         from anthropic import AnthropicError
         from llama_index.llms.anthropic import Anthropic
 
+    model = _client_maker(Anthropic, settings, model=name, base_url=settings.url or None, api_key=key)
+    endpoint = ProviderInfo("anthropic", name, settings.url, _ADVICE, (AnthropicError, *http_errors()), key)
+    return LlamaIndexLlm(model, endpoint)
+
+
+_HOSTS = MappingProxyType({"ollama": OLLAMA_URL, "anthropic": "https://api.anthropic.com"})
+_THIS_COMPUTER = re.compile(r"localhost|127(\.\d+){3}|::1")
+
+
+def language_model(settings: LlmSettings) -> LanguageModel | None:
+    """The configured model and the host to which it sends, or None without a model. It is not asked."""
+    if settings.provider == "none":
+        return None
+    variable = os.environ.get("ANTHROPIC_BASE_URL") if settings.provider == "anthropic" else None
+    address = urlsplit(settings.url or variable or _HOSTS.get(settings.provider, ""))
+    host = address.netloc.rpartition("@")[2]
+    is_local = _THIS_COMPUTER.fullmatch(address.hostname or "") is not None
+    return LanguageModel(f"{settings.provider}/{settings.model}", host, is_local)
+
+
+def _client_maker(
+    client: Callable[..., CompletionModel], settings: LlmSettings, **arguments: object
+) -> Callable[[float, int | None], CompletionModel]:
+    """Creates clients of one server for different timeouts and lengths of the answer."""
+
     def model(timeout_s: float, max_tokens: int | None) -> CompletionModel:
-        made: CompletionModel = Anthropic(
-            model=name,
-            base_url=settings.url or None,
-            api_key=key,
+        return client(
             temperature=settings.temperature,
             max_tokens=max_tokens or settings.max_tokens,
             timeout=timeout_s,
             max_retries=0,
             default_headers=dict(_ONE_REQUEST),
+            **arguments,
         )
-        return made
 
-    advice = "check llm.url, llm.model and llm.api_key_env"
-    endpoint = ProviderInfo("anthropic", name, settings.url, advice, (AnthropicError, *http_errors()), key)
-    return LlamaIndexLlm(model, endpoint)
+    return model
 
 
 LLM_PROVIDERS: Mapping[str, Callable[[LlmSettings], LlamaIndexLlm]] = MappingProxyType(

@@ -83,7 +83,7 @@ def extra_needed(extra: str) -> Iterator[None]:
     except ImportError as error:
         missing = error.name or str(error)
         install = f'pip install "vault-indexer[{extra}]"'
-        raise ProviderError(f"{missing} is not installed, the provider needs it: {install}") from error
+        raise ProviderError(f"{missing} is not installed, but the provider requires it: {install}") from error
 
 
 def api_key(variable: str, key: str) -> str:
@@ -97,9 +97,8 @@ def api_key(variable: str, key: str) -> str:
 
 
 def require_setting(value: str, key: str, provider: str) -> str:
-    """Returns the value of a required setting."""
     if not value:
-        raise ProviderError(f"{key} is empty: the provider {provider!r} needs it")
+        raise ProviderError(f"{key} is empty, but the provider {provider!r} requires it")
     return value
 
 

@@ -207,7 +207,6 @@ class TokenCounts:
         return cls(occurrences)
 
     def merge(self, other: TokenCounts) -> TokenCounts:
-        """The combined counts of both sets of texts."""
         return TokenCounts(self.occurrences + other.occurrences)
 
 

@@ -97,7 +97,7 @@ def load_table() -> NDArray[np.float16]:
     except (OSError, SafetensorError) as error:
         raise ProviderError(f"{path} cannot be read: {error}") from error
     if table.shape != (VOCABULARY_SIZE, DIMENSION):
-        raise ProviderError(f"{path} holds a table of shape {table.shape}, not (32000, 256)")
+        raise ProviderError(f"{path} contains a table of shape {table.shape}, not (32000, 256)")
     return table
 
 
@@ -167,7 +167,6 @@ class WordLlamaWords:
         return cosines
 
     def _cosines(self, asked: Sequence[int], numbers: WordNumbers) -> Vectors:
-        """The cosine of each of the words `asked` with each of `numbers`."""
         rows = [self._row(number) for number in asked]
         places, own_places = self._places[numbers], self._places[list(asked)]
         found: Vectors = np.empty((len(asked), len(numbers)), np.float32)

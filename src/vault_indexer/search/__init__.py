@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.deadline import QueryDeadline, never
 from vault_indexer.search.list_notes import complete_query, list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault, prepare_query
@@ -25,6 +25,7 @@ from vault_indexer.search.ready import (
 )
 from vault_indexer.search.searcher import IndexReader, Searcher
 from vault_indexer.search.terms import is_common_word
+from vault_indexer.search.vault_contents import list_tasks, vault_overview
 
 __all__ = [
     "FoundPassages",
@@ -44,12 +45,15 @@ __all__ = [
     "function_words",
     "is_common_word",
     "list_notes",
+    "list_tasks",
     "load_words_in_background",
+    "never",
     "prepare_query",
     "question_as_query",
     "question_words",
     "search_vaults",
     "share_held",
     "unknown_words",
+    "vault_overview",
     "warm_in_background",
 ]

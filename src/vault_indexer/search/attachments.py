@@ -139,6 +139,7 @@ def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterator[int]:
 def _likely(names: AttachmentNames, needed: Sequence[str], every: bool) -> Iterable[int]:
     for part in needed:
         matches = list(islice(names.numbers_containing(part), _PROBED))
+        # The part is rare enough that all of its names can be checked.
         if len(matches) < _PROBED:
             return matches
     positions = names.numbers_containing(needed[0]) if needed else iter(range(len(names.paths)))
@@ -198,7 +199,6 @@ def _names_a_file(node: Node) -> bool:
 
 
 def _can_hold(node: Node) -> bool:
-    """Whether any file without text can meet the condition."""
     match node:
         case All(parts):
             return all(map(_can_hold, parts))

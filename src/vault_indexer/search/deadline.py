@@ -27,6 +27,11 @@ PARSED = 140
 """The cost of parsing, per character, in characters read."""
 
 
+def never() -> bool:
+    """The `is_cancelled` of a query that its caller waits for in any case."""
+    return False
+
+
 class QueryDeadline:
     """Ends a query that runs too long, or whose caller has disconnected.
 
@@ -35,7 +40,7 @@ class QueryDeadline:
     that another thread sets.
     """
 
-    def __init__(self, seconds: float, is_cancelled: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, seconds: float, is_cancelled: Callable[[], bool] = never) -> None:
         self._seconds = seconds
         self._ends_at = time.monotonic() + seconds
         self._is_cancelled = is_cancelled
@@ -61,5 +66,4 @@ class ReadingBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the filters should check no further note."""
         return self.spent > self._most

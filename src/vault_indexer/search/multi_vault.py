@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,6 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from vault_indexer.config.settings import SearchSettings
+from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.errors import QueryError
 from vault_indexer.model import (
     Correction,
@@ -52,6 +54,8 @@ candidates are copies or exceed the limit per note. A rule of thumb."""
 _UNFINISHED = ' "()'
 """A query of these characters alone searches for nothing, which needs no notice while the user types."""
 
+_LAST_TERM = re.compile(r"-?(?:[a-z-]+:)?(?:\S*|[\"(\[][\s\S]*)")
+
 _Group = Sequence[PreparedQuery]
 """The query for each vault of one model. The scores of their chunks are comparable."""
 
@@ -81,7 +85,7 @@ class AnswerLimits:
     @classmethod
     def of(cls, request: SearchRequest, settings: SearchSettings) -> AnswerLimits:
         return cls(
-            request.limit or settings.limit,
+            (request.limit or settings.limit) if request.offset is None else MAX_LIMIT,
             1 if request.by_note else settings.max_chunks_per_note,
             settings.min_relevance if request.min_relevance is None else request.min_relevance,
             request.by_note,
@@ -102,7 +106,6 @@ class RankedGroup:
         return cls(queries, table, find_copies(queries, table))
 
     def relevance(self, rows: Sequence[int]) -> dict[int, float]:
-        """Returns the relevance of rows of the table, by row."""
         vaults = self.table.vault.tolist()
         relevance: dict[int, float] = {}
         for number, query in enumerate(self.queries):
@@ -130,8 +133,8 @@ def search_vaults(
     verdict depends on the first hits, as for one vault.
 
     Raises QueryTimeoutError or QueryCancelledError when the deadline ends the query. Raises QueryError for an
-    invalid query. While the user types, a query may merely be unfinished, so the result is then empty and has
-    the error as a notice.
+    invalid query. While the user types, a query may merely be unfinished: the result is then that of the
+    finished terms before the end, and has the error as a notice.
     """
     try:
         synonyms = settings.synonyms.groups
@@ -139,10 +142,29 @@ def search_vaults(
     except QueryError as error:
         if not request.as_you_type:
             raise
-        return SearchResult((), (str(error),) if request.query.strip(_UNFINISHED) else ())
-    if not groups[0][0].text:
-        return _list_newest(groups, request, settings)
-    return _search(groups, request, settings)
+        notices = (str(error),) if request.query.strip(_UNFINISHED) else ()
+        finished = _finished_terms(request.query, error.column)
+        if not finished:
+            return SearchResult((), notices)
+        found = search_vaults(vaults, request._replace(query=finished), settings, deadline)
+        return replace(found, notices=(*notices, *found.notices))
+    # All groups have the same query text.
+    is_list = not groups[0][0].text
+    result = _list_newest(groups, request, settings) if is_list else _search(groups, request, settings)
+    if request.offset is None:
+        return result
+    return _page(result, request.offset, request.limit or settings.limit)
+
+
+def _finished_terms(query: str, column: int) -> str:
+    """Returns the query without its last term if the error at the column is in that term, otherwise "". A
+    term with an open quote, bracket or parenthesis includes all that follows."""
+    finished, _, last = query[: column - 1].rpartition(" ")
+    if not _LAST_TERM.fullmatch(last + query[column - 1 :]):
+        return ""
+    while (shorter := finished.rstrip(" (-").removesuffix(" OR")) != finished:
+        finished = shorter
+    return f"{finished} " if finished else ""
 
 
 def family_of(model: EmbeddingModel) -> tuple[str, str, int]:
@@ -189,6 +211,15 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     )
 
 
+def _page(result: SearchResult, offset: int, limit: int) -> SearchResult:
+    """Returns the hits of at most `limit` notes after the first `offset` notes. The whole result ranks the
+    same number of candidates for every page, so no note is on two pages or on none."""
+    notes = [(hit.vault, hit.path) for hit in result.hits]
+    first, end = count_in_notes(notes, offset), count_in_notes(notes, offset + limit)
+    likely = min(max(0, result.likely - first), end - first)
+    return replace(result, hits=result.hits[first:end], likely=likely)
+
+
 def _first_notes(hits: Sequence[Hit], limits: AnswerLimits) -> tuple[Hit, ...]:
     return tuple(hits[: count_in_notes(((hit.vault, hit.path) for hit in hits), limits.notes)])
 
@@ -204,6 +235,7 @@ def shown_places(groups: Sequence[RankedGroup], limits: AnswerLimits) -> list[Pl
         if note in groups[place.group].copies.shown_note:
             continue
         count = counts.get((place.group, note), 0)
+        # A further chunk of a note that is already shown needs no place of its own.
         if not count and len(counts) == limits.notes:
             break
         counts[place.group, note] = count + 1
@@ -227,6 +259,7 @@ def _merged(groups: Sequence[RankedGroup], weighed: int) -> list[Place]:
         size = len(group.table)
         rows = list(range(min(weighed, size)))
         relevance = group.relevance(rows)
+        # `min` keeps the order within a group, even where the relevance of a later row is higher.
         values = [*accumulate((relevance[row] for row in rows), min), *([0.0] * (size - len(rows)))]
         places += [Place(value, number, row) for row, value in enumerate(values)]
     return sorted(places, key=lambda place: (-place.score, place.row, place.group))
@@ -294,7 +327,6 @@ class _Presenter:
         return HitBuilder(query, snippets, expansion=expansion, stale=self._request.stale)
 
     def _files(self, query: PreparedQuery, builder: HitBuilder) -> tuple[Hit, ...]:
-        """Returns the attachments of one vault whose names match the query."""
         paths = match_attachments(query, name_query(query, datetime.now().astimezone()), self.limits.notes)
         return builder.of_files(paths, 1.0, _unranked_reason(query)) if paths else ()
 
@@ -348,5 +380,5 @@ def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
         notices += [notice for own in of_filters for notice in own]
     if len(groups) > 1:
         names = "; ".join(", ".join(query.vault.name for query in group) for group in groups)
-        notices.append(f"the vaults use different models ({names}): their notes are mixed by relevance")
+        notices.append(f"the vaults use different models ({names}): the order across them is less certain")
     return tuple(dict.fromkeys(notices))

@@ -1,12 +1,18 @@
-"""Turns a request into a PreparedQuery: parsed, filtered, analysed, corrected, embedded."""
+"""Turns a request into a PreparedQuery: parsed, filtered, analysed, corrected, embedded.
+
+It also searches the texts of notes for words as typed that the index does not contain as one word.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category
 
 import numpy as np
 
@@ -14,9 +20,20 @@ from vault_indexer.errors import ProviderError, QueryError
 from vault_indexer.model import Correction, SearchRequest
 from vault_indexer.ports import Embedder, WordVectors
 from vault_indexer.providers import WORD_LANGUAGES, word_vectors
-from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.filters import ChunkFilter
-from vault_indexer.search.query import Condition, Query, in_vault, parse_query
+from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
+from vault_indexer.search.filters import ChunkFilter, text_pattern
+from vault_indexer.search.query import (
+    All,
+    Condition,
+    Either,
+    Node,
+    Phrase,
+    Query,
+    Regex,
+    Word,
+    in_vault,
+    parse_query,
+)
 from vault_indexer.search.terms import (
     Groups,
     Synonym,
@@ -32,14 +49,174 @@ from vault_indexer.search.terms import (
     with_corrections,
     with_synonyms,
 )
-from vault_indexer.search.typed_words import TypedWords
 from vault_indexer.store import Snapshot
 from vault_indexer.text.fold import has_words
+from vault_indexer.text.query import is_hyphenated
+from vault_indexer.text.scripts import SPACELESS
 from vault_indexer.text.terms import QueryTerm
+from vault_indexer.text.tokens import RUN
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
     from vault_indexer.ports import Vectors
+
+
+# Searches the texts of notes for words as typed that the index does not contain as one word.
+#
+# The index contains `/etc/nginx/nginx.conf` as a whole and in parts, so it lacks `nginx.conf`, although
+# the note contains it letter for letter. Before such a word is reported as missing, the notes that
+# contain its parts are searched: their source, which includes link addresses, and their rendered text.
+
+
+TYPED_CHARACTERS = 10_000_000
+"""Limit of characters read to find the words of one query in one vault; reading them takes about 50 ms."""
+
+_MOST = 8
+"""Limit of words of a query that are searched for. A rule of thumb."""
+
+_LONGEST = 200
+"""Longer words, in characters, are not searched for. A rule of thumb."""
+
+_MOMENT = re.compile(r"(?P<date>\d{4}-\d\d-\d\d)|\d\d:\d\d(?::\d\d)?")
+_SPACES = "\u00a0\u2009\u202f"
+_NUMBER = re.compile(rf"(?<![\w.,'’])\d+(?:[.,'’_{_SPACES}]\d+)*(?![\w])")
+_PLAIN_NUMBER = re.compile(r"(\d+)(?:[.,](\d+))?")
+_GROUPED_NUMBER = re.compile(
+    rf"(\d{{1,3}}(?P<sign>[.,'’_{_SPACES}])\d{{3}}(?:(?P=sign)\d{{3}})*|\d{{1,2}}(?:,\d\d)+,\d{{3}})"
+    r"(?:(?!(?P=sign))[.,](\d+))?"
+)
+_IN_GROUPS = f"[,.'’_ {_SPACES}]?"
+_BEFORE, _BEHIND = (
+    rf"(?:{edge}|[^\p{{L}}\p{{N}}]|[{SPACELESS}])" for edge in ("^", "$")
+)  # one space, sign, or letter of a script without spaces
+_OPENING, _CLOSING = "\"'“”„«»‘’([{<¿¡", "\"'“”„«»‘’)]}>.,;:?!…"
+
+
+class TypedWords:
+    """Searches the texts of one vault for words as typed, for one query in one thread.
+
+    A word is bounded by characters other than letters and digits. All words together read at most
+    `TYPED_CHARACTERS`; a word not found by then may or may not exist. If the snapshot contains only a part of
+    its vault, no word is certain to be missing.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, deadline: QueryDeadline, budget: ReadingBudget | None = None
+    ) -> None:
+        self._snapshot = snapshot
+        self._deadline = deadline
+        self._budget = budget or ReadingBudget(TYPED_CHARACTERS)
+        self._filters: dict[str, ChunkFilter | None] = {}
+
+    def may_be_there(self, word: str) -> bool:
+        chosen = self._filter(word)
+        return chosen is None or chosen.leaves_any() or bool(chosen.unchecked)
+
+    def chunks_with(self, word: str, keys: Keys) -> Mask:
+        """Marks the chunks that certainly contain the word; none for ""."""
+        chosen = self._filter(word) if word else None
+        return np.zeros(len(keys), bool) if chosen is None else chosen.passing(keys)
+
+    def _filter(self, word: str) -> ChunkFilter | None:
+        """Returns the filter for the word, or None if the word is not searched for."""
+        if word not in self._filters:
+            self._filters[word] = self._new_filter(word)
+        return self._filters[word]
+
+    def _new_filter(self, word: str) -> ChunkFilter | None:
+        # With statistics the snapshot is only a part of its vault, which cannot show that a word is missing.
+        if self._snapshot.statistics is not None or len(self._filters) >= _MOST or len(word) > _LONGEST:
+            return None
+        condition = Condition(_node_of(word), word)
+        now = datetime.now().astimezone()
+        try:
+            return ChunkFilter(self._snapshot, [condition], now, self._deadline, self._budget)
+        except QueryError:  # the expression is too large
+            return None
+
+
+def typed_word(text: str, term: QueryTerm) -> str:
+    """Returns the word of the query text to search for, as typed. If the term is part of a number, returns
+    the whole number. Returns "" if the index contains all words of this kind."""
+    if RUN.match(term.word) or (term.word.isalpha() and len(term.word) > 1):
+        return ""
+    for number in _NUMBER.finditer(text):
+        if number.start() <= term.start and term.end <= number.end() and _parts_of_number(number[0]):
+            return number[0]
+    return term.word
+
+
+def words_with_signs(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yields the place and the text of each word of a query that contains signs, such as `12:30` and `.NET`.
+    Hyphens and apostrophes between letters do not count, because such words have other spellings."""
+    for found in re.finditer(r"\S+", text):
+        word = found[0].lstrip(_OPENING).rstrip(_CLOSING)
+        letters = "".join(char for char in word if not category(char).startswith("M"))
+        is_plain = letters.isalnum() or is_hyphenated(re.sub("['’]", "-", letters))
+        if any(map(str.isalnum, word)) and not is_plain:
+            yield *found.span(), word
+
+
+def _node_of(word: str) -> Node:
+    """Returns the condition that a note contains the word. The index finds the notes that contain its parts;
+    the expression then searches their source. The phrase matches spellings with markup, entities or other
+    accents."""
+    source = Regex(_expression(word), 0)
+    return Either((Phrase(word, 0), All((*_needs(word), source))))
+
+
+def _needs(word: str) -> Iterator[Node]:
+    if number := _parts_of_number(word):
+        whole, decimals = number
+        tails = dict.fromkeys((whole, *(whole[-size:] for size in (3,) if len(whole) > size)))
+        if all(len(tail) > 1 for tail in tails):
+            yield Either(tuple(Word(tail, 0) for tail in tails))
+        if len(decimals) > 1:
+            yield Word(decimals, 0)
+        return
+    words = text_pattern(word).words
+    # In `2026-01-31T12:30` the `T` joins the last part of the date and the first of the time into one word.
+    if moment := _MOMENT.fullmatch(word):
+        words = words[:-1] if moment["date"] else words[1:]
+    yield from (Word(part, 0) for part in words)
+
+
+def _expression(word: str) -> str:
+    """Returns an expression that matches the word in the source. It is one group, so that the index does not
+    search for pieces of it."""
+    before = _BEFORE if word[0].isalnum() else ""
+    behind = _BEHIND if word[-1].isalnum() else ""
+    if number := _parts_of_number(word):
+        whole, decimals = number
+        return f"(?:{before}{_in_groups(whole)}{f'[.,]{decimals}' if decimals else ''}{behind})"
+    if _MOMENT.fullmatch(word):
+        before, behind = rf"(?:{before}|\dT)", rf"(?:{behind}|T\d)"
+    return f"(?:{before}{''.join(map(_literal, word))}{behind})"
+
+
+def _literal(char: str) -> str:
+    return char if char.isalnum() or char in "_ " or not char.isascii() else f"\\{char}"
+
+
+def _parts_of_number(text: str) -> tuple[str, str] | None:
+    """Returns the digits before and after the decimal sign, or None if the number is ambiguous, like
+    `1.234`."""
+    if plain := _PLAIN_NUMBER.fullmatch(text):
+        whole, decimals = plain[1], plain[2] or ""
+        return None if len(decimals) == 3 and len(whole) < 4 else (whole, decimals)
+    if not (grouped := _GROUPED_NUMBER.fullmatch(text)):
+        return None
+    return re.sub(r"\D", "", grouped[1]), grouped[3] or ""
+
+
+def _in_groups(digits: str) -> str:
+    """Returns an expression for the digits with an optional sign before each group of three, or of two as in
+    India."""
+    left = range(len(digits), 0, -1)
+    return digits[0] + "".join(
+        f"{_IN_GROUPS if here % 3 == 0 or (here > 3 and here % 2) else ''}{digit}"
+        for (_, here), digit in zip(pairwise(left), digits[1:], strict=True)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +244,7 @@ class PreparedQuery:
     """
 
     vault: SearchedVault
+    snapshot: Snapshot
     statistics: WordStatistics
     text: str
     words: tuple[QueryTerm, ...]
@@ -82,10 +260,6 @@ class PreparedQuery:
     typed_words: TypedWords
     word_vectors: WordVectors | None = None
     synonyms: tuple[Synonym, ...] = ()
-
-    @property
-    def snapshot(self) -> Snapshot:
-        return self.vault.snapshot
 
     def passing(self, keys: Keys) -> Mask:
         """Marks the chunks that may be results: those that are indexed and meet the conditions."""
@@ -131,6 +305,7 @@ def prepare_query(
     doubtful = [word for word in words if word.word not in spelt]
     for vault in vaults if request.correct else ():
         for correction in find_corrections(vault.snapshot, statistics, query, doubtful):
+            # The first vault decides: one word has one correction in the whole search.
             corrections.setdefault(correction.written, correction)
     analyzed = _Analyzed(query, words, tuple(corrections.values()), synonyms, statistics)
     return [_prepare(vault, request, analyzed, now, deadline) for vault in vaults]
@@ -167,6 +342,7 @@ def _prepare(
     vector, fault = _meaning(snapshot, embedder, as_spelt(query.text, corrections))
     return PreparedQuery(
         vault=vault,
+        snapshot=snapshot,
         statistics=statistics,
         text=query.text,
         words=tuple(terms),
@@ -194,7 +370,7 @@ def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors
 
 
 def _correction_notice(correction: Correction) -> str:
-    return f"no note holds {correction.written!r}: searched for {correction.searched!r} as well"
+    return f"no note contains {correction.written!r}: also searched for {correction.searched!r}"
 
 
 def _no_match_notice(filters: Sequence[str]) -> str:

@@ -11,10 +11,9 @@ import numpy as np
 
 from vault_indexer.search.confidence import word_weights
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.prepare import PreparedQuery, SearchedVault
+from vault_indexer.search.prepare import PreparedQuery, SearchedVault, TypedWords, typed_word
 from vault_indexer.search.query import parse_query
 from vault_indexer.search.terms import Groups, WordStatistics, find_synonyms, language_of, query_words
-from vault_indexer.search.typed_words import TypedWords, typed_word
 from vault_indexer.text.query import (
     ENDS_AFTER_APOSTROPHE,
     analyze_query,
@@ -67,6 +66,7 @@ def question_words(
     deadline = QueryDeadline(_NO_LIMIT_S)
     prepared = PreparedQuery(
         vault=vaults[0],
+        snapshot=vaults[0].snapshot,
         statistics=statistics,
         text=query.text,
         words=words,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import urlsplit
 
 from vault_indexer.config.settings import ServerSettings
@@ -22,7 +22,15 @@ from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import ProviderError, VaultIndexerError
-from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
+from vault_indexer.model import (
+    AskLine,
+    AskRequest,
+    DaemonState,
+    ErrorReport,
+    NoteChanges,
+    Proof,
+    StatusReport,
+)
 from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
 from vault_indexer.serve.api.events import StatusEvents
 from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument
@@ -51,6 +59,7 @@ from vault_indexer.serve.http.routes import (
     internal_error,
 )
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
+from vault_indexer.serve.http.vault_files import FILE_PATH, file_route, has_pass
 from vault_indexer.serve.mcp.app import McpApp, VaultTools, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.vaults import Vaults
@@ -62,7 +71,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 EVENTS_PATH = "/v1/events"
-_ABOUT_EVENTS = "A stream of server-sent events: the status, sent each time it changes."
+_ABOUT_EVENTS = (
+    "A stream of server-sent events: `status` each time it changes, and `notes` with the notes that changed."
+)
 _EVENT_STREAM: Json = {
     "description": "The stream.",
     "content": {"text/event-stream": {"schema": {"type": "string"}}},
@@ -91,9 +102,7 @@ class Site:
 
 
 def make_app(
-    site: Site,
-    stopping: Callable[[], bool] = lambda: False,
-    endpoints: Sequence[Endpoint[Any]] = ENDPOINTS,
+    site: Site, stopping: Callable[[], bool] = lambda: False, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS
 ) -> App:
     """Builds the ASGI application, including the guard, with a route for each of the endpoints and for those
     of optional packages. When the server is `stopping`, long answers end."""
@@ -112,6 +121,7 @@ def make_app(
         "vault-indexer", "Search a folder of Markdown notes by meaning, by word and by link."
     )
     routes: dict[Route, App] = {}
+    # A client must be able to name a vault that is added while the server runs.
     names_vault = vaults.are_several or vaults.may_change
     for endpoint in endpoints:
         if endpoint.name not in hidden:
@@ -122,11 +132,14 @@ def make_app(
     document.add(PROOF)
     routes[PROOF.method, PROOF.path] = EndpointRoute(PROOF, responses[PROOF.name])
     page = page_files()
-    known = frozenset({EVENTS_PATH, PROOF.path, MCP_PATH, METRICS_PATH, *(one.path for one in endpoints)})
+    known = frozenset(
+        {EVENTS_PATH, PROOF.path, MCP_PATH, METRICS_PATH, FILE_PATH, *(one.path for one in endpoints)}
+    )
     metrics = DaemonMetrics(partial(_statuses, vaults), known)
     others = [
         *page_routes(page),
-        _events_route(StatusEvents(partial(_status, general), stopping)),
+        file_route(partial(_open_file, vaults)),
+        _events_route(StatusEvents(partial(_status, general), stopping, partial(_changes, vaults))),
         get_route(METRICS_PATH, partial(_figures, metrics)),
     ]
     rules = GuardRules(
@@ -137,11 +150,14 @@ def make_app(
         timeout_s=settings.timeout_s,
         long_lived=frozenset({EVENTS_PATH, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
         quick=frozenset(one.path for one in (*endpoints, PROOF) if one.is_quick),
+        # A client asks for the proof before it trusts the server with the token.
         public=frozenset({PROOF.path, *page}),
+        has_pass=partial(has_pass, site.info.token),
         methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
     )
     mcp = McpApp(VaultTools(general, endpoints, settings.timeout_s))
     rest = with_mcp(mcp, other_routes(others, document))
+    # The guard is outermost: nothing behind it sees a request that it refuses.
     guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults, rules.public), rules)
     return without_prefix(metrics.watch(guarded))
 
@@ -156,6 +172,14 @@ def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
 
 def _status(context: AnswerContext) -> StatusReport:
     return replace(context.vaults.status(CHOSEN_VAULT.get()), daemon=context.daemon)
+
+
+def _changes(vaults: Vaults, before: int, now: int) -> NoteChanges:
+    return vaults.service(CHOSEN_VAULT.get()).changes(before, now)
+
+
+def _open_file(vaults: Vaults, path: str) -> BinaryIO:
+    return vaults.service(CHOSEN_VAULT.get()).file(path)
 
 
 def _context_of_request(general: AnswerContext) -> AnswerContext:

@@ -98,6 +98,7 @@ def bind_again(settings: ServerSettings, kept: KeptAddress | None) -> socket.soc
     """Returns a socket that listens on the port of the settings. If the system may choose, it uses the port
     of the last daemon, or another one if that is occupied. Raises DaemonError."""
     if settings.port == 0 and kept is not None:
+        # Another program may have taken the port since.
         with suppress(DaemonError):
             return bind(kept.port)
     return bind(settings.port)
@@ -114,6 +115,7 @@ def daemon_info(
     it serves, "" for several; `start_command` restarts it. The token of the `kept` address is reused if the
     socket listens there: if not, another process occupied the port and may have received the token. Raises
     UsageError for a token that can be guessed."""
+    # Port 0 of the settings has become a real one.
     port: int = listener.getsockname()[1]
     token = kept.token if kept is not None and kept.port == port else ""
     return DaemonInfo(
@@ -154,7 +156,7 @@ def _token(settings: ServerSettings, kept: str) -> str:
     token = os.environ.get(settings.token_env, "")
     if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
-            f"server.token_env: {settings.token_env} holds no token; set it to {_SHORTEST_TOKEN} or more "
+            f"server.token_env: {settings.token_env} contains no token; set it to {_SHORTEST_TOKEN} or more "
             "printable ASCII characters without spaces"
         )
     return token
@@ -178,16 +180,19 @@ def serve_app(  # noqa: PLR0913 - the hooks of a server
 
     `make` gets a function that tells whether the server is stopping, so that long answers can end. `drained`
     is called then; until it returns, requests are accepted and answered. A second Ctrl-C ends that.
-    `has_share` tells whether the connections from an address are limited to a share of them all.
+    `has_share` reports whether the connections from an address are limited to a share of them all.
     """
     import uvicorn
 
     serving: list[uvicorn.Server] = []
     config = uvicorn.Config(
+        # A list, because the application is made before its server.
         make(lambda: any(one.should_exit for one in serving)),
         log_config=None,
         access_log=False,
+        # The guard would pass it on to an application without one.
         lifespan="off",
+        # A client needs neither header, and a name and version help an attacker.
         server_header=False,
         date_header=False,
         proxy_headers=False,  # the peer address is authoritative, whatever X-Forwarded-For contains
@@ -271,6 +276,7 @@ class Announcements:
     def add(self, index_dir: Path, info: DaemonInfo) -> None:
         """Writes `daemon.json`. Raises IndexUnusableError."""
         with self._lock:
+            # First, so that `again` writes the file later if it cannot be written now.
             self._by_folder[index_dir] = info
         try:
             write_daemon(index_dir, info)
@@ -289,6 +295,7 @@ class Announcements:
         with self._lock:
             known = list(self._by_folder.items())
         for index_dir, info in known:
+            # A folder that is still missing is restored by the loop, not here.
             if index_dir.is_dir() and not (index_dir / DAEMON_FILE).exists():
                 with suppress(OSError):
                     write_daemon(index_dir, info)

@@ -120,6 +120,7 @@ class IndexDir:
         except OSError as error:
             raise IndexUnusableError(f"index {self.root}: cannot read CURRENT: {error.strerror}") from error
         folder = self._generations / name
+        # Without a checksum, the name was written by an earlier version.
         if name.isdigit() and folder.is_dir() and crc in ("", _crc(name)):
             return Generation(int(name), folder)
         return self._newest_complete()
@@ -136,6 +137,7 @@ class IndexDir:
         self.prepare()
         for leftover in self._generations.glob(f"*{BUILDING_SUFFIX}"):
             shutil.rmtree(leftover, ignore_errors=True)  # its process may still be exiting
+        # Above all numbers in use: if CURRENT is damaged, the highest complete generation is the active one.
         number = max((generation.number for generation in self.complete()), default=0) + 1
         # The process id keeps the folder apart from that of a crashed build that could not be removed yet.
         folder = self._generations / f"{number:04d}.{os.getpid()}{BUILDING_SUFFIX}"
@@ -143,7 +145,6 @@ class IndexDir:
         return Generation(number, folder)
 
     def discard(self, building: Generation) -> None:
-        """Removes the files of a failed build, to free disk space."""
         shutil.rmtree(building.folder, ignore_errors=True)
 
     def finish(self, building: Generation) -> Generation:
@@ -162,6 +163,7 @@ class IndexDir:
         current = self.current()
         if current is None:
             return
+        # A newer one than the active one is complete and about to be published.
         older = [generation for generation in self.complete() if generation.number < current.number]
         for generation in older[: max(0, len(older) - keep)]:
             shutil.rmtree(generation.folder, ignore_errors=True)
@@ -220,9 +222,8 @@ def disk_full(root: Path, needed_bytes: int | None = None) -> DiskFullError:
     free = free_bytes(root)
     what = "the disk is full" if free < needed else "the disk, or your quota on it, is full"
     return DiskFullError(
-        f"the index in {root} cannot be written: {what} ({in_words(free)} free), about "
-        f"{in_words(needed)} are needed; "
-        "make room, or choose another folder with --index-dir",
+        f"the index in {root} cannot be written: {what} ({in_words(free)} free), about {in_words(needed)} "
+        "required; free some space, or choose another folder with --index-dir",
         explained=True,
     )
 

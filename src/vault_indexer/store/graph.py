@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from vault_indexer.model import BlockId, LinkKind
+from vault_indexer.documents import part_name
+from vault_indexer.model import BlockId, FileKind, LinkKind, kind_of
 from vault_indexer.parse import Anchors, Subpath
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import batches
@@ -46,8 +47,6 @@ def communities(pairs: Iterable[tuple[str, str, int]]) -> list[list[str]]:
 
 
 class ChunkSpan(NamedTuple):
-    """A chunk's key, id and span."""
-
     key: int
     chunk_id: str
     start: int
@@ -97,7 +96,9 @@ class LinkPlaces:
             return PointedChunk()
         place = self._anchors_of(path).find(subpath, slugs=slugs)
         if place.start is None:
-            return PointedChunk(problem=place.problem)
+            # The viewer of a document knows more places than its extracted text: `#height=400`, an anchor.
+            is_known = kind_of(path) is not FileKind.DOCUMENT or subpath.startswith(f"{part_name(path)}=")
+            return PointedChunk(problem=place.problem if is_known else None)
         return PointedChunk(self.chunk_at(path, place.start), place.line)
 
     def _anchors_of(self, path: str) -> Anchors:
@@ -124,6 +125,7 @@ class LinkPlaces:
 # The link graph as the catalog contains it: neighbours by query, whole-graph algorithms by networkx.
 
 
+# Twice in one query, this stays below 999 parameters, the limit of SQLite before version 3.32.
 _BATCH = 400
 _REMEMBERED = 20_000
 """The maximum number of paths with cached neighbours. A rule of thumb."""
@@ -260,6 +262,7 @@ class LinkGraph:
 
     def _count(self, paths: list[str], marks: str) -> dict[str, int]:
         sql = f"SELECT path, count(*) FROM ({_NEIGHBOURS.format(marks=marks)}) GROUP BY path"
+        # Twice: the query has the marks in both of its halves.
         return dict(self._catalog.rows(sql, paths + paths))
 
     def _linked_paths(self, paths: list[str], marks: str) -> dict[str, frozenset[str]]:
@@ -269,13 +272,14 @@ class LinkGraph:
         return {path: frozenset(others) for path, others in found.items()}
 
     def orphans(self) -> list[tuple[str, str]]:
-        """The path and title of the notes without edges, ordered by path."""
-        return self._catalog.rows(
+        """The path and title of the notes without edges, ordered by path. A document is no note."""
+        found = self._catalog.rows(
             "SELECT n.path, n.title FROM notes n WHERE NOT EXISTS (SELECT 1 FROM links l"
             " WHERE l.note_id = n.note_id AND l.resolved NOTNULL AND l.resolved != n.path)"
             " AND NOT EXISTS (SELECT 1 FROM links l WHERE l.resolved = n.path AND l.note_id != n.note_id)"
             " ORDER BY n.path"
         )
+        return [(path, title) for path, title in found if kind_of(path) is not FileKind.DOCUMENT]
 
     def unresolved_links(self) -> list[tuple[str, str, int, str]]:
         """The target as written, path, line and kind of every unresolved link, by path and place."""

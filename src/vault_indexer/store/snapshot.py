@@ -121,6 +121,7 @@ class SnapshotHolder:
             snapshot = self._current
             if snapshot is None:
                 raise IndexUnusableError("the index is not open yet")
+            # By identity: the comparison of two snapshots would compare all their vectors.
             self._readers[id(snapshot)] = self._readers.get(id(snapshot), 0) + 1
         try:
             yield snapshot

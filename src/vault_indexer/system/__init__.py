@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.system.containers import LruCache, batches
+from vault_indexer.system.containers import JoinedTexts, LruCache, batches
 from vault_indexer.system.durable import (
     atomic_file,
     fsync_dir,
@@ -10,7 +10,6 @@ from vault_indexer.system.durable import (
     only_writer,
     open_to_append,
     replace_file,
-    retrying,
     temporary_prefix,
     write_atomically,
 )
@@ -24,7 +23,6 @@ from vault_indexer.system.memory import (
     trim_heap,
 )
 from vault_indexer.system.paths import (
-    APP,
     EDIT_BYTES,
     FULL_ERRORS,
     VAULT_CONFIG_NAME,
@@ -41,12 +39,9 @@ from vault_indexer.system.paths import (
     name_fault,
     owner_fault,
     read_own,
-    same_name,
     size_of,
     state_folder,
     user_config_file,
-    windows_fault,
-    windows_long_path,
     with_home,
     write_fault,
 )
@@ -67,11 +62,11 @@ from vault_indexer.system.processes import (
 )
 
 __all__ = [
-    "APP",
     "EDIT_BYTES",
     "ENDING_SIGNALS",
     "FULL_ERRORS",
     "VAULT_CONFIG_NAME",
+    "JoinedTexts",
     "LruCache",
     "MemoryWatch",
     "ProcessLimits",
@@ -109,8 +104,6 @@ __all__ = [
     "python_command",
     "read_own",
     "replace_file",
-    "retrying",
-    "same_name",
     "size_of",
     "start_in_background",
     "state_folder",
@@ -118,8 +111,6 @@ __all__ = [
     "trim_heap",
     "usable_cores",
     "user_config_file",
-    "windows_fault",
-    "windows_long_path",
     "with_home",
     "write_atomically",
     "write_fault",

@@ -1,11 +1,14 @@
-"""A bounded cache that threads can share."""
+"""Containers: a bounded cache that threads can share, batches, and texts that one search covers."""
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 from threading import Lock
-from typing import Generic, Protocol, Self, TypeVar
+from typing import AnyStr, Generic, Protocol, Self, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -36,11 +39,7 @@ class LruCache(Generic[Key, Value]):
         return self.put(key, load()) if value is None else value
 
     def get_all(
-        self,
-        keys: Iterable[Key],
-        read: Callable[[list[Key]], Mapping[Key, Value]],
-        *,
-        evict: bool = True,
+        self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]], *, evict: bool = True
     ) -> dict[Key, Value]:
         """Return the values of the keys. Missing values come from `read` and are stored; keys that it does
         not return are left out. Without `evict`, values are stored only if there is room. A pass through all
@@ -120,3 +119,37 @@ _Values = TypeVar("_Values", bound=_Sliceable)
 def batches(values: _Values, size: int) -> Iterator[_Values]:
     """Return the values in order, in parts of at most `size`; no part if there are no values."""
     return (values[start : start + size] for start in range(0, len(values), size))
+
+
+# Joins many short texts by line breaks, so that one search covers all of them.
+
+
+class JoinedTexts(Generic[AnyStr]):
+    """Texts, numbered from 0. `text` contains all of them, each followed by a line break. Any thread may use
+    it.
+
+    `ends` contains the position in `text` of the line break after each text. It takes 4 bytes for each, so
+    all texts together are limited to 4 GB. A text may contain line breaks.
+    """
+
+    def __init__(self, texts: Sequence[AnyStr], line_break: AnyStr) -> None:
+        """`line_break` is "\\n" or b"\\n", according to the type of the texts."""
+        self._line_break: AnyStr = line_break
+        ended = list(texts)
+        ended.append(line_break[:0])  # so that the last one also has its line break
+        self.text: AnyStr = line_break.join(ended)
+        ends = accumulate((len(text) + 1 for text in texts), initial=-1)
+        self.ends = array("I", islice(ends, 1, None))
+
+    def numbers_containing(self, piece: AnyStr) -> Iterator[int]:
+        """Yields, lazily and in ascending order, the numbers of the texts that contain a piece.
+
+        No text counts as containing a piece with a line break. Every text contains the empty piece.
+        """
+        if self._line_break in piece:
+            return
+        start = 0
+        while start < len(self.text) and (at := self.text.find(piece, start)) >= 0:
+            number = bisect_left(self.ends, at)
+            yield number
+            start = self.ends[number] + 1

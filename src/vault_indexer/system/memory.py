@@ -96,19 +96,13 @@ def _text(file: Path) -> str:
 # Functions of the C library that Python does not provide. They are optional, and only used on Linux.
 
 
-if sys.platform == "linux":
-
-    def c_function(name: str) -> ctypes._NamedFuncPointer | None:
-        """Return the function, or None if the C library does not have it."""
-        import ctypes  # 3 ms that a search through the daemon does not need
-
-        return getattr(ctypes.CDLL(None), name, None)
-
-else:
-
-    def c_function(name: str) -> ctypes._NamedFuncPointer | None:  # noqa: ARG001 - Linux looks it up
-        """Return None: the functions are not used on other systems."""
+def c_function(name: str) -> ctypes._NamedFuncPointer | None:
+    """Return the function, or None if the C library does not have it."""
+    if sys.platform != "linux":
         return None
+    import ctypes  # 3 ms that a search through the daemon does not need
+
+    return getattr(ctypes.CDLL(None), name, None)
 
 
 # The treatment of freed memory by the C library. Only glibc needs other settings.
@@ -202,31 +196,26 @@ NEEDED_MEMORY_MB = 300
 """Of a container. With 173 notes a daemon and its worker do with 320 MB; with 256 the system ends the worker
 again and again (a control group of Linux, 2026-11-25)."""
 
-if sys.platform == "win32":
 
-    def missing_limits() -> str:
-        """Nothing: Windows has no such limits."""
+def missing_limits(memory_limit: Callable[[], int | None] = memory_limit) -> str:
+    """What a daemon needs and the limits of this process do not allow, as one line; "" if nothing is
+    missing. It would fail later, in places that cannot say why. Raises the limit of open files first."""
+    if sys.platform == "win32":  # it has no such limits
         return ""
+    import resource
 
-else:
-
-    def missing_limits(memory_limit: Callable[[], int | None] = memory_limit) -> str:
-        """What a daemon needs and the limits of this process do not allow, as one line; "" if nothing is
-        missing. It would fail later, in places that cannot say why. Raises the limit of open files first."""
-        import resource
-
-        files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if files != resource.RLIM_INFINITY and files < _ENOUGH_FILES:
-            files = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
-            if files < NEEDED_FILES:
-                return f"the daemon needs {NEEDED_FILES} open files, and has {files}: raise `ulimit -n`"
-        size = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if size != resource.RLIM_INFINITY and size < NEEDED_MB * 1024**2:
-            allowed = size // 1024**2
-            return f"the daemon needs {NEEDED_MB} MB of address space, and has {allowed}: raise `ulimit -v`"
-        size_of_container = memory_limit()
-        if size_of_container is not None and size_of_container < NEEDED_MEMORY_MB * 1024**2:
-            allowed = size_of_container // 1024**2
-            return f"the daemon needs {NEEDED_MEMORY_MB} MB of memory, and its container has {allowed}"
-        return ""
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files != resource.RLIM_INFINITY and files < _ENOUGH_FILES:
+        files = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+        if files < NEEDED_FILES:
+            return f"the daemon needs {NEEDED_FILES} open files, and has {files}: raise `ulimit -n`"
+    size = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if size != resource.RLIM_INFINITY and size < NEEDED_MB * 1024**2:
+        allowed = size // 1024**2
+        return f"the daemon needs {NEEDED_MB} MB of address space, and has {allowed}: raise `ulimit -v`"
+    size_of_container = memory_limit()
+    if size_of_container is not None and size_of_container < NEEDED_MEMORY_MB * 1024**2:
+        allowed = size_of_container // 1024**2
+        return f"the daemon needs {NEEDED_MEMORY_MB} MB of memory, and its container has {allowed}"
+    return ""

@@ -49,7 +49,7 @@ def windows_fault(name: str) -> str:
     """Why Windows has no file of this name in a folder ("" if it may): a device has it, a part of a file
     (`note.md:stream`), or it would lose the dot or blank at its end and name another file."""
     if _RESERVED.fullmatch(name):
-        return "Windows keeps this name for a device"
+        return "Windows reserves this name for a device"
     if found := _SIGNS.search(name):
         return f"Windows has no file with {found[0]!r} in its name"
     if name.endswith((".", " ")) and name.strip("."):
@@ -57,19 +57,14 @@ def windows_fault(name: str) -> str:
     return ""
 
 
-if sys.platform == "win32":
-    long_path = windows_long_path
-    name_fault = windows_fault
+def long_path(path: str) -> str:
+    """The path as this system takes it at any length."""
+    return windows_long_path(path) if sys.platform == "win32" else path
 
-else:
 
-    def long_path(path: str) -> str:
-        """The path as this system takes it at any length."""
-        return path
-
-    def name_fault(name: str) -> str:  # noqa: ARG001 - Windows looks at it
-        """Why this system has no file of this name ("" if it may)."""
-        return ""
+def name_fault(name: str) -> str:
+    """Why this system has no file of this name ("" if it may)."""
+    return windows_fault(name) if sys.platform == "win32" else ""
 
 
 def same_name(one: str, other: str) -> bool:
@@ -98,9 +93,7 @@ class Spelling:
     """
 
     def __init__(
-        self,
-        identify: Callable[[str], tuple[int, int]],
-        names_in: Callable[[str], Iterable[str]],
+        self, identify: Callable[[str], tuple[int, int]], names_in: Callable[[str], Iterable[str]]
     ) -> None:
         self._identify = identify
         self._names_in = names_in
@@ -163,34 +156,28 @@ def _identity(path: str) -> tuple[int, int]:
 _BINARY, _NOFOLLOW, _NONBLOCK = (getattr(os, name, 0) for name in ("O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"))
 _READING = os.O_RDONLY | _BINARY | _NOFOLLOW | _NONBLOCK
 
-if sys.platform == "win32":
 
-    def owner_fault(path: Path | int) -> str:  # noqa: ARG001 - nothing is known there
-        """Nothing: Windows tells no owner by a number."""
+def owner_fault(path: Path | int) -> str:
+    """Why a file, by its path or open, is another user's; "" if it is one's own or root's, or missing."""
+    if sys.platform == "win32":  # it tells no owner by a number
         return ""
-
-    def write_fault(path: Path | int) -> str:  # noqa: ARG001 - nothing is known there
-        """Nothing: the mode says nothing there."""
+    try:
+        owner = os.stat(path).st_uid  # noqa: PTH116 - also a descriptor
+    except OSError:
         return ""
+    return "" if owner in (os.geteuid(), 0) else f"it belongs to the user with the number {owner}"
 
-else:
 
-    def owner_fault(path: Path | int) -> str:
-        """Why a file, by its path or open, is another user's; "" if it is one's own or root's, or missing."""
-        try:
-            owner = os.stat(path).st_uid  # noqa: PTH116 - also a descriptor
-        except OSError:
-            return ""
-        return "" if owner in (os.geteuid(), 0) else f"it belongs to the user with the number {owner}"
-
-    def write_fault(path: Path | int) -> str:
-        """Why a file, by its path or open, is not one's own to write; "" if it is, or missing."""
-        try:
-            mode = os.stat(path).st_mode  # noqa: PTH116
-        except OSError:
-            return ""
-        shared = mode & (stat.S_IWGRP | stat.S_IWOTH)
-        return f"others may write it (mode {stat.S_IMODE(mode):o})" if shared else ""
+def write_fault(path: Path | int) -> str:
+    """Why a file, by its path or open, is not one's own to write; "" if it is, or missing."""
+    if sys.platform == "win32":  # the mode says nothing there
+        return ""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116
+    except OSError:
+        return ""
+    shared = mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return f"other users may write it (mode {stat.S_IMODE(mode):o})" if shared else ""
 
 
 def read_own(path: Path) -> bytes:

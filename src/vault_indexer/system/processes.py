@@ -25,52 +25,37 @@ def python_command(*arguments: str, program: str = sys.executable) -> list[str]:
 
 
 if sys.platform == "win32":
-
-    def ask_to_end(pid: int) -> None:
-        """End the process at once. Only a process of the same console could be asked (Ctrl-Break), and a
-        daemon has none. Raises OSError."""
-        os.kill(pid, signal.SIGTERM)
-
-    def start_in_background(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
-        """Start a program in a folder. It outlives this one; only its standard error is connected. It has a
-        console without a window, which what it starts shares: with DETACHED_PROCESS each of those would open
-        one."""
-        import subprocess
-
-        return subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            creationflags=subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP,
-        )
-
     ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM, signal.SIGBREAK)
-    """What asks this process to end, other than Ctrl-C."""
-
 else:
-
-    def ask_to_end(pid: int) -> None:
-        """Send SIGTERM. Raises OSError."""
-        os.kill(pid, signal.SIGTERM)
-
-    def start_in_background(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
-        """Start a program in a folder. It outlives this one and its terminal; only its standard error is
-        connected."""
-        import subprocess
-
-        return subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-
     ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM,)
-    """What asks this process to end, other than Ctrl-C."""
+"""What asks this process to end, other than Ctrl-C."""
+
+
+def ask_to_end(pid: int) -> None:
+    """Send SIGTERM, which on Windows ends the process at once: only a process of the same console could be
+    asked (Ctrl-Break), and a daemon has none. Raises OSError."""
+    os.kill(pid, signal.SIGTERM)
+
+
+def start_in_background(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+    """Start a program in a folder. It outlives this one and its terminal; only its standard error is
+    connected."""
+    import subprocess
+
+    flags = 0
+    if sys.platform == "win32":
+        # A console without a window, which what it starts shares: with DETACHED_PROCESS each of those would
+        # open one.
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        creationflags=flags,
+        start_new_session=sys.platform != "win32",
+    )
 
 
 # How a process that indexes behaves towards whatever else runs: priority, threads, memory.
@@ -268,18 +253,12 @@ def open_missing_streams() -> None:
         setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
-if sys.platform == "win32":
-
-    def is_read(file: int) -> bool:  # noqa: ARG001 - the other systems look at it
-        """True: Windows tells of a pipe that nobody reads only when it is written to."""
+def is_read(file: int) -> bool:
+    """False for a pipe whose other end is closed: writing to it would be an error."""
+    if sys.platform == "win32":  # it tells of such a pipe only when it is written to
         return True
+    import select
 
-else:
-
-    def is_read(file: int) -> bool:
-        """False for a pipe whose other end is closed: writing to it would be an error."""
-        import select
-
-        poll = select.poll()
-        poll.register(file, select.POLLOUT)
-        return not any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))
+    poll = select.poll()
+    poll.register(file, select.POLLOUT)
+    return not any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))

@@ -52,6 +52,28 @@ def json_text(
     return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+_HIDDEN = re.compile(
+    "(\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f)"
+    f"|[{_REORDERING}\U000e0000-\U000e007f]"
+)
+"""Bidirectional controls with a scope, and tag characters; the first group is a flag made of such, as that of
+Scotland (Unicode TS #51)."""
+
+
+def escaped_hidden(text: str) -> str:
+    """Returns text for a language model, with the characters that a person does not see as `\\uXXXX`:
+    bidirectional controls with a scope, and tag characters outside a flag. Both can hide instructions.
+
+    Joiners of emoji and of Persian and Hindi words remain. In JSON, the escape is that of the character.
+    """
+    return _HIDDEN.sub(lambda match: match[1] or _escape(match[0]), text)
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
 def encodable(text: str) -> str:
     """The text without characters that C code cannot read: a null character ends a string there, and a lone
     surrogate has no UTF-8."""

@@ -109,6 +109,13 @@ _IN_QUERIES = """
 en a an i do did done my me am its than then them these those into about should could would let
 de kann könnte konnte sein seine seiner seinem seinen ihr ihre ihrer man dies diese dieser dieses durch
 de gegen unter hatte hatten waren worden würde gibt gab zwischen während neben
+de ich mich mir mein meine meinen meinem meiner wir uns unser unsere unseren
+de du dich dir dein deine muss müssen soll
+es yo mi mis tú tu tus nosotros nuestro nuestra
+fr je me mon ma mes moi tu toi ton ta tes nos vos
+it io mi mio mia miei mie noi tu tuo tua
+nl ik mij mijn wij ons jij jouw
+pt eu meu minha meus minhas nós tu teu tua
 ro ei ele lor acest această acesta aceste acestea cel cea cei cele era erau poate fără între despre
 tr şu o bu kendi hem ki diye üzere karşı arasında idi oldu olur ise dir bulunmaktadır bulunur hakkında
 ru является являются еще ещё ли же бы были находится между во со об над под при про себя этот эта эти

@@ -48,6 +48,9 @@ _LONGEST_PART = 3
 """The longest part of an abbreviation with several parts: `v. Chr.`, `f. eks.`"""
 _NEXT = re.compile(r"\s*+[\"'“”‘’«»‹›(\[{*_`¿¡]*+(?P<first>\w)?(?P<rest>\w*+)")
 
+_BEFORE_NUMBERING = " \t>·"
+"""Quote marks, and the point before an item in a snippet."""
+
 _LEAST_RUN = 12
 _LEAST_CLAUSE = 40
 """In Thai and Lao a space between runs of 12 characters ends a clause if the text on both sides has at least
@@ -186,6 +189,6 @@ def _is_in_spaced_abbreviation(text: str, stop: int) -> bool:
 def _is_numbering(text: str, start: int, first: str | None, following: re.Match[str] | None) -> bool:
     """Whether a number is a list number at the start of a line, or a German ordinal before a month."""
     line = text[max(0, start - _LONGEST_ABBREVIATION) : start]
-    if not line.rpartition("\n")[2].strip(" \t>"):
+    if not line.rpartition("\n")[2].strip(_BEFORE_NUMBERING):
         return "\n" in line or start <= _LONGEST_ABBREVIATION
     return bool(first and following and (first + following["rest"]).lower() in _GERMAN_MONTHS)

@@ -52,6 +52,11 @@ class QueryTerm:
         return frozenset(form for term_class in self.classes for form in term_class.terms)
 
     @property
+    def written_forms(self) -> frozenset[str]:
+        """The forms that do not differ from the word by their marks."""
+        return frozenset(form for one in self.classes if not one.folded for form in one.terms)
+
+    @property
     def compounds(self) -> tuple[str, ...]:
         return tuple(other.exact for other in self.classes[1:] if other.exact != self.classes[0].exact)
 

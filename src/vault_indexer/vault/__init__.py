@@ -1,21 +1,21 @@
 """The only package that reads the vault's files: walk, ignore, diff, read, watch. It never writes."""
 
-from vault_indexer.vault.coalesce import Batch
-from vault_indexer.vault.deletion import (
+from vault_indexer.vault.diff import FileChanges, KnownFile, diff
+from vault_indexer.vault.dirty import (
     CONFIRM_AFTER_S,
+    Batch,
     DeleteHold,
     DeletionDecision,
+    DirtySet,
+    Reading,
     VaultObservation,
     assess_deletions,
 )
-from vault_indexer.vault.diff import FileChanges, KnownFile, diff
-from vault_indexer.vault.dirty import DirtySet, Reading
 from vault_indexer.vault.files import (
     MAX_PICTURE_BYTES,
     FileStat,
     RootIdentity,
     is_picture_name,
-    is_sync_conflict,
     picture_type,
 )
 from vault_indexer.vault.ignore import (
@@ -26,7 +26,14 @@ from vault_indexer.vault.ignore import (
     load_ignore_rules,
     why_excluded,
 )
-from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault, resolved_path
+from vault_indexer.vault.read import (
+    NoteVanished,
+    ReadResult,
+    open_file,
+    read_note,
+    resolve_in_vault,
+    resolved_path,
+)
 from vault_indexer.vault.walk import Scan, ScannedFile, doubt_about, file_names, root_identity, scan
 from vault_indexer.vault.watch import SystemHooks, VaultWatcher, WatchMode
 
@@ -59,8 +66,8 @@ __all__ = [
     "doubt_about",
     "file_names",
     "is_picture_name",
-    "is_sync_conflict",
     "load_ignore_rules",
+    "open_file",
     "picture_type",
     "read_note",
     "resolve_in_vault",

@@ -10,25 +10,20 @@ from vault_indexer.vault.files import FileStat
 
 
 class KnownFile(Protocol):
-    """The stat of a file as stored in the catalog."""
+    """The stat of a file as stored in the catalog: the size in bytes, the times of the last write and of the
+    last change of content or metadata."""
 
     @property
     def path(self) -> str: ...
 
     @property
-    def size(self) -> int:
-        """The size in bytes."""
-        ...
+    def size(self) -> int: ...
 
     @property
-    def mtime_ns(self) -> int:
-        """Time of the last write."""
-        ...
+    def mtime_ns(self) -> int: ...
 
     @property
-    def ctime_ns(self) -> int:
-        """Time of the last change of content or metadata."""
-        ...
+    def ctime_ns(self) -> int: ...
 
     @property
     def inode(self) -> int: ...
@@ -47,9 +42,7 @@ class FileChanges:
 
 
 def diff(
-    known: Iterable[KnownFile],
-    found: Iterable[FileStat],
-    covers: Callable[[str], bool] = lambda _path: True,
+    known: Iterable[KnownFile], found: Iterable[FileStat], covers: Callable[[str], bool] = lambda _path: True
 ) -> FileChanges:
     """Compare two streams in strictly ascending order of path (code points, as SQLite's BINARY order of
     UTF-8).

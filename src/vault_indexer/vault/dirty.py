@@ -4,20 +4,312 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vault_indexer.config.settings import WatchSettings
-from vault_indexer.vault.coalesce import Batch, Coalescer
-from vault_indexer.vault.deletion import DeleteHold
+from vault_indexer.vault.files import RootIdentity
+from vault_indexer.vault.ignore import CONTROL_FILES
+
+# Combines many hints into few batches. A state machine without threads and without its own clock.
+
+
+_FEW = 64
+"""The number of newest files that are indexed before a large batch. It covers the saves of a user, and some
+other changes."""
+
+_LONG_S = 2.0
+_EARLY_EVERY_S = 1.0
+"""Hints that continue for `_LONG_S` are a storm. From then on the newest files are taken before it ends, once
+every `_EARLY_EVERY_S`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The paths to scan next. They are only hints: `scan(within=batch.scope)` determines the actual changes.
+
+    `control` contains the rule and configuration files (see CONTROL_FILES) that may have changed. With
+    `scan_all` it contains all of them, because a missed change may have been an edit of the rules. `first`
+    are the files saved last if the batch is large, so that a user who has just saved one does not wait.
+    """
+
+    dirty: frozenset[str] = frozenset()
+    scan_folders: frozenset[str] = frozenset()
+    scan_all: bool = False
+    control: frozenset[str] = frozenset()
+    reason: str = ""
+    first: frozenset[str] = field(default=frozenset(), compare=False)
+
+    @property
+    def scope(self) -> frozenset[str]:
+        """The vault paths to scan, for `scan(within=…)`."""
+        return frozenset({""}) if self.scan_all else self.dirty | self.scan_folders
+
+
+class Coalescer:
+    """Collects hints until the vault has been quiet for `debounce_s`, at most for `max_wait_s`.
+
+    `now` is monotonic time in seconds. More than `full_scan_threshold` paths become a scan of the vault, and
+    more than `folder_scan_threshold` paths in one folder a scan of that folder, so that memory stays bounded.
+    """
+
+    def __init__(self, settings: WatchSettings) -> None:
+        self._settings = settings
+        self._early_after = 0.0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._dirty: set[str] = set()
+        self._folders: set[str] = set()
+        self._control: set[str] = set()
+        self._reasons: dict[str, None] = {}
+        self._first: float | None = None
+        self._last = 0.0
+        self._urgent = False
+        self._newest: dict[str, float] = {}
+
+    def add(self, path: str, now: float) -> None:
+        """Record that a file may have changed, appeared or vanished."""
+        self._touch(now)
+        # Removed first, so that the entry moves to the end of the insertion order.
+        self._newest.pop(path, None)
+        self._newest[path] = now
+        # Only the last few are of interest: a user saves one note at a time.
+        if len(self._newest) > _FEW:
+            del self._newest[next(iter(self._newest))]
+        if not self._reasons:
+            self._dirty.add(path)
+            # One scan costs less than this number of single looks, and the set stays small.
+            if len(self._dirty) > self._settings.full_scan_threshold:
+                self.scan_all(f"more than {self._settings.full_scan_threshold} files changed", now)
+
+    def add_control(self, path: str, now: float) -> None:
+        """Record that a file with rules or configuration may have changed."""
+        self._touch(now)
+        self._control.add(path)
+
+    def scan_folder(self, folder: str, now: float) -> None:
+        """Record that anything at or below the folder may have changed."""
+        self._touch(now)
+        if not self._reasons:
+            self._folders.add(folder)
+            if len(self._folders) > self._settings.full_scan_threshold:
+                self.scan_all(f"more than {self._settings.full_scan_threshold} folders changed", now)
+
+    def scan_all(self, reason: str, now: float) -> None:
+        """Record that anything in the vault may have changed."""
+        self._touch(now)
+        # A dict as an ordered set: each reason once, in the order of arrival.
+        self._reasons[reason] = None
+        self._dirty.clear()
+        self._folders.clear()
+
+    def flush(self) -> None:
+        """Make the pending hints due now, because a caller waits for them."""
+        self._urgent = True
+
+    def _touch(self, now: float) -> None:
+        if self._first is None:
+            self._first = now
+        self._last = now
+
+    @property
+    def pending(self) -> int:
+        """The number of waiting paths and folders. A scan of the vault counts as one."""
+        return len(self._dirty) + len(self._folders) + len(self._control) + bool(self._reasons)
+
+    def due(self) -> float | None:
+        """Return the time at which the next batch is due; None if nothing waits."""
+        if self._first is None:
+            return None
+        if self._urgent:
+            return self._first
+        quiet = self._last + self._settings.debounce_s
+        # Files that are written without a pause would otherwise never be due.
+        return min(quiet, self._first + self._settings.max_wait_s)
+
+    def take(self, now: float) -> Batch | None:
+        """Remove and return the batch if it is due, otherwise return None."""
+        due = self.due()
+        if due is None or due > now:
+            self._urgent = False  # nothing is waiting
+            return None
+        crowded = _crowded_folders(self._dirty, self._settings.folder_scan_threshold)
+        folders = self._folders | crowded
+        # The root is crowded: a scan of it is one of the whole vault.
+        if "" in folders:
+            self.scan_all("many files changed", now)
+            folders = set()
+        batch = Batch(
+            dirty=frozenset(path for path in self._dirty if path.rpartition("/")[0] not in crowded),
+            scan_folders=frozenset(folders),
+            scan_all=bool(self._reasons),
+            # A full scan follows lost events, which may have been those of the rules.
+            control=CONTROL_FILES if self._reasons else frozenset(self._control),
+            reason="; ".join(self._reasons) or "files changed",
+            first=frozenset(self._newest)
+            if self._reasons or folders or len(self._dirty) > _FEW
+            else frozenset(),
+        )
+        self._clear()
+        return batch
+
+    def pop_batch(self, now: float) -> frozenset[str]:
+        """Remove and return the files that were saved last and have not changed since. Returns none if rules
+        have changed, because they may exclude the files. All other hints continue to wait."""
+        if self._control:
+            return frozenset()
+        quiet = now - self._settings.debounce_s
+        few = frozenset(path for path, last in self._newest.items() if last <= quiet)
+        self._newest = {path: last for path, last in self._newest.items() if path not in few}
+        self._dirty -= few
+        # Nothing waits any more, so the times of the first and last hint end as well.
+        if not (self._dirty or self._folders or self._reasons):
+            self._clear()
+        return few
+
+    def take_early(self, now: float) -> Batch | None:
+        """Return the files of `pop_batch` as a batch during a storm of hints. Otherwise a save would wait for
+        its end."""
+        if self._first is None or now < max(self._first + _LONG_S, self._early_after):
+            return None
+        few = self.pop_batch(now)
+        if not few:
+            return None
+        self._early_after = now + _EARLY_EVERY_S
+        return Batch(dirty=few, reason="files changed")
+
+
+def _crowded_folders(paths: Iterable[str], threshold: int) -> set[str]:
+    """Return the folders that directly contain more than `threshold` of the paths."""
+    counts = Counter(path.rpartition("/")[0] for path in paths)
+    return {folder for folder, count in counts.items() if count > threshold}
+
+
+# Delays deletions: each is held back at first, and mass deletions need the confirmation of a second scan.
+#
+# A save by rename makes a note vanish for a moment, and an unmounted disk makes all of them vanish at
+# once.
+
+
+CONFIRM_AFTER_S = 2.0
+"""The minimum interval in seconds between a scan and the scan that confirms it."""
+
+_MANY = 20
+_LOST_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class VaultObservation:
+    """The result of one scan with respect to the files in the index.
+
+    `root` is None if the root is missing or unreadable, with the reason in `error`. `known` counts the files
+    in the catalog, and `gone` those that the scan covers but did not find. `at` is monotonic time.
+    """
+
+    root: RootIdentity | None
+    known: int
+    gone: int
+    at: float
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionDecision:
+    """`ok`: the deletions may be carried out. Otherwise nothing is deleted, and the user sees `reason`."""
+
+    ok: bool
+    reason: str = ""
+
+
+def assess_deletions(
+    observation: VaultObservation, home: RootIdentity | None, earlier: VaultObservation | None
+) -> DeletionDecision:
+    """Decide whether the deletions of an observation are plausible.
+
+    `home` is the root with which the index was last synchronized (None: never). `earlier` is the last
+    implausible observation (None: none since). A missing root is never plausible. Three cases need
+    confirmation: the vault is suddenly empty, has lost over 90% of 20 or more files at once, or has lost
+    files and is a different folder. An `earlier` observation confirms them if it is at least CONFIRM_AFTER_S
+    old and saw the same folder and at least the same number of losses.
+    """
+    if observation.root is None:
+        return DeletionDecision(ok=False, reason=observation.error or "the vault cannot be read")
+    doubt = _doubt(observation, home)
+    if not doubt or _confirms(observation, earlier):
+        return DeletionDecision(ok=True)
+    return DeletionDecision(ok=False, reason=f"{doubt}. The index is kept.")
+
+
+def _doubt(observation: VaultObservation, home: RootIdentity | None) -> str:
+    if observation.gone == 0:
+        return ""
+    if observation.gone >= observation.known:
+        return f"the vault looks empty ({observation.known} files expected)"
+    if observation.known >= _MANY and observation.gone > _LOST_SHARE * observation.known:
+        return f"{observation.gone} of {observation.known} files are gone at once"
+    if home is not None and observation.root != home:
+        return f"the vault is another folder or disk than before, and {observation.gone} files are gone"
+    return ""
+
+
+def _confirms(observation: VaultObservation, earlier: VaultObservation | None) -> bool:
+    return (
+        earlier is not None
+        and earlier.root == observation.root
+        # More losses than the first scan saw are unconfirmed again.
+        and earlier.gone >= observation.gone
+        and observation.at - earlier.at >= CONFIRM_AFTER_S
+    )
+
+
+class DeleteHold:
+    """Vanished paths, each with the time at which its deletion becomes due. Not thread-safe."""
+
+    def __init__(self, hold_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._hold_s = hold_s
+        self._clock = clock
+        self._due: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._due)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._due
+
+    @property
+    def paths(self) -> frozenset[str]:
+        return frozenset(self._due)
+
+    def hold(self, path: str) -> None:
+        """Record that the path has vanished. Later calls for the same path do not change its due time."""
+        # Not renewed by later scans: a deleted note must leave the index at last.
+        self._due.setdefault(path, self._clock() + self._hold_s)
+
+    def drop(self, path: str) -> None:
+        self._due.pop(path, None)
+
+    def next_due(self) -> float | None:
+        """Return the time (on the clock) at which the earliest deletion is due; None if none is held."""
+        return min(self._due.values(), default=None)
+
+    def take_due(self) -> tuple[str, ...]:
+        """Remove and return the paths that are due, sorted."""
+        now = self._clock()
+        due = sorted(path for path, at in self._due.items() if at <= now)
+        for path in due:
+            del self._due[path]
+        return tuple(due)
+
 
 # Failed edits and their retries.
 
 
 _FIRST_S = 3.0
 _LATEST_S = 60.0
-_SHARE = 10.0
+_RETRY_SHARE = 10.0
 """After a failed try, the wait is ten times the duration of the try, so that persistent failures take at most
 about a tenth of the time."""
 
@@ -57,14 +349,16 @@ class FailedEdits:
     def fail(self, scope: Collection[str], seconds: float = 0.0) -> None:
         """Record that these paths failed after a try of `seconds`. They are new or a group that was due."""
         paths, now = frozenset(scope), self._clock()
-        wait = min(max(self._first_s, _SHARE * seconds), _LATEST_S)
+        wait = min(max(self._first_s, _RETRY_SHARE * seconds), _LATEST_S)
         before = self._groups.pop(paths, None)
         if before is None:
             self._groups[paths - self._isolated] = _Wait(now + wait)
             self._groups.pop(frozenset(), None)
             return
+        # A common cause, such as a full disk: no other group is tried before this time.
         if not before.at_fault:
             self._not_before = now + wait
+        # Without a wait: the other notes of the group wait until those at fault are alone.
         due = now if before.at_fault and len(paths) > 1 else now + wait
         for half in _halves(paths):
             self._groups[half] = _Wait(due, before.at_fault)
@@ -78,6 +372,7 @@ class FailedEdits:
 
     def retry_all(self) -> None:
         """Record that something was indexed: every path that failed before is due now, once."""
+        # What failed for a common reason may succeed now; what failed by itself keeps its wait.
         shared = frozenset[str]().union(*(group for group, wait in self._groups.items() if not wait.at_fault))
         self._groups = {group: wait for group, wait in self._groups.items() if wait.at_fault}
         self._not_before = 0.0
@@ -146,6 +441,7 @@ class Quarantine:
         known = {path: wait for path, wait in self._waits.items() if changes.get(path) == wait.change}
         if len(known) == len(changes):
             for wait in known.values():
+                # Another note was indexed, so a common cause has ended: one early retry for each note.
                 wait.until, wait.at_fault = wait.until if wait.at_fault else now, True
         self._waits = {
             path: known.get(path) or _RetryWait(change, now + self._first_s, self._first_s, tried)
@@ -159,6 +455,7 @@ class Quarantine:
         if path is None or self._clock() < self._waits[path].until:
             return None
         wait = self._waits[path]
+        # Before the try: if it ends the worker again, the next wait has been set.
         wait.seconds = min(2 * wait.seconds, _LATEST_RETRY_S)
         wait.until = self._clock() + wait.seconds
         return path
@@ -233,13 +530,13 @@ class DirtySet:
     def __len__(self) -> int:
         """Return the number of changes that may be missing from the index."""
         with self.news:
+            # A failed path that is being retried is counted by its reading.
             failed = max(0, len(self._failed) - sum(one.retried for one in self._readings))
             reading = len(self._taken) + sum(one.size for one in self._readings)
             return self._waiting.pending + reading + failed + len(self._held) + self.aside.untried
 
     @property
     def waiting(self) -> int:
-        """The number of hints that have not been taken. Any thread."""
         with self.news:
             return self._waiting.pending
 
@@ -257,7 +554,6 @@ class DirtySet:
 
     @property
     def held(self) -> int:
-        """The number of deletions that are held back. Any thread."""
         with self.news:
             return len(self._held)
 
@@ -293,7 +589,6 @@ class DirtySet:
             return self._scans_wanted
 
     def flush(self) -> None:
-        """Make all waiting hints due now."""
         with self.news:
             self._waiting.flush()
             self.news.notify_all()
@@ -331,6 +626,7 @@ class DirtySet:
         sets `unreadable`, the paths with work have failed, or all paths if the work is not known."""
         one, began = Reading(scope), self._clock()
         with self.news:
+            # From here on the reading counts them.
             self._taken -= scope
             one.retried = len(self._failed.paths & scope)
             self._readings.append(one)
@@ -352,6 +648,7 @@ class DirtySet:
                 self._deleting = frozenset() if "" in one.scope else self._deleting - one.scope
                 if one.changed:
                     self._failed.retry_all()
+            # A nested reading is only a part of what the scan has found.
             if not (self._readings or self._taken) and (one.unreadable or not self._failed):
                 self._scans_done = self._scans_begun
             self.news.notify_all()
@@ -373,11 +670,13 @@ class DirtySet:
         """Wait until the changes of this scan are in the index, including the deletions held by then, or the
         vault cannot be read. Returns False after `seconds`, or once `is_given_up` returns True. A caller that
         gives up calls `wake`."""
+        # Both waits share one deadline.
         until = time.monotonic() + seconds
         with self.news:
             self.news.wait_for(lambda: self._scans_done >= number or is_given_up(), seconds)
             if self._scans_done < number:
                 return False
+            # Only the deletions held by now: later ones belong to later scans.
             gone = self._missing
             self.news.wait_for(
                 lambda: gone.isdisjoint(self._missing) or is_given_up(), until - time.monotonic()
@@ -389,7 +688,6 @@ class DirtySet:
         return self._held.paths | self._deleting
 
     def wake(self) -> None:
-        """Make waiting threads check their condition again."""
         with self.news:
             self.news.notify_all()
 
@@ -412,6 +710,7 @@ class DirtySet:
     def take_held(self) -> frozenset[str]:
         with self.news:
             due = frozenset(self._held.take_due())
+            # Still missing for `wait_for_scan` until their deletion is published.
             self._deleting |= due
             return self._take(due)
 

@@ -42,12 +42,6 @@ class RootIdentity:
         return cls(status.st_dev, status.st_ino)
 
 
-def is_sync_conflict(path: str) -> bool:
-    """Return whether Syncthing created this copy of a note that was changed in two places. Such a copy is
-    indexed and flagged."""
-    return ".sync-conflict-" in path.rpartition("/")[2]
-
-
 def is_utf8_name(name: str) -> bool:
     """Return whether the name can be stored and shown. A lone surrogate represents a byte that is not
     UTF-8."""

@@ -23,16 +23,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from vault_indexer.config.settings import FilesSettings
+from vault_indexer.config.settings import DocumentsSettings, FilesSettings
 from vault_indexer.errors import ConfigProblem, ExclusionError, NoteError, in_one_line
-from vault_indexer.model import FileKind, kind_of
+from vault_indexer.model import DOCUMENT_KINDS, DocumentKind, FileKind, kind_of
 from vault_indexer.patterns import (
     ExpressionSet,
     GitignorePatterns,
@@ -83,6 +84,7 @@ class ObsidianFilters:
         for item in filters:
             try:
                 if _is_expression(item):
+                    # Obsidian compiles them as JavaScript's RegExp.
                     expressions.append(javascript_expression(item[1:-1]))
             except PatternError as error:
                 problems.append(_problem(OBSIDIAN_APP_FILE, _line_of(item, source), item, str(error)))
@@ -121,6 +123,7 @@ def read_ignore_list(vault: Path) -> tuple[tuple[str, ...], GitignorePatterns]:
         raise ExclusionError(
             [_problem(IGNORE_FILE, f"line {line}", "", f"is not UTF-8; {_ADVICE}")]
         ) from error
+    # Not `splitlines`, which also divides at characters that git takes for part of a pattern.
     lines = tuple(line.removesuffix("\r") for line in text.split("\n"))
     return lines, compile_ignore_list(lines)
 
@@ -228,6 +231,8 @@ class IgnoreRules:
     include: tuple[GitignorePatterns, ...] = ()
     obsidian: ObsidianFilters = field(default_factory=ObsidianFilters)
     sources: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    document_folders: GitignorePatterns | None = None
     lists: ExclusionLists = field(default_factory=ExclusionLists)
     known: Mapping[str, Decision] | None = None
     fingerprint: str = ""
@@ -239,23 +244,35 @@ class IgnoreRules:
         """One line about the exclusions that cannot be parsed; "" if there are none."""
         if not self.problems:
             return ""
-        until = "the former ones stay active" if self.known is None else "no other file comes into the index"
-        return f"exclusions are not understood, and {until} until they are: {in_one_line(self.problems)}"
+        until = "the former ones stay active" if self.known is None else "no new files are indexed"
+        return (
+            f"some exclusions are invalid, and {until} until they are corrected: {in_one_line(self.problems)}"
+        )
 
     def decide(self, path: str, is_dir: bool) -> Decision:
         """What to do with a vault path; of a folder only whether it is entered (INDEX) or not (IGNORE)."""
         if is_dir:
             return Decision.IGNORE if self._is_ignored_folder(path) else Decision.INDEX
+        # As in git, a file in an ignored folder cannot be included again.
         parent, _, name = path.rpartition("/")
         if self._is_ignored_folder(parent) or self._is_ignored_here(path, name, is_dir=False):
             return Decision.IGNORE
         known = Decision.INDEX if self.known is None else self.known.get(path, Decision.IGNORE)
         if known is not Decision.INDEX:
             return known
-        has_text = kind_of(name) is not FileKind.ATTACHMENT or name.lower().endswith(self.sources)
-        if not has_text or self._is_link_only(path):
+        if not self._has_text(path, name) or self._is_link_only(path):
             return Decision.LINK_ONLY
         return Decision.INDEX
+
+    def _has_text(self, path: str, name: str) -> bool:
+        match kind_of(name):
+            case FileKind.ATTACHMENT:
+                return name.lower().endswith(self.sources)
+            case FileKind.DOCUMENT:
+                is_here = self.document_folders is None or self.document_folders.selects(path)
+                return is_here and name.lower().endswith(self.documents)
+            case _:
+                return True
 
     def reason(self, path: str) -> str:
         """Return the list and the pattern that keep a file out of the index; "" if none does."""
@@ -283,6 +300,7 @@ class IgnoreRules:
             path = path.rpartition("/")[0]
         ignored = bool(known)
         if len(self._folders) >= _MAX_CACHED_FOLDERS:
+            # Emptied as a whole: a walk goes folder by folder, so the entries in use are soon there again.
             self._folders.clear()
         for folder in reversed(unknown):
             name = folder.rpartition("/")[2]
@@ -298,6 +316,7 @@ class IgnoreRules:
 
 
 def _is_hidden(name: str) -> bool:
+    # Hidden files, lock files of Office, temporary files of Syncthing, and backups of editors.
     return name.startswith((".", "~$", "~syncthing~")) or name.endswith("~")
 
 
@@ -330,17 +349,48 @@ def load_ignore_rules(vault: Path, files: FilesSettings, former: IgnoreRules | N
     if problems and former is None:
         raise ExclusionError(problems)
     known = former.known if problems and former is not None else None
+    documents, folders = readable_suffixes(files.documents.chosen), files.documents.folders
+    # The empty parts separate the lists: a pattern that moves from one to another changes the rules.
     own = (*files.include_lists, (), *files.exclude_lists, (), *filter(None, [files.sources]))
+    own += (documents, folders)
     return IgnoreRules(
         exclude=(*_compile(files.exclude_lists, "files.exclude"), *filter(None, [patterns])),
         include=_compile(files.include_lists, "files.include"),
         obsidian=obsidian,
         sources=files.sources,
+        documents=documents,
+        document_folders=compile_ignore_list(folders, "documents.folders") if folders else None,
         lists=ExclusionLists(ignored, filters),
         known=known,
         fingerprint=_fingerprint(*own, ignored, filters, () if known is None else ("known",)),
         problems=tuple(problems),
     )
+
+
+def readable_suffixes(kinds: Collection[str]) -> tuple[str, ...]:
+    """The suffixes of these kinds of documents, without kinds whose library is not installed."""
+    missing = kinds_without_library(kinds)
+    chosen = (kind for kind in DOCUMENT_KINDS if kind.name in kinds and kind not in missing)
+    return tuple(suffix for kind in chosen for suffix in kind.suffixes)
+
+
+def kinds_without_library(kinds: Collection[str]) -> tuple[DocumentKind, ...]:
+    """Those of the kinds that cannot be read because their library is not installed."""
+    return tuple(
+        kind
+        for kind in DOCUMENT_KINDS
+        if kind.name in kinds and kind.library and not is_installed(kind.library)
+    )
+
+
+def can_recognise(documents: DocumentsSettings) -> bool:
+    """Return whether the text in images is to be recognised, and its extra is installed."""
+    return documents.ocr and is_installed("rapidocr", "onnxruntime")
+
+
+@cache
+def is_installed(*modules: str) -> bool:
+    return all(find_spec(module) for module in modules)
 
 
 def _compile(lists: Sequence[Sequence[str]], source: str) -> tuple[GitignorePatterns, ...]:

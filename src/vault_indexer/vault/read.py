@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from vault_indexer.errors import NoteError
+from vault_indexer.model import FileRow, document_kind_of
 from vault_indexer.system import long_path, name_fault
 from vault_indexer.vault.diff import KnownFile
 from vault_indexer.vault.files import FileStat, is_evicted, is_regular
@@ -83,23 +86,47 @@ def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
 def _read_once(real: Path, path: str, max_file_bytes: int) -> ReadResult | None:
     """Read the file once. Returns None if it changed during the read."""
     place = long_path(str(real))
+    size = _size_of_plain_file(place)
+    if size > max_file_bytes:
+        raise NoteError(too_large(path, size, max_file_bytes))
+    descriptor = os.open(place, _OPEN_FLAGS)
+    try:
+        # By the descriptor: the name may lead to another file by now.
+        before = FileStat.of(path, os.fstat(descriptor))
+        data = _read_all(descriptor, before.size)
+    finally:
+        os.close(descriptor)
+    # By the name: a save by rename leaves the open file unchanged.
+    after = FileStat.of(path, os.lstat(place))
+    if before != after or len(data) != after.size or before.size > max_file_bytes:
+        return None
+    return ReadResult(data, after, hashlib.sha256(data).hexdigest())
+
+
+def open_file(vault: Path, path: str) -> BinaryIO:
+    """Open a vault file, to read parts of it. Raises as `read_note` does, for a file of any size."""
+    place = long_path(str(resolve_in_vault(vault, path)))
+    try:
+        _size_of_plain_file(place)
+        opened = os.fdopen(os.open(place, _OPEN_FLAGS), "rb")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NoteVanished("vanished") from error
+    except OSError as error:
+        raise NoteError(f"unreadable: {error.strerror or error}") from error
+    if not is_regular(os.fstat(opened.fileno())):  # replaced since
+        opened.close()
+        raise NoteError("not a plain file")
+    return opened
+
+
+def _size_of_plain_file(place: str) -> int:
+    """Return the size of a file that can be read without blocking or a download."""
     checked = os.lstat(place)
     if not is_regular(checked):
         raise NoteError("not a plain file")
     if is_evicted(checked):
         raise NoteError("not downloaded")
-    if checked.st_size > max_file_bytes:
-        raise NoteError(too_large(checked.st_size, max_file_bytes))
-    descriptor = os.open(place, _OPEN_FLAGS)
-    try:
-        before = FileStat.of(path, os.fstat(descriptor))
-        data = _read_all(descriptor, before.size)
-    finally:
-        os.close(descriptor)
-    after = FileStat.of(path, os.lstat(place))
-    if before != after or len(data) != after.size or before.size > max_file_bytes:
-        return None
-    return ReadResult(data, after, hashlib.sha256(data).hexdigest())
+    return checked.st_size
 
 
 def _read_all(descriptor: int, size: int) -> bytes:
@@ -113,9 +140,16 @@ def _read_all(descriptor: int, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def too_large(size: int, limit: int) -> str:
+def too_large(path: str, size: int, limit: int) -> str:
     """Return the reason that is shown for a file over the limit (bytes)."""
-    return f"too large: {size:,} bytes, the limit (files.max_file_bytes) is {limit:,}"
+    kind = document_kind_of(path)
+    table = "files" if kind is None or kind.is_text else "documents"
+    return f"too large: {size:,} bytes, the limit ({table}.max_file_bytes) is {limit:,}"
+
+
+def unchanged_files(vault: Path, known: Iterable[FileRow]) -> set[str]:
+    """Return the paths of the files that are still the known ones (see `is_unchanged`)."""
+    return {row.path for row in known if is_unchanged(vault, row, row.digest)}
 
 
 def is_unchanged(vault: Path, known: KnownFile, digest: str) -> bool:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.errors import NoteError, VaultError
-from vault_indexer.model import FileKind, kind_of
+from vault_indexer.model import FileKind, SizeLimits, kind_of
 from vault_indexer.system import Spelling, home_folder, long_path
 from vault_indexer.vault.files import (
     FileStat,
@@ -261,7 +261,7 @@ def scan(
     vault: Path,
     rules: PathRules,
     *,
-    max_file_bytes: int,
+    limits: SizeLimits,
     within: Collection[str] = ("",),
     files: VaultFiles | None = None,
 ) -> Scan:
@@ -274,7 +274,8 @@ def scan(
     """
     started = time.perf_counter()
     root = root_identity(vault)
-    walker = _Walker(vault, rules, max_file_bytes, files or SystemFiles(), Border(vault))
+    walker = _Walker(vault, rules, limits, files or SystemFiles(), Border(vault))
+    # Some file systems ignore case or Unicode form: an event may spell a path differently.
     asked = {top: walker.spelling_of(top) for top in within}
     tops = frozenset(asked) | frozenset(asked.values())
     for top in frozenset(asked.values()):
@@ -282,6 +283,7 @@ def scan(
             walker.look_at(top)
     if "" in walker.unreadable:
         raise VaultError(f"the vault cannot be read: {vault}: {walker.unreadable['']}")
+    # A disk that is unmounted during the scan would look like deleted files.
     if root_identity(vault) != root:
         raise VaultError(f"the vault was replaced while it was scanned: {vault}")
     return Scan(
@@ -350,14 +352,14 @@ class _Walker:
     """The state of one scan: the lists that it fills."""
 
     def __init__(
-        self, vault: Path, rules: PathRules, max_file_bytes: int, files: VaultFiles, border: Border
+        self, vault: Path, rules: PathRules, limits: SizeLimits, files: VaultFiles, border: Border
     ) -> None:
         self._vault = vault
         self._border = border
         self._files = files
         self._spelling = Spelling(self._identity, self._names_in)
         self._rules = rules
-        self._max_file_bytes = max_file_bytes
+        self._limits = limits
         self._pending: list[str] = []
         self._entered: set[str] = set()
         self.files: list[ScannedFile] = []
@@ -384,6 +386,7 @@ class _Walker:
             try:
                 self._entry(_OnePath(self._files, self._vault, path), path)
             except (FileNotFoundError, NotADirectoryError):
+                # An evicted file is not gone: its placeholder has another name.
                 self._look_for_placeholder(path)
             except OSError as error:
                 self._unreadable(path.rpartition("/")[0], error)
@@ -421,6 +424,7 @@ class _Walker:
     def _walk_pending(self) -> None:
         while self._pending:
             here = self._pending.pop()
+            # A listing may contain a name twice (see `_by_path`).
             if here in self._entered:
                 continue
             self._entered.add(here)
@@ -439,6 +443,7 @@ class _Walker:
         if not is_utf8_name(path):
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
             self.skipped.append((shown, "its name is not valid UTF-8"))
+        # Before the folders: a link to a folder is never entered, so there can be no circle.
         elif entry.is_symlink():
             self._symlink(path)
         elif entry.is_dir(follow_symlinks=False):
@@ -465,8 +470,9 @@ class _Walker:
         elif is_evicted(status):
             self._evicted(path, FileStat.of(path, status))
         else:
-            if decision is Decision.INDEX and status.st_size > self._max_file_bytes:
-                self.skipped.append((path, too_large(status.st_size, self._max_file_bytes)))
+            if decision is Decision.INDEX and status.st_size > (limit := self._limits.of(path)):
+                # Links may still lead to it.
+                self.skipped.append((path, too_large(path, status.st_size, limit)))
                 decision = Decision.LINK_ONLY
             self.files.append(ScannedFile(FileStat.of(path, status), kind_of(path), decision))
 
@@ -490,6 +496,7 @@ class _Walker:
         if self._rules.decide(path, is_dir=False) is Decision.IGNORE:
             return
         try:
+            # A link may lead out of the vault, and its target then must not be read.
             status = resolve_in_vault(self._vault, path).stat()
         except NoteError as error:
             self.skipped.append((path, str(error)))

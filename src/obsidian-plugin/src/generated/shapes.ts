@@ -59,6 +59,7 @@ export interface Why {
   title: number;
   filters: string[];
   note: NoteReason | null;
+  document_weight: number;
 }
 
 /** What words, meaning and links gave to a hit, each in [0, 1]: the score by word as a part of the highest one of the answer, the cosine, and the weight by link. */
@@ -71,7 +72,7 @@ export interface Shares {
 /** One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based. */
 export interface Hit {
   path: string;
-  kind: "note" | "canvas" | "base" | "attachment";
+  kind: "note" | "canvas" | "base" | "attachment" | "pdf" | "docx" | "pptx" | "xlsx" | "odt" | "ods" | "odp" | "rtf" | "epub" | "html" | "ipynb" | "csv" | "subtitles" | "text" | "json" | "image";
   title: string;
   language: string;
   header_path: string;
@@ -82,6 +83,7 @@ export interface Hit {
   start_line: number;
   end_line: number;
   line: number;
+  part?: string;
   uri: string;
   score: number;
   relevance: number;
@@ -104,6 +106,7 @@ export interface Hit {
   why: Why;
   vault?: string;
   copies?: string[];
+  fields?: Record<string, unknown>;
   shares?: Shares | null;
   chunk?: Record<string, unknown> | null;
 }
@@ -142,6 +145,8 @@ export interface Citation {
   sha256: string;
   uri: string;
   sentence_ids: string[];
+  property?: string;
+  part?: string;
   vault?: string;
 }
 
@@ -226,6 +231,13 @@ export interface DaemonState {
   url: string | null;
 }
 
+/** The language model that writes answers. `name` is provider and model; questions and passages of notes are sent to `host`, with its port if the address has one. `is_local`: it is this computer. */
+export interface LanguageModel {
+  name: string;
+  host: string;
+  is_local: boolean;
+}
+
 /** The state of an index and of the process that keeps it. */
 export interface StatusReport {
   vault: string;
@@ -249,6 +261,11 @@ export interface StatusReport {
   records_clicks: boolean;
   daemon: DaemonState;
   manifest: Record<string, unknown>;
+  unread_documents: Record<string, number>;
+  documents: Record<string, number>;
+  unrecognised_documents: number;
+  recognises_text: boolean;
+  language_model: LanguageModel | null;
 }
 
 /** The shares of a related note's score, before they are scaled: by cosine, by a link between the two, by what both are linked with. */
@@ -269,6 +286,7 @@ export interface RelatedNote {
   header_path: string;
   shared: string[];
   shared_count: number;
+  shared_tags?: string[];
   why: Nearness;
 }
 
@@ -305,6 +323,7 @@ export interface Backlink {
   chunk_id: string | null;
   target_chunk_id: string | null;
   problem: string | null;
+  tree?: Record<string, unknown>[];
 }
 
 /** Something about a note that its author may want to know; the note is indexed all the same. */
@@ -389,18 +408,46 @@ export interface NoteText {
   modified_time: string;
 }
 
-/** A note in a list of notes. */
+/** A note in a list of notes. `alias` is the alias by which a name that was asked for matches, "" if the title or the path matches as well. */
 export interface ListedNote {
   path: string;
   title: string;
   modified_time: string;
   tags: string[];
+  alias?: string;
 }
 
 /** Notes of the index, as many as were asked for. `count` is that of all that were meant. */
 export interface NoteList {
   notes: ListedNote[];
   count: number;
+}
+
+/** A property that a view of a base shows, as the base writes it, and its name for people. `summary` is the name of what is calculated from all rows, "" for nothing, and `summary_value` the result. */
+export interface BaseColumn {
+  property: string;
+  name: string;
+  summary: string;
+  summary_value: unknown;
+}
+
+/** A file in a view of a base, with a value for each column. */
+export interface BaseRow {
+  path: string;
+  cells: unknown[];
+  group: unknown;
+}
+
+/** A view of the base at `path`. `type` is how Obsidian draws it, `views` are the names of all views. `count` is the number of files that pass the filters; there can be fewer `rows`. `group_by` is the name of the property that groups the rows, "" for none. */
+export interface BaseView {
+  path: string;
+  view: string;
+  type: string;
+  views: string[];
+  columns: BaseColumn[];
+  rows: BaseRow[];
+  count: number;
+  group_by: string;
 }
 
 /** A file of a graph. `distance` is the number of links to the nearest note that was asked for, `degree` the number of files that this one is linked with. `kind` is "note" or "attachment". */
@@ -478,6 +525,7 @@ export interface NoteView {
   more_before: boolean;
   more_after: boolean;
   modified_time: string;
+  canvas?: Record<string, unknown>;
 }
 
 /** A picture of the vault as it is now. `media_type` is what its content is. */
@@ -629,7 +677,7 @@ export interface KeptGrade {
   judged: number;
 }
 
-/** The body of a chunk, and where it stands in its note. */
+/** The body of a chunk, and its position in the note. */
 export interface ChunkBody {
   key: number;
   path: string;
@@ -638,13 +686,17 @@ export interface ChunkBody {
   body: string;
 }
 
-/** Those of the wanted chunks that the index has. */
+/** The bodies of the requested chunks that are in the index. */
 export interface Bodies {
   bodies: ChunkBody[];
 }
 
-/** The answer of a route that failed. */
+/** The answer of a route that failed: problem details (RFC 9457) with the error. `title` names the status in words, and `detail` is the error's message. */
 export interface Failure {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
   error: ErrorReport;
 }
 
@@ -677,4 +729,5 @@ export interface InspectedNote {
   blocks: BlockId[];
   chunks: Record<string, unknown>[];
   diagnostics: Diagnostic[];
+  fields?: Record<string, unknown>;
 }

@@ -27,6 +27,11 @@ class Plugin extends mocks.Plugin {
     this.register(() => el.remove());
     return el;
   }
+  addStatusBarItem() {
+    const el = document.body.createDiv({ cls: "status-bar-item" });
+    this.register(() => el.remove());
+    return el;
+  }
   addCommand(command) {
     this.app.commands.set(command.id, command);
     this.register(() => this.app.commands.delete(command.id));
@@ -71,6 +76,11 @@ class App {
     document.body.createDiv({ cls: "workspace-ribbon" });
     this.metadataCache = { getFileCache: (file) => this.cache(files[file.path] ?? "") };
     this.fileManager.app = this;
+    // A file that is no note is embedded; a subpath begins with "#".
+    this.fileManager.generateMarkdownLink = (file, _source, subpath = "", alias = "") => {
+      const name = file.extension === "md" ? file.basename : file.name;
+      return `${file.extension === "md" ? "" : "!"}[[${name}${subpath}${alias && `|${alias}`}]]`;
+    };
     // A note that is open shows what is written to it.
     this.vault.on("modify", (file) => {
       for (const { view } of this.workspace.getLeavesOfType("markdown")) {
@@ -101,6 +111,31 @@ async function requestUrl({ url, method = "GET", headers = {}, body = null, cont
   return { status, text, headers: {}, get json() { return JSON.parse(text); } };
 }
 
+/** Node's `http.request`, as far as the plugin uses it: parts of the answer are read one after the other. */
+function streamedRequest(url, { method, headers }, respond) {
+  const calls = { error: () => undefined };
+  let isDestroyed = false;
+  let opened = null;
+  const sent = {
+    on: (name, call) => (calls[name] = call),
+    destroy(error) {
+      isDestroyed = true;
+      if (opened) void window.hostClose(opened.id);
+      calls.error(error);
+    },
+    async end(body) {
+      requests.push({ url, method, body });
+      opened = await window.hostOpen(url, method, headers, body);
+      if (opened.error) return calls.error(new Error(opened.error));
+      const on = {};
+      respond({ statusCode: opened.status, setEncoding: () => undefined, on: (name, call) => (on[name] = call) });
+      for (let part; !isDestroyed && (part = await window.hostNext(opened.id)); ) on.data(part);
+      if (!isDestroyed) on.end();
+    },
+  };
+  return sent;
+}
+
 const obsidian = { ...mocks, ...dom, Plugin, View, ItemView, MarkdownView, requestUrl };
 
 const node = {
@@ -109,7 +144,11 @@ const node = {
   "fs/promises": {
     constants: { O_RDONLY: 0, O_NOFOLLOW: 0, O_NONBLOCK: 0 },
     // Owners and modes are compared with Node in discovery.test.ts: a page has no user.
-    stat: async () => ({ uid: 0, mode: 0o700 }),
+    async stat(path) {
+      const kind = await window.hostKind(path);
+      if (!kind) throw new Error(`ENOENT: ${path}`);
+      return { uid: 0, mode: 0o700, isFile: () => kind === "file" };
+    },
     async open(path) {
       reads.push(path);
       const text = await window.hostRead(path);
@@ -119,6 +158,7 @@ const node = {
     },
     realpath: (path) => window.hostRealpath(path),
   },
+  http: { request: streamedRequest },
   child_process: {
     execFile(program, parameters, _options, done) {
       void window.hostExec(program, parameters).then(({ code, error }) => {
@@ -160,6 +200,7 @@ window.host = {
   run(id) {
     const command = this.app.commands.get(id);
     if (command.callback) return void command.callback();
+    if (command.checkCallback) return command.checkCallback(true) && command.checkCallback(false);
     const view = this.app.workspace.activeEditor;
     if (!view || !command.editorCheckCallback(true, view.editor, view)) return false;
     command.editorCheckCallback(false, view.editor, view);

@@ -103,7 +103,7 @@ class Leaf {
   /** `eState` is where a link or a search leads: its line, or the matches, are scrolled to and highlighted. */
   async openFile(file, { active, eState } = {}) {
     this.opened = { path: file.path, eState };
-    if (file.extension !== "md") return;
+    if (file.extension !== "md") return this.show(Object.assign(new View(this), { file, editor: null }));
     if (!(this.view instanceof MarkdownView)) await this.show(new MarkdownView(this));
     await this.view.load_(file);
     if (active) this.app.workspace.activate(this);
@@ -175,6 +175,11 @@ export class Workspace extends mocks.Events {
   getLeaf(where) {
     if (where) return this.add("root", where === true ? "tab" : where);
     return this.recentLeaf ?? this.add("root", "tab");
+  }
+  /** A link to a file of the vault: its name ends at the first "#". */
+  async openLinkText(linktext, _source, where) {
+    const [, path, subpath] = /^([^#]*)(#.*)?$/.exec(linktext);
+    await this.getLeaf(where).openFile(this.app.vault.getFileByPath(path), { active: true, eState: { subpath } });
   }
   async revealLeaf(leaf) {
     this.activate(leaf);

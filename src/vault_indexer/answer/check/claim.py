@@ -100,7 +100,7 @@ def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
     own = content_words(text, language)
     lacking = unheld_words(own, _words_of(statements), language)
     if own and len(lacking) == len(own):
-        return Finding.dropped(f"what it cites holds none of its words: {', '.join(map(repr, lacking))}")
+        return Finding.dropped(f"what it cites contains none of its words: {', '.join(map(repr, lacking))}")
     if not _are_joined(text, chosen, language):
         return Finding.dropped("it joins sentences that are not about the same")
     return Finding("unchecked" if unchecked else "supported", "", tuple(dict.fromkeys(unchecked)))
@@ -161,13 +161,13 @@ def _are_joined(text: str, chosen: Sequence[Statement], language: str) -> bool:
 def _fault_of_quote(quote: str, cited: Sequence[Evidence]) -> str:
     wanted = on_one_line(quote)
     if not any(char.isalnum() for char in wanted):
-        return "its quote does not stand in what it cites"
+        return "its quote is not in what it cites"
     sources = [
         on_one_line(" ".join(texts))
         for texts in zip(*((one.quote, one.readable) for one in cited), strict=True)
     ]
     if not any(wanted in source for source in sources):
-        return "its quote does not stand in what it cites"
+        return "its quote is not in what it cites"
     if wanted in (on_one_line(text) for one in cited for text in (one.quote, one.readable)):
         return ""
     is_long = (

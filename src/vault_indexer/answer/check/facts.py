@@ -23,6 +23,7 @@ from vault_indexer.answer.check.lexicon import (
     tokens,
 )
 from vault_indexer.answer.check.numbers import Quantity, quantities
+from vault_indexer.answer.check.roles import role_conflict
 from vault_indexer.answer.check.words import (
     CODE,
     clauses,
@@ -42,6 +43,7 @@ from vault_indexer.text.stem import stem
 
 _WORD = re.compile(rf"{SPACED_LETTER}(?:{SPACED_LETTER_OR_DIGIT}|['’-](?={SPACED_LETTER}))*")
 _NAME_BEHIND = re.compile(r"\s+(\S)")
+_NEXT_WORD = re.compile(r" (\w+)")
 _START = re.compile(r"(?:^|[.!?…:]|\n)[\s\"'“”‘’«»„(\[*_`¿¡-]*\Z")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _KNOWN_WELL = ("en", "es", "fr", "it", "pt", "nl")
@@ -302,7 +304,11 @@ def conflict(clause: str, claim: str, statement: Statement) -> str:
     or "" if no fact differs."""
     clause, claim = (unicodedata.normalize("NFKC", one) for one in (clause, claim))
     found = (check(clause, statement) for check in _CHECKS)
-    return next(filter(None, found), "") or _limit_conflict(clause, claim, statement)
+    return (
+        next(filter(None, found), "")
+        or _limit_conflict(clause, claim, statement)
+        or role_conflict(clause, claim, statement.clauses, statement.text, statement.language)
+    )
 
 
 def _number_conflict(clause: str, statement: Statement) -> str:
@@ -312,22 +318,32 @@ def _number_conflict(clause: str, statement: Statement) -> str:
     if missing := missing_date(dates, stated_dates, years):
         return f"the date or time {missing} is not in what it cites"
     own = quantities(_without(clause, dates), language)
-    stated = quantities(_without_dates(statement.text, language), language)
+    bare = _without_dates(statement.text, language)
+    stated = quantities(bare, language)
+    counts = {one.value for one in stated if _counts_noun(one, bare, language)}
     stated += quantities(statement.heading, language)
     # Each number must occur as often as in the claim: "from 3 to 5" does not support "from 5 to 5".
     values = Counter(one.value for one in stated)
     values.update(str(value) for one in stated_dates for value in one.parts.values())
     if lacking := sorted(Counter(one.value for one in own) - values):
         return f"the number {lacking[0]} is not in what it cites"
-    return _unit_conflict(own, stated)
+    return _unit_conflict(own, stated, counts)
 
 
-def _unit_conflict(own: Sequence[Quantity], stated: Sequence[Quantity]) -> str:
+def _counts_noun(number: Quantity, text: str, language: str) -> bool:
+    """Whether a content word follows a number without a unit ("30 copies")."""
+    noun = _NEXT_WORD.match(text, number.end)
+    return not number.unit and noun is not None and bool(content_words(noun[0], language))
+
+
+def _unit_conflict(own: Sequence[Quantity], stated: Sequence[Quantity], counts: Collection[str]) -> str:
+    """`counts` contains the numbers that count a noun in the statement, and therefore have no unit."""
     everywhere = {one.unit for one in stated}
     for quantity in own:
         units = {one.unit for one in stated if one.value == quantity.value}
         is_other = bool(quantity.unit and units) and quantity.unit not in units
-        if is_other and ("" not in units or quantity.unit not in everywhere):
+        is_open = "" in units and quantity.unit in everywhere and quantity.value not in counts
+        if is_other and not is_open:
             return f"{quantity.value} is not in {quantity.unit} in what it cites"
     return ""
 
@@ -350,7 +366,7 @@ def _polarity_conflict(clause: str, statement: Statement) -> str:
     language = statement.language
     about = clauses_about(clause, statement.clauses, language)
     if content_words(clause, language) and not same_polarity(clause, about, language):
-        return "it denies what the note says, or the reverse"
+        return "it denies what the note says, or says what the note denies"
     return ""
 
 
@@ -366,15 +382,15 @@ def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
 
     for name in _LIMITING:
         if (has(name, clause) and not has(name, stated)) or (has(name, about) and not has(name, claim)):
-            return "it speaks of more or of fewer than the note does"
+            return "it claims more or less than the note"
     if has("all", clause) and not has("all", stated) and any(has(one, about) for one in _LIMITING):
-        return "it speaks of more than the note does"
+        return "it claims more than the note"
     if has("only", clause) and not has("only", stated):
         return "it excludes what the note does not"
     if has("possible", about) and not has("possible", claim):
-        return "it is surer than the note"
+        return "it is more certain than the note"
     if has("necessary", about) and has("possible", clause) and not has("necessary", clause):
-        return "it leaves open what the note demands"
+        return "it makes optional what the note requires"
     return ""
 
 
@@ -385,7 +401,14 @@ def _binding_conflict(clause: str, statement: Statement) -> str:
     shared = {one: overlap(one, clause, language) for one in statement.clauses}
     if len(shared) == 1:
         return ""
-    for find_facts in (_date_facts, _quantity_facts, _name_facts):
+    finders = (_date_facts, _quantity_facts, _name_facts)
+    own = {fact for find_facts in finders for fact in find_facts(clause, language)}
+    # A clause with all facts of the claim may leave out the words that it shares with the one before.
+    if len(own) > 1 and any(
+        own.issubset(fact for find_facts in finders for fact in find_facts(one, language)) for one in shared
+    ):
+        return ""
+    for find_facts in finders:
         of_clauses = {one: find_facts(one, language) for one in shared}
         for fact in find_facts(clause, language):
             holders = [shared[one] for one, facts in of_clauses.items() if fact in facts]
@@ -395,7 +418,7 @@ def _binding_conflict(clause: str, statement: Statement) -> str:
                 if fact not in facts and any(kind == fact[0] for kind, _ in facts)
             ]
             if holders and max(others, default=0) > _CLEARLY_MORE * max(holders):
-                return f"the note says {fact[1]} of something else"
+                return f"the note says {fact[1]} about something else"
     return ""
 
 

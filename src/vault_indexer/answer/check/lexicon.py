@@ -42,6 +42,16 @@ WordClass = Literal[
     "only",
     "light",
     "joins",
+    "sources",
+    "targets",
+    "earlier",
+    "later",
+    "sequence",
+    "causes",
+    "conditions",
+    "exceptions",
+    "otherwise",
+    "agents",
 ]
 Calendar = Literal["months", "weekdays", "seasons"]
 
@@ -71,7 +81,8 @@ def tokens(text: str, language: str) -> list[Token]:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Words and phrases of one class. With `is_inflected` other forms of a single word also count."""
+    """Words and phrases of one class. With `is_inflected` other forms of a single word also count, except of
+    a word listed with "=" because its stem is that of another word ("=found", "founded")."""
 
     phrases: frozenset[tuple[str, ...]]
     stems: frozenset[str]
@@ -82,8 +93,12 @@ class Phrases:
         if language in UNSPACED_LANGUAGES:
             return cls(frozenset(), frozenset(), any_of(listed))
         normal = [normalize(one) for one in listed]
-        own = frozenset(tuple(fold(one).split()) for one in normal)
-        stems = {stem(one, language) for one in normal if " " not in one} if is_inflected else set()
+        own = frozenset(tuple(fold(one.lstrip("=")).split()) for one in normal)
+        stems = (
+            {stem(one, language) for one in normal if one[0] != "=" and " " not in one}
+            if is_inflected
+            else set()
+        )
         return cls(own, frozenset(one for one in stems if len(one) >= _LEAST_STEM), None)
 
     def find(self, text: str, language: str) -> list[tuple[int, int]]:

@@ -102,6 +102,11 @@ def quantities(text: str, language: str = "") -> list[Quantity]:
     return sorted(found, key=lambda one: one.start)
 
 
+def value_of_word(word: str) -> int | None:
+    """Returns the value of a number word in any of the languages, such as 3 for "three"."""
+    return _VALUES.get(fold(normalize(word)))
+
+
 def _quantity(text: str, value: Decimal, start: int, end: int) -> Quantity:
     if sign := _minus().search(text[max(start - 12, 0) : start]):
         value, start = -value, max(start - 12, 0) + sign.start()

@@ -3,87 +3,32 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Generic, TypeVar
 
-from vault_indexer.chunk.cutting.blocks import BlockSplitter
-from vault_indexer.chunk.cutting.sections import Outline
-from vault_indexer.chunk.cutting.sizes import Ruler, Tokens
-from vault_indexer.chunk.cutting.spans import Span, trim, word_start
-from vault_indexer.model import HEADER_SEPARATOR, Chunk, JsonValue, Note, join_context
+from vault_indexer.chunk.cutting.blocks import (
+    BlockSplitter,
+    Paragraph,
+    blocks_of,
+    paragraphs_of_blocks,
+    within,
+)
+from vault_indexer.chunk.cutting.sections import Outline, Unit
+from vault_indexer.chunk.cutting.spans import (
+    Characters,
+    Ruler,
+    Span,
+    Tokens,
+    Window,
+    pack,
+    ruler_for,
+    trim,
+    word_start,
+)
+from vault_indexer.model import HEADER_SEPARATOR, Chunk, Element, ElementKind, JsonValue, Note, join_context
 from vault_indexer.ports import Tokenizer
-
-# Joins atoms into chunks: evenly within a section, or as a window that slides over a text.
-
-
-def pack(spans: Sequence[Span], ruler: Ruler, limit: int) -> list[Span]:
-    """Joins touching spans into few pieces of at most `limit` and of nearly equal size.
-
-    Each piece ends at the border nearest to an equal share of the remaining text: a border that would cost an
-    additional piece is never the nearest. A single span above the limit is a piece of its own.
-    """
-    pieces: list[Span] = []
-    ends = [ruler.at(end) for _, end in spans]
-    index = 0
-    while index < len(spans):
-        start = spans[index][0]
-        last = _last_of_piece(ends, index, ruler.at(start), limit)
-        pieces.append((start, spans[last][1]))
-        index = last + 1
-    return pieces
-
-
-def _last_of_piece(ends: list[int], index: int, start: int, limit: int) -> int:
-    """The index of the span that ends the piece which begins at `start` with span `index`."""
-    left = ends[-1] - start
-    furthest = max(bisect_right(ends, start + limit, lo=index) - 1, index)
-    count = -(-left // limit)
-    if count <= 1:
-        return furthest
-    share = start + left / count
-    above = min(bisect_left(ends, share, lo=index), furthest)
-    below = max(above - 1, index)
-    return below if share - ends[below] < ends[above] - share else above
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A chunk, and the start of the text repeated before it."""
-
-    overlap_start: int
-    start: int
-    end: int
-
-
-def slide(text: str, spans: Sequence[Span], ruler: Ruler, size: int, overlap: int) -> list[Window]:
-    """Windows over touching spans: each contains at most `size`, of which at most `overlap` is repeated.
-
-    The repeated part begins where a span begins, or at a word if the last span is longer than the overlap. It
-    shrinks if the next span would not fit with it, and never exceeds fifteen sixteenths of the size, so that
-    every window advances. A single span above `size` is a window of its own.
-    """
-    windows: list[Window] = []
-    starts = [start for start, _ in spans]
-    ends = [ruler.at(end) for _, end in spans]
-    overlap = min(overlap, size - max(size // _SLOWEST, 1))
-    index = 0
-    while index < len(spans):
-        start, repeated = starts[index], starts[index]
-        room = min(overlap, size - (ends[index] - ruler.at(start)))
-        if windows and room > 0:
-            earliest = ruler.back(start, room)
-            first = bisect_left(starts, earliest, hi=index)
-            repeated = starts[first] if first < index else word_start(text, earliest, start)
-        last = max(bisect_right(ends, ruler.at(repeated) + size, lo=index) - 1, index)
-        windows.append(Window(repeated, start, spans[last][1]))
-        index = last + 1
-    return windows
-
-
-_SLOWEST = 16
-"""The maximum number of windows per size: all together contain at most a fixed multiple of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +44,7 @@ class Draft:
     family: int | None = None
     overlap: str = ""
     context: str = ""
+    preamble: str = ""
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
     embed: bool = True
 
@@ -129,12 +75,13 @@ def trim_drafts(text: str, drafts: Iterable[Draft]) -> list[Draft]:
     return kept
 
 
-def assemble(note: Note, strategy: str, drafts: list[Draft], outline: Outline) -> list[Chunk]:
+def assemble(note: Note, strategy: str, drafts: list[Draft], outline: Outline | None = None) -> list[Chunk]:
     """The chunks of trimmed drafts, in their order.
 
     `chunk_index` is the position in the list. The index in an id is the same, except for the pieces of a
     split section: they share the index of the first piece and add `_sub_{n}`, n from 0.
     """
+    outline = outline or Outline(note)
     chunks: list[Chunk] = []
     first = 0
     for index, draft in enumerate(drafts):
@@ -167,12 +114,43 @@ def _chunk(note: Note, strategy: str, draft: Draft, outline: Outline, name: tupl
         strategy=strategy,
         overlap=draft.overlap,
         context=draft.context,
+        preamble=draft.preamble,
         extra=draft.extra,
         embed=draft.embed,
     )
 
 
 Options = TypeVar("Options")
+
+
+class NoteLayout:
+    """The blocks, paragraphs and outline of a note that is being split, and a ruler for its text."""
+
+    def __init__(self, note: Note, ruler: Ruler) -> None:
+        self.note = note
+        self.text = note.text
+        self.ruler = ruler
+        self.body = (note.body_start, len(note.text))
+
+    @cached_property
+    def outline(self) -> Outline:
+        return Outline(self.note)
+
+    @cached_property
+    def blocks(self) -> list[Element]:
+        return blocks_of(self.note)
+
+    @cached_property
+    def paragraphs(self) -> list[Paragraph]:
+        return paragraphs_of_blocks(self.blocks, len(self.text))
+
+    def splitter(self, limit: int, loose: frozenset[ElementKind] = frozenset()) -> BlockSplitter:
+        return BlockSplitter(self.text, self.ruler, self.ruler.room(limit), loose)
+
+    def fit(self, spans: Iterable[Span], limit: int) -> list[Draft]:
+        """The spans as drafts, trimmed, with no content over `limit`; blank ones are dropped."""
+        drafts = trim_drafts(self.text, [Draft(start, end) for start, end in spans])
+        return fit(self.text, drafts, self.ruler, limit)
 
 
 class DraftChunker(ABC, Generic[Options]):
@@ -188,13 +166,102 @@ class DraftChunker(ABC, Generic[Options]):
         self._tokenizer = tokenizer
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note, in order."""
-        outline = Outline(note)
-        return assemble(note, self.strategy, self.drafts(note, outline), outline)
+        layout = NoteLayout(note, self.ruler(note.text))
+        return assemble(note, self.strategy, self.drafts(layout), layout.outline)
+
+    def ruler(self, text: str) -> Ruler:
+        return ruler_for(text, getattr(self._options, "size_unit", "characters"), self._tokenizer)
 
     @abstractmethod
-    def drafts(self, note: Note, outline: Outline) -> list[Draft]:
+    def drafts(self, layout: NoteLayout) -> list[Draft]:
         """The spans of the chunks, trimmed and in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Splitter:
+    """Splits units at blocks into pieces of nearly equal size, with overlap in addition to the limit.
+
+    Overlap is the end of the previous piece, but never extends back over a heading. A limit in tokens
+    includes everything in a chunk: also the overlap, and the headings that `context` returns for a position.
+    """
+
+    outline: Outline
+    blocks: Sequence[Element]
+    block_splitter: BlockSplitter
+    overlap: int
+    context: Callable[[int], str] = field(default=lambda _: "")
+
+    def split(self, units: Sequence[Unit], minimum: int) -> list[Draft]:
+        """All units as drafts. A single unit below the minimum after a unit that was split joins the last
+        piece of that, if both fit."""
+        drafts: list[Draft] = []
+        for family, unit in enumerate(units):
+            if drafts and self._is_remainder(drafts[-1], unit, minimum):
+                drafts[-1] = replace(drafts[-1], end=unit.end)
+            else:
+                drafts.extend(self.drafts(unit, family))
+        return drafts
+
+    def _is_remainder(self, last: Draft, unit: Unit, minimum: int) -> bool:
+        ruler = self.block_splitter.ruler
+        if last.family is None or ruler.size(unit.start, unit.end) >= minimum:
+            return False
+        return ruler.size(last.start, unit.end) <= self._limit(replace(unit, start=last.start))
+
+    def drafts(self, unit: Unit, family: int) -> list[Draft]:
+        """The unit as drafts: one if it fits, otherwise pieces of the given family."""
+        block_splitter = replace(self.block_splitter, limit=self._limit(unit))
+        if block_splitter.ruler.size(unit.start, unit.end) <= block_splitter.limit:
+            return [Draft(unit.start, unit.end, context=self.context(unit.start))]
+        block_splitter = replace(block_splitter, limit=self._room_beside_overlap(block_splitter.limit))
+        atoms = block_splitter.atoms(within(self.blocks, unit.start, unit.end), unit.end)
+        drafts: list[Draft] = []
+        previous: Span | None = None
+        for start, end in self._pieces(
+            pack(atoms, block_splitter.ruler, block_splitter.limit), block_splitter
+        ):
+            overlap, context = self._tail(previous, start), self.context(start)
+            drafts.append(Draft(start, end, family=family, overlap=overlap, context=context))
+            previous = (start, end)
+        return drafts
+
+    def _limit(self, unit: Unit) -> int:
+        """The part of the limit that remains for the unit's own text with the longest of its contexts."""
+        ruler, limit = self.block_splitter.ruler, self.block_splitter.limit
+        if not isinstance(ruler, Tokens):
+            return limit
+        starts = [unit.start, *(start + 1 for start in self.outline.section_starts(unit.start, unit.end))]
+        longest = max(ruler.count(context) for context in {self.context(start) for start in starts})
+        return ruler.room(limit - min(longest, limit // 2))
+
+    def _room_beside_overlap(self, limit: int) -> int:
+        return max(limit - self.overlap, 1) if isinstance(self.block_splitter.ruler, Tokens) else limit
+
+    def _pieces(self, spans: Sequence[Span], block_splitter: BlockSplitter) -> list[Span]:
+        """The pieces as stored: they touch, so that joined they equal the section.
+
+        White space between two pieces stays at the end of the first, if it fits the limit. Then a piece's
+        overlap continues into its body as it does in the note.
+        """
+        text, ruler = block_splitter.text, block_splitter.ruler
+        kept: list[Span] = []
+        for start, end in spans:
+            bare_start, bare_end = trim(text, start, end)
+            if bare_end > bare_start:
+                roomy = ruler.at(end) - ruler.at(bare_start) <= block_splitter.limit
+                kept.append((bare_start, end if roomy else bare_end))
+        kept[-1:] = [trim(text, *kept[-1])] if kept else []
+        return kept
+
+    def _tail(self, previous: Span | None, start: int) -> str:
+        """The end of the previous piece, limited to the section that contains `start`."""
+        if previous is None or not self.overlap:
+            return ""
+        earliest = self.block_splitter.ruler.back(previous[1], self.overlap)
+        begin = max(earliest, previous[0], self.outline.section_start(start))
+        if not isinstance(self.block_splitter.ruler, Characters):
+            begin = word_start(self.block_splitter.text, begin, previous[1])
+        return self.block_splitter.text[begin : previous[1]]
 
 
 # Exact token limits: each draft is measured as the chunk that it will become.
@@ -214,11 +281,6 @@ def fit(text: str, drafts: Iterable[Draft], ruler: Ruler, limit: int) -> list[Dr
     if not isinstance(ruler, Tokens):
         return list(drafts)
     return [fitted for draft in drafts for fitted in _fit(text, draft, ruler, limit)]
-
-
-def fit_spans(text: str, spans: Iterable[Span], ruler: Ruler, limit: int) -> list[Span]:
-    """The spans; those over `limit` tokens are divided."""
-    return [(one.start, one.end) for one in fit(text, (Draft(*span) for span in spans), ruler, limit)]
 
 
 def _fit(text: str, draft: Draft, ruler: Tokens, limit: int) -> Iterator[Draft]:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from vault_indexer.chunk.cutting.sizes import Ruler
-from vault_indexer.chunk.cutting.spans import Span, lines, sentence_spans, tile, trim, words
+from vault_indexer.chunk.cutting.spans import Ruler, Span, lines, pack, sentence_spans, tile, trim, words
 from vault_indexer.model import Element, ElementKind, Note
 
 # In these kinds, a line is the unit of meaning, like a sentence elsewhere.
@@ -173,3 +172,72 @@ class BlockSplitter:
 
     def _fits(self, start: int, end: int) -> bool:
         return self.ruler.size(start, end) <= self.limit
+
+
+# Paragraphs for the strategies that gather them: with their headings, whole or in sentences.
+
+
+_CLOSERS = "\"'”’»›)]}*_`」』）】》〉"
+_STOPS = tuple(".!?…。！？｡।؟۔")
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A block with the headings directly above it. `text_start` is the start of the block itself."""
+
+    start: int
+    end: int
+    text_start: int
+    kind: ElementKind
+
+    @property
+    def has_heading(self) -> bool:
+        return self.text_start > self.start
+
+
+def paragraphs_of(note: Note) -> list[Paragraph]:
+    """The note's blocks; spans touch, so that each ends where the next begins."""
+    return paragraphs_of_blocks(blocks_of(note), len(note.text))
+
+
+def paragraphs_of_blocks(blocks: Sequence[Element], end: int) -> list[Paragraph]:
+    """Blocks with the headings above them; headings with no text below them form a paragraph of their own."""
+    found: list[Paragraph] = []
+    heading: int | None = None
+    for block, (start, stop) in touching(blocks, end):
+        if block.kind is ElementKind.HEADING:
+            heading = start if heading is None else heading
+        else:
+            found.append(Paragraph(start if heading is None else heading, stop, start, block.kind))
+            heading = None
+    if heading is not None:
+        found.append(Paragraph(heading, end, heading, ElementKind.HEADING))
+    return found
+
+
+def paragraph_numbers(paragraphs: Sequence[Paragraph], start: int, end: int) -> range:
+    """The numbers of the paragraphs that overlap start to end; `paragraphs` are in order."""
+    return range(
+        bisect_right(paragraphs, start, key=lambda paragraph: paragraph.end),
+        bisect_left(paragraphs, end, key=lambda paragraph: paragraph.start),
+    )
+
+
+def ends_sentence(text: str, paragraph: Paragraph) -> bool:
+    """Whether a reader would pause after it: prose that ends with a full stop, or any other block."""
+    if paragraph.kind is not ElementKind.PARAGRAPH:
+        return paragraph.kind is not ElementKind.HEADING
+    last_words = text[max(paragraph.start, paragraph.end - 400) : paragraph.end]
+    return last_words.rstrip().rstrip(_CLOSERS).endswith(_STOPS)
+
+
+def sentence_pieces(
+    block_splitter: BlockSplitter, blocks: Sequence[Element], span: Span, longest: int | None = None
+) -> list[Span]:
+    """The span itself, or its pieces of nearly equal size if it is longer than `longest` (by default the
+    splitter's limit)."""
+    start, end = span
+    ruler, limit = block_splitter.ruler, block_splitter.limit
+    if ruler.size(start, end) <= (limit if longest is None else longest):
+        return [span]
+    return pack(block_splitter.atoms(within(blocks, start, end), end), ruler, limit)

@@ -33,8 +33,13 @@ def _set(names: str) -> frozenset[str]:
 
 _JS_FUNCTIONS = _set("function_declaration generator_function_declaration method_definition")
 _JS_WRAPPERS = _set("export_statement class_body lexical_declaration")
-_TS_CLASSES = _set("class_declaration abstract_class_declaration interface_declaration enum_declaration")
-_TS_WRAPPERS = _JS_WRAPPERS | _set("internal_module statement_block expression_statement ambient_declaration")
+_TYPESCRIPT = Grammar(
+    "tree_sitter_typescript:language_typescript",
+    functions=_JS_FUNCTIONS,
+    classes=_set("class_declaration abstract_class_declaration interface_declaration enum_declaration"),
+    imports=_set("import_statement"),
+    wrappers=_JS_WRAPPERS | _set("internal_module statement_block expression_statement ambient_declaration"),
+)
 _CPP_WRAPPERS = _set("template_declaration namespace_definition declaration_list field_declaration_list")
 
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
@@ -53,20 +58,8 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
             imports=_set("import_statement"),
             wrappers=_JS_WRAPPERS,
         ),
-        "typescript": Grammar(
-            "tree_sitter_typescript:language_typescript",
-            functions=_JS_FUNCTIONS,
-            classes=_TS_CLASSES,
-            imports=_set("import_statement"),
-            wrappers=_TS_WRAPPERS,
-        ),
-        "tsx": Grammar(
-            "tree_sitter_typescript:language_tsx",
-            functions=_JS_FUNCTIONS,
-            classes=_TS_CLASSES,
-            imports=_set("import_statement"),
-            wrappers=_TS_WRAPPERS,
-        ),
+        "typescript": _TYPESCRIPT,
+        "tsx": replace(_TYPESCRIPT, language="tree_sitter_typescript:language_tsx"),
         "java": Grammar(
             "tree_sitter_java:language",
             functions=_set("method_declaration constructor_declaration"),

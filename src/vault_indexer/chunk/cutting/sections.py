@@ -8,8 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from vault_indexer.chunk.cutting.sizes import Ruler
-from vault_indexer.chunk.cutting.spans import trim
+from vault_indexer.chunk.cutting.spans import Ruler, trim
 from vault_indexer.model import HEADER_SEPARATOR, Heading, Note, Section
 
 ALL_LEVELS = frozenset(range(7))
@@ -67,7 +66,6 @@ class Joiner:
         return done
 
     def fits(self, unit: Unit) -> bool:
-        """Whether the unit needs no splitting."""
         return self._size(unit) <= self.maximum
 
     def _place(self, done: list[Unit], small: Unit, following: Unit) -> Unit:

@@ -11,18 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from vault_indexer.chunk.cutting import (
-    BlockSplitter,
-    Characters,
-    Draft,
-    Outline,
-    Paragraph,
-    assemble,
-    blocks_of,
-    paragraphs_of,
-    sentence_pieces,
-    trim_drafts,
-)
+from vault_indexer.chunk.cutting.assemble import Draft, NoteLayout, assemble, trim_drafts
+from vault_indexer.chunk.cutting.blocks import Paragraph, paragraphs_of, sentence_pieces
+from vault_indexer.chunk.cutting.spans import Characters
 from vault_indexer.chunk.llm_client import (
     PROMPT_CHARS,
     Asker,
@@ -37,7 +28,7 @@ from vault_indexer.chunk.llm_client import (
     reason_of,
     unreached_by,
 )
-from vault_indexer.chunk.strategies.boundary import BoundaryChunker
+from vault_indexer.chunk.strategies.windows import BoundaryChunker
 from vault_indexer.config.tables.chunking_options import AgenticOptions, BoundaryOptions
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
@@ -123,7 +114,7 @@ class AgenticChunker:
             drafts = [Draft(start, end) for start, end in spans]
         else:
             drafts = self._drafts(note, self._plan(note, budget))
-        chunks = assemble(note, STRATEGY, trim_drafts(note.text, drafts), Outline(note))
+        chunks = assemble(note, STRATEGY, trim_drafts(note.text, drafts))
         return chunks if self._options.mode == "split" else self._summed_up(note, chunks, budget)
 
     def _plan(self, note: Note, budget: _Budget) -> _Plan:
@@ -168,11 +159,11 @@ class AgenticChunker:
             ]
 
     def _drafts(self, note: Note, plan: _Plan) -> list[Draft]:
-        blocks, ruler = blocks_of(note), Characters(note.text)
-        block_splitter = BlockSplitter(note.text, ruler, 2 * self._options.target_chunk_size)
+        layout = NoteLayout(note, Characters(note.text))
+        splitter = layout.splitter(2 * self._options.target_chunk_size)
         drafts: list[Draft] = []
         for start, end in pairwise([*sorted(plan.starts), len(note.text)]):
-            parts = sentence_pieces(block_splitter, blocks, (start, end))
+            parts = sentence_pieces(splitter, layout.blocks, (start, end))
             drafts.extend(Draft(*part, extra=_extra(plan, start)) for part in parts)
         return drafts
 

@@ -6,26 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from vault_indexer.chunk.cutting import (
-    BlockSplitter,
-    Code,
-    CodeReader,
-    Draft,
-    DraftChunker,
-    Joiner,
-    Outline,
-    Ruler,
-    Span,
-    Splitter,
-    Unit,
-    blocks_of,
-    fit,
-    no_parser_reason,
-    ruler_for,
-    trim,
-)
+from vault_indexer.chunk.cutting.assemble import Draft, DraftChunker, NoteLayout, Splitter, fit
+from vault_indexer.chunk.cutting.grammars import Code, CodeReader, no_parser_reason
+from vault_indexer.chunk.cutting.sections import Joiner, Unit
+from vault_indexer.chunk.cutting.spans import Ruler, Span, trim
 from vault_indexer.config.tables.chunking_options import CodeOptions
-from vault_indexer.model import Element, ElementKind, JsonValue, Note, language_of, language_of_path
+from vault_indexer.model import Element, ElementKind, JsonValue, language_of, language_of_path
 from vault_indexer.ports import Tokenizer
 
 _LONGEST_CONTEXT = 1000
@@ -70,42 +56,35 @@ class CodeChunker(DraftChunker[CodeOptions]):
         super().__init__(options, tokenizer)
         self._reader = CodeReader()
 
-    def drafts(self, note: Note, outline: Outline) -> list[Draft]:
-        options = self._options
-        blocks = blocks_of(note)
-        ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
-        whole = language_of_path(note.path)
+    def drafts(self, layout: NoteLayout) -> list[Draft]:
+        options, text, ruler, blocks = self._options, layout.text, layout.ruler, layout.blocks
+        whole = language_of_path(layout.note.path)
         if whole:
-            blocks = [Element(ElementKind.CODE, *trim(note.text, note.body_start, len(note.text)), whole)]
-            blocks = [block for block in blocks if block.end > block.start]
+            start, end = trim(text, *layout.body)
+            blocks = [Element(ElementKind.CODE, start, end, whole)] if end > start else []
         sources = [
-            self._source(note.text, ruler, b, fenced=not whole) for b in blocks if b.kind is ElementKind.CODE
+            self._source(text, ruler, b, fenced=not whole) for b in blocks if b.kind is ElementKind.CODE
         ]
-        units = self._units(note, outline, blocks, sources)
-        splitter = Splitter(
-            outline, blocks, BlockSplitter(note.text, ruler, ruler.room(options.max_chunk_size)), 0
-        )
+        units = self._units(layout, blocks, sources)
         units = Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
-        drafts = splitter.split(units, minimum=0)
-        described = self._describe(note.text, drafts, sources)
-        return fit(note.text, described, ruler, options.max_chunk_size)
+        splitter = Splitter(layout.outline, blocks, layout.splitter(options.max_chunk_size), 0)
+        described = self._describe(text, splitter.split(units, minimum=0), sources)
+        return fit(text, described, ruler, options.max_chunk_size)
 
-    def _units(
-        self, note: Note, outline: Outline, blocks: list[Element], sources: list[_Source]
-    ) -> list[Unit]:
+    def _units(self, layout: NoteLayout, blocks: list[Element], sources: list[_Source]) -> list[Unit]:
         """Stretches between sections, blocks of code, and definitions within those. A stretch of only
         punctuation, such as the `;` after a definition, belongs to the previous one."""
         borders = {block.start for block in blocks if block.kind is ElementKind.HEADING}
         for source in sources:
             borders.update((source.start, source.end, *source.borders))
-        text = note.text
+        text = layout.text
         units: list[Unit] = []
-        for span in pairwise(sorted({note.body_start, len(text), *borders})):
+        for span in pairwise(sorted({*layout.body, *borders})):
             start, end = trim(text, *span)
             if units and not any(map(str.isalnum, text[start:end])):
                 units[-1] = replace(units[-1], end=max(end, units[-1].end))
             elif end > start:
-                section = outline.section(start)
+                section = layout.outline.section(start)
                 units.append(Unit(start, end, section.level if section else 0))
         return units
 

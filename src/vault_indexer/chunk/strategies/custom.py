@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
 
-from vault_indexer.chunk.cutting import Draft, Outline, assemble, import_function, trim
+from vault_indexer.chunk.cutting.assemble import Draft, assemble
+from vault_indexer.chunk.cutting.spans import trim
+from vault_indexer.chunk.cutting.tokenizer_choice import import_function
 from vault_indexer.config.tables.chunking_options import CustomOptions
 from vault_indexer.errors import NoteError, UsageError
 from vault_indexer.model import Chunk, JsonValue, Note
@@ -26,14 +27,6 @@ SplitFunction = Callable[[Note], Iterable[object]]
 
 class _ContractError(ValueError):
     """The function's result is not a valid division of the note."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Yielded:
-    """One chunk as the function specified it."""
-
-    draft: Draft
-    preamble: str = ""
 
 
 class CustomChunker:
@@ -53,14 +46,13 @@ class CustomChunker:
         """All chunks of the note. Raises NoteError, which names the function and its mistake."""
         try:
             items = self._call(note)
-            yielded = [one for number, item in enumerate(items) if (one := _read_item(note, number, item))]
-            drafts = [one.draft for one in yielded]
+            read = (_read_item(note, number, item) for number, item in enumerate(items))
+            drafts = [draft for draft in read if draft]
             _check_order(drafts)
             _check_cover(note, drafts)
         except _ContractError as broken:
             raise NoteError(f"{note.path}: chunking.custom.function {self._name}: {broken}") from broken
-        chunks = assemble(note, STRATEGY, drafts, Outline(note))
-        return [replace(chunk, preamble=one.preamble) for chunk, one in zip(chunks, yielded, strict=True)]
+        return assemble(note, STRATEGY, drafts)
 
     def _call(self, note: Note) -> list[object]:
         """All items of the function. More chunks than characters indicate that it would never end."""
@@ -74,7 +66,7 @@ class CustomChunker:
         return items
 
 
-def _read_item(note: Note, number: int, item: object) -> _Yielded | None:
+def _read_item(note: Note, number: int, item: object) -> Draft | None:
     """The checked item without surrounding blank lines; None for a blank one."""
     start, end = _span(number, item)
     if not note.body_start <= start <= end <= len(note.text):
@@ -86,20 +78,20 @@ def _read_item(note: Note, number: int, item: object) -> _Yielded | None:
     if bare_end <= bare_start:
         return None
     if not isinstance(item, Chunk):
-        return _Yielded(Draft(bare_start, bare_end))
+        return Draft(bare_start, bare_end)
     if item.body != note.text[start:end]:
         raise _ContractError(f"the body of chunk {number} is not the note's text from {start} to {end}")
     if item.overlap and not note.text.endswith(item.overlap, 0, start):
         raise _ContractError(f"the overlap of chunk {number} is not the text right before {start}")
-    draft = Draft(
+    return Draft(
         bare_start,
         bare_end,
         overlap=item.overlap,
         context=item.context,
+        preamble=item.preamble,
         extra=_json_only(number, item.extra),
         embed=item.embed,
     )
-    return _Yielded(draft, item.preamble)
 
 
 def _span(number: int, item: object) -> tuple[int, int]:

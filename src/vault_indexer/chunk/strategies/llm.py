@@ -12,16 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vault_indexer.chunk.cutting import (
-    Draft,
-    Outline,
-    assemble,
-    blocks_of,
-    paragraphs_of_blocks,
-    trim,
-    trim_drafts,
-    within,
-)
+from vault_indexer.chunk.cutting.assemble import Draft, assemble, trim_drafts
+from vault_indexer.chunk.cutting.blocks import blocks_of, paragraphs_of_blocks, within
+from vault_indexer.chunk.cutting.spans import trim
 from vault_indexer.chunk.llm_client import (
     PROMPT_CHARS,
     Asker,
@@ -34,7 +27,7 @@ from vault_indexer.chunk.llm_client import (
     reason_of,
     unreached_by,
 )
-from vault_indexer.chunk.strategies.discourse import DiscourseChunker
+from vault_indexer.chunk.strategies.paragraphs import DiscourseChunker
 from vault_indexer.config.tables.chunking_options import LlmChunkingOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
@@ -68,14 +61,6 @@ class _Piece:
     extra: dict[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
-class _Skipped:
-    """An action that was not applied, and the reason."""
-
-    action: str
-    reason: str
-
-
 class LlmChunker:
     """The chunks of `discourse`, corrected by a model.
 
@@ -98,7 +83,7 @@ class LlmChunker:
         borders = _Borders(note.text, pieces, self._longest)
         if len(pieces) > 1 or any(len(piece.paragraphs) > 1 for piece in pieces):
             self._correct(note, pieces, borders)
-        return assemble(note, STRATEGY, trim_drafts(note.text, borders.drafts()), Outline(note))
+        return assemble(note, STRATEGY, trim_drafts(note.text, borders.drafts()))
 
     def _correct(self, note: Note, pieces: Sequence[_Piece], borders: _Borders) -> None:
         down: dict[str, JsonValue] = {}
@@ -124,9 +109,8 @@ class LlmChunker:
 
     def _apply(self, note: Note, shown: range, actions: list[JsonValue], borders: _Borders) -> None:
         for action in actions:
-            skipped = borders.apply(action, shown)
-            if skipped:
-                self._record_refusal(note, f"{skipped.action}: {skipped.reason}")
+            if skipped := borders.apply(action, shown):
+                self._record_refusal(note, skipped)
 
     def _record_refusal(self, note: Note, reason: str) -> str:
         if self._options.strict:
@@ -137,7 +121,7 @@ class LlmChunker:
 def _read(answer: str) -> list[JsonValue]:
     actions = json_list(answer, "actions")
     if len(actions) > _MAX_ACTIONS:
-        raise UnusableAnswerError(f"the answer has {len(actions)} actions: at most {_MAX_ACTIONS} are taken")
+        raise UnusableAnswerError(f"the answer has {len(actions)} actions: the maximum is {_MAX_ACTIONS}")
     return actions
 
 
@@ -172,8 +156,9 @@ class _Borders:
         self._told: list[tuple[int, str, str]] = []
         self._fallen: dict[int, dict[str, JsonValue]] = {}
 
-    def apply(self, action: JsonValue, shown: range) -> _Skipped | None:
-        """Applies the action, or returns the reason for skipping it; `shown` are the chunks in the prompt."""
+    def apply(self, action: JsonValue, shown: range) -> str:
+        """Applies the action. Returns "", or the action and why it is skipped; `shown` are the chunks in the
+        prompt."""
         kind = _kind(action)
         if kind is None or not isinstance(action, dict):
             return self._skip(shown.start, excerpt(json.dumps(action), 80), "is no action")
@@ -184,7 +169,7 @@ class _Borders:
         if reason:
             return self._skip(chunk, name, reason)
         self._tell(chunk, "applied", name)
-        return None
+        return ""
 
     def split(self, action: dict[str, JsonValue]) -> str:
         """Begins a chunk after a paragraph. Returns the reason if that is impossible, else ""."""
@@ -238,9 +223,10 @@ class _Borders:
     def _place(self, start: int) -> int:
         return bisect_right(self._starts, start) - 1
 
-    def _skip(self, chunk: int, action: str, reason: str) -> _Skipped:
-        self._tell(chunk, "skipped", f"{action}: {reason}")
-        return _Skipped(action, reason)
+    def _skip(self, chunk: int, action: str, reason: str) -> str:
+        skipped = f"{action}: {reason}"
+        self._tell(chunk, "skipped", skipped)
+        return skipped
 
     def _tell(self, chunk: int, key: str, text: str) -> None:
         self._told.append((self._pieces[chunk].start, key, text))

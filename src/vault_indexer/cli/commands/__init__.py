@@ -1,1 +1,1 @@
-"""The commands of `indexer`, one file each; the table in `cli.app` loads the one that runs."""
+"""The commands of `indexer`, in one file each; the table in `cli.app` loads the one that runs."""

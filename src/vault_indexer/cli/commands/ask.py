@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -24,7 +25,7 @@ from vault_indexer.cli.output.hit_list import (
 from vault_indexer.cli.output.plain_help import QueryCommand, query_text
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import AllVaults, Output, VaultSelection, one_command
+from vault_indexer.cli.parameters import AllVaults, Fresh, Output, VaultSelection, limit_option, one_command
 from vault_indexer.cli.vault_folder import asks_all
 from vault_indexer.contract.parameters import Value
 from vault_indexer.serve.api.endpoints import ASK
@@ -39,32 +40,27 @@ DECLINED = 1
 
 _QUOTE_INDENT = 2
 _PLACE_INDENT = 6
+_BLOCK_LINE = re.compile(r"(?m)^(?: {4}|[ >\t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|```|~~~|>|\t))")
 
 
 class Ask(NamedTuple):
-    """What to ask, and how."""
+    """The question and its options."""
 
     question: Annotated[
         list[str],
-        typer.Argument(metavar="QUESTION", help="As you would ask a person; - reads standard input."),
+        typer.Argument(metavar="QUESTION", help="The question in plain language; - reads standard input."),
     ]
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", "-n", min=1, max=ASK.parameter("limit").maximum, help="Read at most N passages [10]."
-        ),
-    ] = None
-    no_model: Annotated[bool, typer.Option("--no-model", help="Quote notes, even with a language model.")] = (
-        False
-    )
-    fresh: Annotated[bool, typer.Option("--fresh", help="Index new changes first.")] = False
+    limit: Annotated[int | None, limit_option("Read at most N passages [10].")] = None
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Quote notes even if a language model is configured.")
+    ] = False
+    fresh: Fresh = False
     show_prompt: Annotated[
         bool,
-        typer.Option("--show-prompt", help="Print what the language model would be sent, and send nothing."),
+        typer.Option("--show-prompt", help="Print the prompt for the language model without sending it."),
     ] = False
 
     def parameters(self) -> dict[str, Value]:
-        """The parameters of the endpoint."""
         return {
             "q": query_text(self.question),
             "limit": self.limit or 0,
@@ -75,7 +71,7 @@ class Ask(NamedTuple):
 
 
 def ask(ask: Ask, selection: VaultSelection, output: Output, all_vaults: AllVaults = False) -> int:
-    """Answer a question with sentences of your notes, each with its place."""
+    """Answer a question with sentences from your notes, each with its location."""
     asked = ask.parameters()
     connection = Connection(selection, all_vaults=all_vaults or asks_all(selection, os.environ))
     answer = connection.ask(ASK, **asked)
@@ -92,7 +88,7 @@ def ask(ask: Ask, selection: VaultSelection, output: Output, all_vaults: AllVaul
 
 def _print_prompt(prompt: str) -> None:
     if not prompt:
-        say("nothing would be sent to a language model")
+        say("no prompt: no language model would be called")
     for line in prompt.splitlines():
         out().print(text((line, "")), soft_wrap=True)
 
@@ -129,19 +125,28 @@ def _dropped(answer: AskAnswerJson) -> str:
 
 
 def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder_of: FolderOf) -> None:
-    """The label, then each sentence in quotation marks if it stands so in a note, with its places below."""
+    """Prints the label and each sentence with its locations; a sentence that occurs verbatim in a note is in
+    quotation marks."""
     console = out()
     console.print(text((label, "bold")))
     for one in sentences:
-        words = " ".join(one["text"].split())
+        words = _words_of(one)
         shown = f'"{words}"' if one["verdict"] == "quoted" else words
-        print_row(console, "", shown, "", indent=_QUOTE_INDENT)
+        for number, line in enumerate(shown.split("\n")):
+            print_row(console, "", line, "", indent=_QUOTE_INDENT + bool(number))
         if one["unchecked"]:
             print_row(
                 console, "", f"unchecked words: {', '.join(one['unchecked'])}", "", indent=_PLACE_INDENT
             )
         for citation in one["citations"]:
             _print_citation(console, citation, folder_of(citation))
+
+
+def _words_of(one: AnswerSentenceJson) -> str:
+    """A quoted list, code or callout with its lines, any other sentence on one line."""
+    if one["verdict"] == "quoted" and any(_BLOCK_LINE.search(part["quote"]) for part in one["citations"]):
+        return "\n".join(line.rstrip() for line in one["text"].split("\n") if line.strip())
+    return " ".join(one["text"].split())
 
 
 def _print_citation(console: Console, citation: CitationJson, vault: Path) -> None:

@@ -1,4 +1,4 @@
-"""`indexer check`: is everything in order? Configuration, index, notes, links, left-over indices."""
+"""`indexer check`: checks the configuration, index, notes and links, and finds left-over indices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from vault_indexer.cli.commands.config import CheckedConfig, checked_config
 from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.known_vaults import KnownVault, left_over_indices
-from vault_indexer.cli.output.columns import from_home, print_row
+from vault_indexer.cli.output.columns import from_home, print_row, unread_documents
 from vault_indexer.cli.output.terminal import out, print_json, print_warnings, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import named_or_enclosing_vault, vaults_meant, vaults_to_choose
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import (
         OrphansJson,
         ProblemJson,
+        SkippedFileJson,
         StatusReportJson,
         VaultHealthJson,
         VerificationJson,
@@ -34,7 +35,7 @@ PROBLEMS = 1
 
 _NAME_WIDTH = 18
 _NAMED = 3
-_WARNED = 10
+_REASONS = 10
 _GOOD, _BAD, _FACT = "ok", "!", ""
 _LOST = "degraded"
 _PARTS = {"vectors": "meaning", "keywords": "words", "graph": "links"}
@@ -43,7 +44,7 @@ _STYLES = {_GOOD: "green", _BAD: "yellow", _FACT: ""}
 
 
 class Line(NamedTuple):
-    """A line of the answer: its mark, what it is about, and what was found."""
+    """A line of the report: its mark, its subject and the result."""
 
     mark: str
     name: str
@@ -53,7 +54,7 @@ class Line(NamedTuple):
 def check(
     selection: VaultSelection,
     output: Output,
-    repair: Annotated[bool, typer.Option("--repair", help="Repair the index where it is wrong.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair the index.")] = False,
 ) -> int:
     """Check configuration, index, notes and links. Exit status 1 if a line begins with an exclamation mark.
 
@@ -61,7 +62,7 @@ def check(
     """
     places = _places(selection) if _is_there_a_vault(selection) or not left_over_indices() else {}
     reports = {name: _check_one(one, repair=repair) for name, one in places.items()}
-    unused = left_over_indices()  # what was checked is in use again
+    unused = left_over_indices()  # the checked vaults are in use again
     unread = missing_from_sample()
     general = [*_parser_lines(unread), *(Line(_BAD, "left-over index", _left_over(one)) for one in unused)]
     lines = [line for report in reports.values() for line in report.lines] + general
@@ -81,13 +82,12 @@ def _parser_lines(unread: Sequence[str]) -> Iterator[Line]:
 
 
 def _places(selection: VaultSelection) -> dict[str, VaultSelection]:
-    """What to check, by the name of the vault; a single one needs no name."""
+    """The vaults to check, by name; a single vault needs no name."""
     vaults = vaults_meant(selection, os.environ)
     return {name: selection._replace(vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
 
 
 def _is_there_a_vault(selection: VaultSelection) -> bool:
-    """Whether there is more to check than left-over indices."""
     return named_or_enclosing_vault(selection, os.environ) is not None or bool(
         vaults_to_choose(selection, os.environ)
     )
@@ -107,10 +107,10 @@ def _check_one(selection: VaultSelection, *, repair: bool) -> _Report:
         return _Report(lines, {"configuration": problems})
 
     connection = Connection(selection)
-    if connection.index_dir is None:  # else they are printed where this process reads the configuration
+    if connection.index_dir is None:  # otherwise this process prints them when it reads the configuration
         print_warnings(config.warnings)
     status = connection.ask(STATUS)
-    is_lost = status["state"] == _LOST  # then a repair would delete what the index has
+    is_lost = status["state"] == _LOST  # a repair would delete the indexed notes
     verified = connection.ask(VERIFY, repair=repair and not is_lost)
     if repair and not is_lost:
         status = connection.ask(STATUS)
@@ -133,7 +133,7 @@ def _config_line(config: CheckedConfig) -> Line:
 
 def _lost_line(status: StatusReportJson) -> Line:
     is_kept = status["detail"].endswith("The index is kept.")
-    how = " Bring the notes back, or accept the loss: indexer rebuild --force" if is_kept else ""
+    how = " Restore the notes, or accept the loss: indexer rebuild --force" if is_kept else ""
     return Line(_BAD, "vault", f"{status['detail']}{how}")
 
 
@@ -142,15 +142,15 @@ def _index_lines(verified: VerificationJson, status: StatusReportJson, *, repair
         yield Line(_GOOD, "index", f"agrees with the vault: {quantity(status['notes'], 'note')}")
         return
     count = quantity(len(verified["problems"]), "difference")
-    yield Line(_BAD, "index", f"{count} repaired" if repair else f"{count} (--repair mends them)")
+    yield Line(_BAD, "index", f"{count} repaired" if repair else f"{count} (--repair fixes them)")
     found = Counter(map(difference_in_words, verified["problems"]))
     for difference, times in found.most_common(_NAMED):
         yield Line(_BAD, "difference", f"{difference} ({times:,} times)" if times > 1 else difference)
 
 
 def difference_in_words(problem: ProblemJson) -> str:
-    """A difference as a person says it: of a file the detail is a sentence, of a part of the index it is what
-    that lacks or has too much of."""
+    """A difference in words. The detail is a sentence for a file, and the missing or surplus entry for a part
+    of the index."""
     if problem["store"] not in _PARTS:
         return problem["detail"]
     kind = _KINDS.get(problem["kind"], problem["kind"])
@@ -158,16 +158,25 @@ def difference_in_words(problem: ProblemJson) -> str:
 
 
 def _note_lines(status: StatusReportJson, health: VaultHealthJson) -> Iterator[Line]:
-    if skipped := [one for one in status["skipped"] if not one.get("is_indexed")]:
-        named = " · ".join(f"{one['path']}: {one['reason']}" for one in skipped[:_NAMED])
-        yield Line(_BAD, f"{quantity(len(skipped), 'note')} skipped", named + _more(len(skipped)))
-    if warned := [one for one in status["skipped"] if one.get("is_indexed")]:
-        named = " · ".join(f"{one['path']}: {one['reason']}" for one in warned[:_WARNED])
-        yield Line(_FACT, quantity(len(warned), "warning"), named + (", …" if len(warned) > _WARNED else ""))
+    skipped = [one for one in status["skipped"] if not one.get("is_indexed")]
+    warned = [one for one in status["skipped"] if one.get("is_indexed")]
+    yield from _reason_lines(_BAD, f"{quantity(len(skipped), 'note')} skipped", skipped)
+    yield from _reason_lines(_FACT, quantity(len(warned), "warning"), warned)
+    if unread := unread_documents(status):
+        yield Line(_FACT, "documents", unread)
     if status["unresolved"]:
         wanted = ", ".join(f"{one['target']} {one['count']}" for one in health["wanted"][:_NAMED])
         found = f"{wanted}{_more(health['wanted_count'])} (indexer links --broken)"
         yield Line(_BAD, quantity(status["unresolved"], "broken link"), found)
+
+
+def _reason_lines(mark: str, name: str, files: Sequence[SkippedFileJson]) -> Iterator[Line]:
+    """A line for each file, the first with the name."""
+    for number, one in enumerate(files[:_REASONS]):
+        start = ("", "") if number else (mark, name)
+        yield Line(*start, f"{one['path']}: {one['reason']}")
+    if len(files) > _REASONS:
+        yield Line("", "", f"and {len(files) - _REASONS:,} more (indexer check --json)")
 
 
 def _orphan_line(orphans: OrphansJson) -> Line:
@@ -178,7 +187,7 @@ def _orphan_line(orphans: OrphansJson) -> Line:
 
 
 def _chunk_line(health: VaultHealthJson) -> Line:
-    sizes = f"{health['median']:,} characters in the middle, {health['largest']:,} at most"
+    sizes = f"{health['median']:,} characters (median), {health['largest']:,} (largest)"
     return Line(_FACT, quantity(health["chunks"], "chunk"), sizes)
 
 

@@ -11,14 +11,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from vault_indexer.cli.output.terminal import note, out, print_json, print_warnings, text
-from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
-from vault_indexer.cli.vault_folder import (
-    config_of,
-    named_or_enclosing_vault,
-    names_vaults,
-    only_vault,
-)
-from vault_indexer.config import LoadedConfig, as_json, load, missing_settings, rows, starter_config
+from vault_indexer.cli.parameters import Output, VaultSelection, command_group
+from vault_indexer.cli.vault_folder import config_of, named_or_enclosing_vault, names_vaults, only_vault
+from vault_indexer.config import LoadedConfig, load, missing_settings
+from vault_indexer.config.documents import as_json, rows, starter_config
 from vault_indexer.config.edits import replace_config
 from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
 from vault_indexer.system import user_config_file
@@ -26,8 +22,7 @@ from vault_indexer.vault.ignore import load_ignore_rules
 
 
 class CheckedConfig(NamedTuple):
-    """The mistakes in the configuration and in the exclusions of the vault, its warnings, and the files that
-    were read."""
+    """The mistakes in the configuration and in the vault's exclusions, the warnings, and the files read."""
 
     problems: tuple[ConfigProblem, ...]
     warnings: tuple[str, ...] = ()
@@ -35,7 +30,7 @@ class CheckedConfig(NamedTuple):
 
 
 def checked_config(selection: VaultSelection) -> CheckedConfig:
-    """Read the configuration as a command would, and find every mistake."""
+    """Reads the configuration like any command, and finds every mistake."""
     try:
         loaded = _load(selection)
         _check_exclusions(loaded)
@@ -46,7 +41,7 @@ def checked_config(selection: VaultSelection) -> CheckedConfig:
 
 
 def _check_exclusions(loaded: LoadedConfig) -> None:
-    """Raises ConfigError for what in `.indexerignore` and `.obsidian/app.json` is not understood."""
+    """Raises ConfigError for invalid exclusions in `.indexerignore` and `.obsidian/app.json`."""
     if loaded.vault is None:
         return
     try:
@@ -62,19 +57,19 @@ def show(
         bool, typer.Option("--all", help="Show every key, not only those that differ from the defaults.")
     ] = False,
 ) -> None:
-    """Show the values that differ from the defaults, where each comes from, and the files that count."""
+    """Show the values that differ from the defaults, the source of each, and the configuration files."""
     loaded = _load(selection)
     print_warnings(loaded.warnings)
     if output.json:
         print_json(as_json(loaded))
         return
     console = out()
-    console.print(text(("Configuration files; a later one counts more:", "dim")))
+    console.print(text(("Configuration files; later ones override earlier ones:", "dim")))
     for path in loaded.looked_at:
         found = path in loaded.files
         console.print(
             text((f"  {path}", "cyan"), ("  read" if found else "  not found", "" if found else "dim")),
-            soft_wrap=True,  # a path is copied, so nothing cuts it
+            soft_wrap=True,  # users copy paths, so they must not be cut
         )
     shown = [row for row in rows(loaded) if every or row.origin != "default"]
     if not shown:
@@ -96,12 +91,12 @@ def show(
 
 
 def path(selection: VaultSelection) -> None:
-    """Print the path of your configuration, whether or not it exists."""
+    """Print the path of your configuration file, even if it does not exist."""
     typer.echo(_own_file(selection))
 
 
 def edit(selection: VaultSelection) -> None:
-    """Open your configuration in your editor (VISUAL or EDITOR), then check it."""
+    """Open your configuration file in your editor (VISUAL or EDITOR), then check it."""
     file = _own_file(selection)
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     if not editor:
@@ -125,7 +120,7 @@ def _own_file(selection: VaultSelection) -> Path:
 
 
 def _load(selection: VaultSelection) -> LoadedConfig:
-    """As for any command, but without a vault it is the user's configuration."""
+    """Loads the configuration like any command, but only the user's file if there is no vault."""
     vault = named_or_enclosing_vault(selection, os.environ)
     if vault is None and not names_vaults(selection, os.environ):
         vault = only_vault(selection, os.environ)
@@ -133,7 +128,4 @@ def _load(selection: VaultSelection) -> LoadedConfig:
     return load(vault, config_file=selection.config, environ=os.environ, options=options)
 
 
-app = typer.Typer(no_args_is_help=True)
-app.command("show")(flatten_parameters(show))
-app.command("edit")(flatten_parameters(edit))
-app.command("path")(flatten_parameters(path))
+app = command_group(show=show, edit=edit, path=path)

@@ -12,9 +12,8 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from typer.completion import get_completion_script  # type: ignore[attr-defined] # typer lists no exports
@@ -25,8 +24,7 @@ from vault_indexer.cli.output.terminal import out
 from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.errors import IndexUnusableError, UsageError
 
-# The pages of the documentation that come with the package, and what they say of a command or a topic.
-
+# The documentation pages in the package, and the sections about commands and topics in them.
 
 HOME = "Home"
 REFERENCE = "commands"
@@ -35,18 +33,18 @@ _FORMER_PAGES: Mapping[str, str] = {
     "advanced-settings": "configuration",
     "uninstall": "maintenance",
 }
-"""Pages that earlier versions had, and where their text is now."""
+"""Pages of earlier versions, and the pages that now contain their text."""
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _FOLDERS = (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs")
-"""In a wheel, and in a clone of the repository."""
+"""The folder in a wheel, and in a clone of the repository."""
 
 _HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
 _HOME_LINE = re.compile(r"^- \[\[([\w-]+)\|.*?\]\]: (.+(?:\n  .+)*)", re.MULTILINE)
 
 
 def docs_folder() -> Path:
-    """The folder of the pages. Raises IndexUnusableError where an installation lacks them."""
+    """Raises IndexUnusableError if the installation lacks the pages."""
     found = next((folder for folder in _FOLDERS if (folder / f"{REFERENCE}.md").is_file()), None)
     if found is None:
         raise IndexUnusableError(f"{_FOLDERS[0]} has no pages: this installation is not complete")
@@ -54,12 +52,12 @@ def docs_folder() -> Path:
 
 
 def page_names(folder: Path) -> list[str]:
-    """The pages by name, sorted; the start page is a list of the others and is none of them."""
+    """The sorted names of all pages except the start page."""
     return sorted(page.stem for page in folder.glob("*.md") if page.stem != HOME)
 
 
 def overview(folder: Path) -> str:
-    """Every page with its line on the start page."""
+    """Lists the pages with their lines on the start page."""
     lines = {name: " ".join(said.split()) for name, said in _HOME_LINE.findall(_read(folder, HOME))}
     width = max(map(len, page_names(folder)))
     rows = "\n".join(f"    {name:<{width}}  {lines.get(name, '')}".rstrip() for name in page_names(folder))
@@ -70,8 +68,8 @@ def overview(folder: Path) -> str:
 
 
 def about(folder: Path, topic: str) -> str:
-    """The section of the reference for a command or a heading, and the page of that name; each if it exists.
-    A page is also found by a prefix of its name that no other page has. Raises UsageError."""
+    """Returns the section of the reference for a command or a heading, followed by the page of that name, if
+    they exist. A unique prefix of a page's name is enough. Raises UsageError."""
     name = topic.strip().lower().removesuffix(".md")
     name = _FORMER_PAGES.get(name, name)
     section = reference_sections(_read(folder, REFERENCE)).get(name)
@@ -83,8 +81,8 @@ def about(folder: Path, topic: str) -> str:
 
 
 def reference_sections(page: str) -> Mapping[str, str]:
-    """Each heading of the reference with the text below it, by the command that it names, else by its words
-    in small letters with dashes between them."""
+    """Maps each heading of the reference to the text below it. The key is the command in the heading,
+    otherwise its words in lower case, joined by dashes."""
     headings = list(_HEADING.finditer(page))
     found = {}
     for number, heading in enumerate(headings):
@@ -112,7 +110,7 @@ def _read(folder: Path, page: str) -> str:
 
 
 def complete_topic(incomplete: str) -> list[str]:
-    """The pages whose names begin so, and the commands."""
+    """The pages and commands that begin with this text."""
     names = {*page_names(docs_folder()), *(command.name for command in COMMANDS)}
     return sorted(name for name in names if name.startswith(incomplete))
 
@@ -129,7 +127,7 @@ def show_help(
     ] = "",
 ) -> None:
     """Show the documentation of a command or topic. "advanced" lists the other commands."""
-    del selection  # the pages are the same for every vault
+    del selection  # the pages do not depend on the vault
     if topic == ADVANCED.lower():
         for name, does in command_rows(ADVANCED):
             print_row(out(), name, does, "")
@@ -143,7 +141,7 @@ def show_help(
 
 
 def _formatted(markdown: str) -> str:
-    """The page as a terminal of this width shows it."""
+    """Renders the page for a terminal of this width."""
     from rich.markdown import Markdown
 
     console = out()
@@ -153,7 +151,7 @@ def _formatted(markdown: str) -> str:
 
 
 def _fitted(text: str, width: int) -> str:
-    """The list of pages, `width` columns wide: descriptions are wrapped in a column of their own."""
+    """Wraps the list of pages to `width` columns, with the descriptions in their own column."""
     blocks = []
     for block in text.strip("\n").split("\n\n"):
         lines = block.split("\n") if block.startswith(" ") else [" ".join(block.split("\n"))]
@@ -168,9 +166,9 @@ def _fitted(text: str, width: int) -> str:
 
 
 def _page(text: str) -> None:
-    """The text in the program that PAGER names, else in `less`; printed as it is where there is neither.
+    """Shows the text in the program of PAGER, otherwise in `less`; prints it if there is neither.
 
-    As git does it: less shows colours, leaves the text on the screen, and ends at once if it fits on one.
+    The options are git's: less shows colours, leaves the text on the screen, and exits if it fits on one.
     """
     pager = _pager(os.environ.get("PAGER", ""))
     if pager is None:
@@ -178,21 +176,21 @@ def _page(text: str) -> None:
         return
     environ = {"LESS": "FRX", **os.environ}
     with _interrupts_are_the_pagers(), subprocess.Popen(pager, stdin=subprocess.PIPE, env=environ) as process:
-        process.communicate(text.encode())  # that the reader leaves early is no error of it
+        process.communicate(text.encode())  # the user may quit the pager early
 
 
 def _pager(named: str) -> list[str] | None:
-    """The program and its arguments; None if it is not there or cannot be read as a command."""
+    """The program and its arguments; None if it does not exist or is not a valid command."""
     try:
         command = shlex.split(named) or ["less"]
-    except ValueError:  # a quotation mark without its other one
+    except ValueError:  # an unclosed quotation mark
         return None
     return command if shutil.which(command[0]) else None
 
 
 @contextmanager
 def _interrupts_are_the_pagers() -> Iterator[None]:
-    """Ctrl-C reaches both processes. less ends a search with it; this one waits until less ends."""
+    """Ctrl-C reaches both processes: less cancels a search, and this process waits for less to exit."""
     before = signal.signal(signal.SIGINT, lambda _signal, _frame: None)
     try:
         yield
@@ -201,25 +199,20 @@ def _interrupts_are_the_pagers() -> Iterator[None]:
 
 
 _COMPLETE_VARIABLE = "_INDEXER_COMPLETE"
-"""What typer reads for a program of this name."""
+"""The variable that typer reads for a program of this name."""
 
 
-class Shell(StrEnum):
-    """The shells that typer has a script for."""
-
-    BASH = "bash"
-    ZSH = "zsh"
-    FISH = "fish"
-    POWERSHELL = "powershell"
+Shell = Literal["bash", "zsh", "fish", "powershell"]
+"""The shells with a completion script in typer."""
 
 
 def completion(
     selection: VaultSelection,
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")],
 ) -> None:
-    """Print the script that completes commands and options in a shell: eval "$(indexer completion bash)"."""
-    del selection  # completion is the same for every vault
-    script = get_completion_script(prog_name="indexer", complete_var=_COMPLETE_VARIABLE, shell=shell.value)
+    """Print the completion script for a shell: eval "$(indexer completion bash)"."""
+    del selection  # the script does not depend on the vault
+    script = get_completion_script(prog_name="indexer", complete_var=_COMPLETE_VARIABLE, shell=shell)
     typer.echo(script)
 
 

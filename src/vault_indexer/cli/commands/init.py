@@ -25,7 +25,8 @@ from vault_indexer.cli.vault_folder import (
     named_or_enclosing_vault,
     vaults_in_config,
 )
-from vault_indexer.config import NamedVault, add_vault, starter_config
+from vault_indexer.config import NamedVault, add_vault
+from vault_indexer.config.documents import starter_config
 from vault_indexer.config.edits import replace_config
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
@@ -37,7 +38,7 @@ from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import IgnoreRules, file_names, root_identity
 
 _NOTICED_S = 30.0
-"""A daemon looks at its configuration every few seconds."""
+"""A daemon checks its configuration every few seconds."""
 
 _LOOK_EVERY_S = 0.1
 
@@ -47,17 +48,17 @@ _NEXT_STEPS = (
     "Next:",
     "  indexer search a few words   find notes by meaning, word and link",
     "  indexer open                 the same in your browser",
-    "  indexer start                keep the index current while you write",
+    "  indexer start                keep the index up to date while you write",
 )
 
 
 def init(
     selection: VaultSelection,
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="The folder of notes; otherwise this folder.")
+        Path | None, typer.Argument(metavar="[DIR]", help="The folder of notes [the current folder].")
     ] = None,
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="Call the vault NAME, not after its folder.")
+        str, typer.Option("--name", metavar="NAME", help="The name of the vault [that of its folder].")
     ] = "",
     yes: Yes = False,
     force: Annotated[bool, typer.Option("--force", hidden=True)] = False,
@@ -66,7 +67,7 @@ def init(
 
     The folder goes into the table [vaults] of your configuration. Nothing is written into the folder.
     """
-    del force  # of earlier versions, which wrote a file into the vault
+    del force  # an option of earlier versions, which wrote a file into the vault
     vault = _vault(selection, folder, yes)
     own = VaultSelection(vault, selection.index_dir, selection.config)
     _register(selection, vault.absolute(), name)
@@ -78,13 +79,16 @@ def init(
             note(f"{error} (indexer status)")
     else:
         _index(Connection(own))
+    if is_pinned(selection) and selection.config is None:
+        note("Not listed: give each command --vault and --index-dir.")
+        return
     for line in _NEXT_STEPS:
         note(line)
 
 
 def _vault(selection: VaultSelection, folder: Path | None, yes: bool) -> Path:
-    """The folder that is named, else the vault around the current folder, else that folder if it contains
-    Markdown. Asks about a folder that is hardly meant. Raises UsageError and VaultError."""
+    """The given folder, else the vault around the current folder, else the current folder if it contains
+    Markdown. Asks for confirmation of an unlikely folder. Raises UsageError and VaultError."""
     named = with_home(folder) if folder else named_or_enclosing_vault(selection, os.environ)
     vault = named or current_folder()
     if vault is not None:
@@ -100,16 +104,17 @@ def _has_notes(folder: Path) -> bool:
 
 
 def _register(selection: VaultSelection, vault: Path, name: str) -> None:
-    """Add the vault to the table, unless it is there. What was named for this command alone is not added."""
+    """Adds the vault to the table [vaults] if it is not there. Vaults with an index folder for one command
+    are not added."""
     if is_pinned(selection) and selection.config is None:
         if name:
-            raise UsageError("--name has no effect: with an index folder of its own, a vault is not listed")
+            raise UsageError("--name has no effect: a vault with its own --index-dir is not listed")
         return
     listed = vaults_in_config(selection, os.environ)
     known = next((one for one, path in listed.items() if path.resolve() == vault.resolve()), "")
     if known:
         if name not in ("", known):
-            raise UsageError(f"--name: {vault} is called {known} already, in your table [vaults]")
+            raise UsageError(f"--name: {vault} is already in your table [vaults], as {known}")
         return
     file = config_of(selection, os.environ) or user_config_file(os.environ)
     if not file.exists():
@@ -121,8 +126,9 @@ def _register(selection: VaultSelection, vault: Path, name: str) -> None:
 
 
 def _indexed_by(info: DaemonInfo, vault: Path) -> str:
-    """What became of the vault in a daemon, which reads the changed configuration by itself. Returns once the
-    vault is searched by meaning, as without a daemon. Raises DaemonError."""
+    """Waits until a running daemon, which notices the changed configuration, has indexed the vault including
+    its vectors, as a command without a daemon would. Returns a message about the result. Raises DaemonError.
+    """
     daemon = DaemonClient(info)
     until = time.monotonic() + _NOTICED_S
     while True:
@@ -139,8 +145,8 @@ def _indexed_by(info: DaemonInfo, vault: Path) -> str:
 
 
 def _wait_for_meaning(daemon: DaemonClient) -> str:
-    """Wait until every chunk of a daemon's vault has its vector, and say what can be searched meanwhile.
-    Returns what is wrong if they are not made; "" otherwise."""
+    """Waits until every chunk of the vault has its vector, and meanwhile prints which searches work. Returns
+    the problem if the vectors are not created; "" otherwise."""
     started = changed = time.monotonic()
     first = last = 0
     with ExitStack() as drawn:
@@ -151,10 +157,10 @@ def _wait_for_meaning(daemon: DaemonClient) -> str:
                 first, last, changed = first or owed, owed, now
             if found["detail"] or now - changed > _NOTICED_S:
                 missing = f"{quantity(owed, 'chunk')} of {found['chunks']:,}"
-                return f"Searched by word and link; meaning is missing for {missing} (indexer status)."
+                return f"Searches use words and links; vectors are missing for {missing} (indexer status)."
             if show is None and owed < first:
                 left = duration((now - started) * owed / (first - owed))
-                note(f"Words and links can be searched now, meaning in about {left}.")
+                note(f"You can search by word and link now, and by meaning in about {left}.")
                 show = drawn.enter_context(showing())
             if show is not None:
                 made = found["chunks"] - owed
@@ -169,6 +175,8 @@ def _index(connection: Connection) -> None:
     if connection.index_dir is None or has_index(connection.index_dir):
         found = connection.ask(STATUS)
         note(f"Already indexed: {quantity(found['notes'], 'note')}.")
+        if found["detail"]:
+            note(found["detail"])
         return
     with showing() as show:
         report = connection.rebuild(show, RebuildOptions())

@@ -1,4 +1,4 @@
-"""`indexer inspect [NOTE...]` and `indexer export`: how notes are read, and what the index contains."""
+"""`indexer inspect [NOTE...]` and `indexer export`: how notes are read, and the content of the index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vault_indexer.cli.parameters import Output, VaultSelection, complete_strate
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
-from vault_indexer.index.reading.inspection import Inspection, Inspector
+from vault_indexer.index.reading import Inspection, Inspector
 from vault_indexer.links import nearest_note
 from vault_indexer.model import SkippedFile
 from vault_indexer.text.phrases import quantity
@@ -28,7 +28,8 @@ def inspect(
     selection: VaultSelection,
     output: Output,
     notes: Annotated[
-        list[str] | None, typer.Argument(metavar="NOTE...", help="Their paths in the vault, or their names.")
+        list[str] | None,
+        typer.Argument(metavar="NOTE...", help="The notes' paths in the vault, or their names."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all notes of the vault.")] = False,
     strategy: Annotated[
@@ -37,7 +38,7 @@ def inspect(
             "--strategy",
             metavar="NAME",
             autocompletion=complete_strategy,
-            help="Split the notes by this strategy, not by the configured one.",
+            help="Use this chunking strategy instead of the configured one.",
         ),
     ] = None,
 ) -> int:
@@ -63,7 +64,7 @@ def inspect(
 
 
 def _hint(named: str, inspector: Inspector) -> str:
-    """The note that is probably meant by a name that no file of the vault has."""
+    """Suggests a note for a name that no file of the vault has."""
     paths = inspector.all_notes()
     near = "" if named in paths else nearest_note(named, paths)
     return f"; did you mean {near}?" if near else ""
@@ -84,8 +85,8 @@ def _print_note(found: Inspection, style: str) -> None:
 
 
 def export(selection: VaultSelection, output: Output) -> None:
-    """Print everything that the index contains, as sorted JSON lines."""
-    del output  # it is JSON in any case
+    """Print the whole index as sorted JSON lines."""
+    del output  # the output is always JSON
     with open_service(target_of(selection), build=False) as service:
         for line in service.export():
             sys.stdout.write(f"{line}\n")

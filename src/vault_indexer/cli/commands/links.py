@@ -14,7 +14,7 @@ from vault_indexer.cli.output.columns import path_style, print_rows
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import Output, VaultSelection, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, limit_option, one_command
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import GRAPH, LINKS, MENTIONS, ORPHANS, UNRESOLVED
 from vault_indexer.text.phrases import quantity
@@ -31,7 +31,7 @@ _FILES_SHOWN = 150
 
 
 class Around(NamedTuple):
-    """How far to go from a note, and how the files are printed."""
+    """The distance from a note, and the format of the files around it."""
 
     depth: Annotated[
         int | None,
@@ -45,7 +45,9 @@ class Around(NamedTuple):
     graphml: Annotated[bool, typer.Option("--graphml", help="Print them as GraphML.")] = False
     links_only: Annotated[
         bool,
-        typer.Option("--links-only", help="With --dot or --graphml: leave out notes near in meaning alone."),
+        typer.Option(
+            "--links-only", help="With --dot or --graphml: leave out notes related only by meaning."
+        ),
     ] = False
 
     @property
@@ -54,24 +56,20 @@ class Around(NamedTuple):
 
 
 class View(NamedTuple):
-    """What to show instead of a note's links."""
+    """What to show instead of the links of a note."""
 
     unresolved: Annotated[
-        bool,
-        typer.Option("--broken", "--unresolved", help="All links of the vault that lead nowhere, by target."),
+        bool, typer.Option("--broken", "--unresolved", help="List all broken links of the vault by target.")
     ] = False
-    orphans: Annotated[bool, typer.Option("--orphans", help="All notes without links, either way.")] = False
+    orphans: Annotated[
+        bool, typer.Option("--orphans", help="List all notes without links in either direction.")
+    ] = False
     mentions: Annotated[
-        bool, typer.Option("--mentions", help="Places that name NOTE without linking it.")
+        bool, typer.Option("--mentions", help="List places that mention NOTE without a link.")
     ] = False
     limit: Annotated[
         int | None,
-        typer.Option(
-            "--limit",
-            "-n",
-            **LINKS.parameter("limit").range,
-            help="Show at most N entries of each list (otherwise 50 mentions, and all of the others).",
-        ),
+        limit_option("Show at most N entries of each list [50 mentions, all of the others]."),
     ] = None
 
 
@@ -81,14 +79,16 @@ def links(
     lines: GrepLines,
     view: View,
     around: Around,
-    note: Annotated[str, typer.Argument(metavar="[NOTE]", help="Its path in the vault, or its name.")] = "",
+    note: Annotated[
+        str, typer.Argument(metavar="[NOTE]", help="The note's path in the vault, or its name.")
+    ] = "",
 ) -> int:
     """List the links, backlinks and broken links of a note, or the broken links of the whole vault."""
     if around.wanted:
         if view.unresolved or view.orphans or view.mentions or not note:
-            raise UsageError("--depth, --dot and --graphml are about one NOTE")
+            raise UsageError("--depth, --dot and --graphml require one NOTE and no other list")
         if output.json + around.dot + around.graphml > 1:
-            raise UsageError("--json, --dot, --graphml: one at a time")
+            raise UsageError("give only one of --json, --dot and --graphml")
         _show_files_around(Connection(selection, note=note), note, around, view.limit, output)
         return 0
     _check(note, view)
@@ -107,21 +107,22 @@ def links(
 
 def _check(note: str, view: View) -> None:
     if view.unresolved + view.orphans + view.mentions > 1:
-        raise UsageError("--broken, --orphans, --mentions: one at a time")
+        raise UsageError("give only one of --broken, --orphans and --mentions")
     if (view.unresolved or view.orphans) and note:
-        raise UsageError(f"--broken and --orphans are about the whole vault: leave out {note!r}")
+        raise UsageError(f"--broken and --orphans list the whole vault: leave out {note!r}")
     if not (view.unresolved or view.orphans or note):
         raise UsageError("Name a note, or add --broken or --orphans.")
 
 
 class _Show(NamedTuple):
-    """How an answer is printed: for a program, or for a person."""
+    """The format of an answer: for a program or for a person."""
 
     output: Output
     lines: GrepLines
 
     def to_program(self, answer: object, vault: Path, places: Iterable[NotePlace]) -> bool:
-        """Print the answer as JSON, or its places as grep would; False if neither was asked for."""
+        """Prints the answer as JSON, or its places in the format of grep. Returns False if neither was
+        requested."""
         if self.output.json:
             print_json(answer)
         elif self.lines.wanted:
@@ -137,7 +138,7 @@ def _show_links(connection: Connection, path: str, limit: int | None, show: _Sho
 
 
 def _link_places(answer: LinksAnswerJson) -> Iterator[NotePlace]:
-    """Where each link stands: the note's own, in the order of its text, then those of other notes."""
+    """Yields the place of each link: the note's own in the order of its text, then those of other notes."""
     for link in answer["outgoing"]:
         leads = link["resolved"] or "nowhere"
         yield NotePlace(answer["path"], link["line"], f"{link['target']}{_after(link)} -> {leads}")
@@ -176,7 +177,7 @@ def _print_links(console: Console, answer: LinksAnswerJson, vault: Path) -> None
         head=3,
     )
     if answer["unresolved"]:
-        _head(console, "leads nowhere", answer["unresolved_count"])
+        _head(console, "broken", answer["unresolved_count"])
     print_rows(
         console,
         [
@@ -199,7 +200,7 @@ def _show_unresolved(connection: Connection, limit: int | None, show: _Show) -> 
     if show.to_program(answer, connection.vault, places):
         return status
     console = out()
-    _head(console, "links that lead nowhere", answer["links"])
+    _head(console, "broken links", answer["links"])
     rows = []
     for one in answer["unresolved"]:
         named = [f"{place['path']}:{place['line']}" for place in one["sources"]]
@@ -248,7 +249,7 @@ def _show_mentions(connection: Connection, path: str, limit: int | None, show: _
     print_rows(out(), rows, head=2)
     names = ", ".join(answer["names"])
     if not found:
-        say(f"No other note names {answer['path']} ({names}) without linking it.")
+        say(f"No other note mentions {answer['path']} ({names}) without a link.")
     elif answer["more"]:
         say("There are more (--limit).")
     return status
@@ -284,7 +285,7 @@ def _after(link: OutgoingLinkJson) -> str:
 
 
 def _remark(link: OutgoingLinkJson) -> Text:
-    """What is uncertain or wrong about a link that leads somewhere, or the line that it points at."""
+    """The problem or ambiguity of a link with a target, otherwise the target line."""
     if link["problem"]:
         return text((link["problem"], "yellow"))
     if link["ambiguous"]:
@@ -319,7 +320,7 @@ def _show_files_around(
 
 
 def dot_lines(graph: NoteGraphJson) -> Iterator[str]:
-    """The graph in the language of Graphviz; notes that are only related are joined by dashed lines."""
+    """The graph for Graphviz; dashed lines join notes that are related without a link."""
     yield "graph vault {"
     for node in graph["nodes"]:
         yield f"  {_dot_text(node['path'])} [label={_dot_text(node['title'])}];"
@@ -361,7 +362,7 @@ def _xml_text(name: str) -> str:
 
 
 def _printable(name: str) -> str:
-    """Without the control characters that XML cannot hold."""
+    """Replaces control characters, which XML does not allow."""
     return "".join(char if char >= " " else " " for char in name)
 
 

@@ -7,6 +7,9 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
 
 from vault_indexer.cli.commands.start import daemon_folder, start_daemon
 from vault_indexer.cli.connection.connect import known_daemon_folder
@@ -15,26 +18,35 @@ from vault_indexer.cli.vault_folder import asks_all
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.mcp.bridge import Bridge
+from vault_indexer.serve.mcp.protocol import ADMIN_QUERY, SHORT_HITS_QUERY
 
 _START_S = 60.0
-"""How long a daemon that was started may take until it answers."""
+"""The time that a new daemon has to answer."""
 
 _OTHER_S = 5.0
 _ATTEMPTS = 2
 _LOOK_EVERY_S = 0.1
 
 
-def mcp(selection: VaultSelection) -> None:
-    """Answer agents (MCP) over standard input and output, for hosts such as Claude and Cursor.
+Tools = Annotated[
+    Literal["reading", "admin"],
+    typer.Option("--tools", help="`admin`: also those that change the chunking or run evaluations."),
+]
 
-    The daemon answers; it is started if none is running, and goes on afterwards.
+
+def mcp(selection: VaultSelection, tools: Tools = "reading") -> None:
+    """Serve agents over standard input and output (MCP), for hosts such as Claude and Cursor.
+
+    The daemon answers. It is started if it is not running, and keeps running afterwards.
     """
-    bridge = Bridge(lambda: _daemon(selection), sys.stdout.buffer, version("vault-indexer"))
+    admin = [ADMIN_QUERY] if tools == "admin" else []
+    query = "&".join([SHORT_HITS_QUERY, *admin])
+    bridge = Bridge(lambda: _daemon(selection), sys.stdout.buffer, version("vault-indexer"), query)
     bridge.run(sys.stdin.buffer)
 
 
 def _daemon(selection: VaultSelection) -> DaemonInfo:
-    """The daemon of the vault, started if need be. Raises VaultIndexerError."""
+    """Returns the daemon of the vault, and starts it if necessary. Raises VaultIndexerError."""
     folder = known_daemon_folder(selection, os.environ)
     known = read_daemon(folder) if folder else None
     if known:

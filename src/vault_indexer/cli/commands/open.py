@@ -20,7 +20,9 @@ _WAIT_S = 30.0
 
 def open_page(
     selection: VaultSelection,
-    only_print: Annotated[bool, typer.Option("--print", help="Print the address, open nothing.")] = False,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the address instead of opening it.")
+    ] = False,
     direct: Annotated[
         bool,
         typer.Option(
@@ -29,7 +31,7 @@ def open_page(
         ),
     ] = False,
 ) -> None:
-    """Open the web page of your notes. The daemon is started if none runs."""
+    """Open the web page of your notes. The daemon is started if it is not running."""
     is_shared = asks_all(selection, os.environ)
     folder = daemon_folder(selection, is_shared=is_shared)
     info = read_daemon(folder) or start_daemon(selection, folder, _WAIT_S, all_vaults=is_shared)
@@ -37,18 +39,18 @@ def open_page(
     if only_print or not _opens_in_browser(address if direct else _file_for(folder, address)):
         typer.echo(address)
         return
-    hint = "" if direct else " (nothing there? Add --direct)"
+    hint = "" if direct else " (if nothing appears, add --direct)"
     note(f"Opened {info.url} in your browser{hint}.")
 
 
 def page_address(info: DaemonInfo) -> str:
-    """The address of the page with the token. A fragment is not sent over the network; the page removes
-    it."""
+    """The address of the page with the token, in the fragment: it is not sent over the network, and the page
+    removes it."""
     return f"{info.url}/#token={info.token}"
 
 
 def _file_for(index_dir: Path, address: str) -> str:
-    """The address of a private file that leads to the page."""
+    """The address of a private file that redirects to the page."""
     try:
         return write_open_file(index_dir, address).absolute().as_uri()
     except OSError as error:

@@ -26,12 +26,12 @@ def pause(
     selection: VaultSelection,
     output: Output,
     length: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="How long, such as 30m, 2h or 1h30m.")
+        str, typer.Option("--for", metavar="TIME", help="A duration such as 30m, 2h or 1h30m.")
     ] = "",
 ) -> None:
-    """Pause indexing in the daemon, until `indexer resume` or for a time. Searches go on.
+    """Pause indexing in the daemon for a time, or until `indexer resume`. Searches continue.
 
-    The daemon indexes the changes made meanwhile when it resumes.
+    Changes made during the pause are indexed when it ends.
     """
     wanted = seconds(length) if length else None
     found = ask(selection, PAUSE, seconds=wanted)
@@ -42,24 +42,24 @@ def pause(
 
 
 def seconds(length: str) -> float:
-    """The seconds of 90s, 30m, 2h, 1h30m. Raises UsageError."""
+    """Converts 90s, 30m, 2h or 1h30m to seconds. Raises UsageError."""
     match = _LENGTH.fullmatch(length.strip().lower())
     parts = [int(part or 0) for part in match.groups()] if match else [0, 0, 0]
     total = parts[0] * 3600 + parts[1] * 60 + parts[2]
     if not 0 < total <= MAX_PAUSE_S:
-        raise UsageError(f"--for {length}: must be a time such as 90s, 30m or 1h30m, at most 168h")
+        raise UsageError(f"--for {length}: must be a duration such as 90s, 30m or 1h30m, at most 168h")
     return total
 
 
 def until(found: PauseStateJson | StatusReportJson) -> str:
-    """When a pause ends, by this machine's clock."""
+    """The end of a pause in the local time."""
     if not found["paused_until"]:
         return "until `indexer resume`"
     return f"until {datetime.fromisoformat(found['paused_until']).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def resume(selection: VaultSelection, output: Output) -> None:
-    """Resume indexing in the daemon, beginning with the changes made during the pause."""
+    """Resume indexing in the daemon, starting with the changes made during the pause."""
     found = ask(selection, RESUME)
     if output.json:
         print_json(found)

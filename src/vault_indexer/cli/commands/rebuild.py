@@ -1,4 +1,4 @@
-"""`indexer rebuild` and `indexer embed`: the index built again, or its vectors made by the better model."""
+"""`indexer rebuild` and `indexer embed`: a new index, or new vectors from the better model."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from vault_indexer.cli.known_vaults import has_index
 from vault_indexer.cli.output.columns import skipped_in_words
 from vault_indexer.cli.output.progress import duration, showing
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import (
-    Output,
-    Strategy,
-    VaultSelection,
-    Yes,
-    confirm_folder,
-    one_command,
-)
+from vault_indexer.cli.parameters import Output, Strategy, VaultSelection, Yes, confirm_folder, one_command
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import EMBED, STATUS
@@ -29,24 +22,25 @@ if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import RebuildReportJson
 
 _NAMED = 20
-"""Skipped files shown to a person; `--json` names all."""
+"""The number of skipped files shown to a person; `--json` lists all."""
 
 
 def rebuild(
     selection: VaultSelection,
     output: Output,
-    keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Keep the weights of words.")] = False,
+    keep_weights: Annotated[
+        bool, typer.Option("--keep-weights", help="Do not recompute word weights.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Rebuild even if the vault looks empty.")] = False,
     strategy: Strategy = "",
     yes: Yes = False,
 ) -> None:
-    """Build the index again. The old one answers until the new one is complete."""
-
+    """Rebuild the index. The old one answers searches until the new one is complete."""
     connection = Connection(selection)
     if strategy and connection.index_dir is None:
         raise UsageError(
-            "--strategy: a daemon keeps this index by its own configuration. Stop it (indexer stop), "
-            "or set [chunking] strategy in the configuration"
+            "--strategy: the running daemon uses its own configuration. Stop it (indexer stop), or set "
+            "[chunking] strategy in the configuration"
         )
     if connection.index_dir is not None and not has_index(connection.index_dir):
         confirm_folder(connection.vault, yes)
@@ -59,7 +53,7 @@ def rebuild(
 
 
 def print_report(report: RebuildReportJson) -> None:
-    """What a rebuild did, for a person; what was skipped goes to standard error."""
+    """Prints the result of a rebuild; skipped files go to standard error."""
     done = f"Indexed {quantity(report['notes'], 'note')}"
     out().print(text((done, "bold"), (f" in {duration(report['seconds'])}.", "")))
     skipped = report["skipped"]
@@ -74,16 +68,17 @@ def print_report(report: RebuildReportJson) -> None:
 def embed(
     selection: VaultSelection,
     output: Output,
-    now: Annotated[bool, typer.Option("--now", help="Make them now, and change to them.")] = False,
-    pause: Annotated[bool, typer.Option("--pause", help="Make none until --resume.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on making them.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Create them now, and switch to them.")] = False,
+    pause: Annotated[bool, typer.Option("--pause", help="Create none until --resume.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue creating them.")] = False,
 ) -> None:
-    """Show how far the vectors of the better model are; make them now, pause or resume.
+    """Show the progress of the better model's vectors; create them now, pause or resume.
 
-    A daemon makes them while it is idle. --now makes them at once, on battery and however long it takes.
+    The daemon creates them while it is idle. --now creates them at once, even on battery and however long it
+    takes.
     """
     if now + pause + resume > 1:
-        raise UsageError("--now, --pause and --resume: give one of them")
+        raise UsageError("give only one of --now, --pause and --resume")
     if now:
         with showing() as show:
             report = Connection(selection).rebuild(show, RebuildOptions(refit=False, better=True))
@@ -97,7 +92,7 @@ def embed(
     if output.json:
         print_json({"upgrade": upgrade})
     else:
-        note(upgrade_in_words(upgrade) or "There are no better vectors to make.")
+        note(upgrade_in_words(upgrade) or "There are no better vectors to create.")
 
 
 app = one_command(rebuild)

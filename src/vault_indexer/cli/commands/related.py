@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.output.columns import path_style, print_rows
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import Output, VaultSelection, one_command
+from vault_indexer.cli.parameters import NoteName, Output, VaultSelection, limit_option, one_command
 from vault_indexer.serve.api.endpoints import RELATED
 
 if TYPE_CHECKING:
@@ -27,12 +25,10 @@ def related(
     selection: VaultSelection,
     output: Output,
     lines: GrepLines,
-    note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", **RELATED.parameter("limit").range, help="Show at most N notes.")
-    ] = 10,
+    note: NoteName,
+    limit: Annotated[int, limit_option("Show at most N notes.")] = 10,
 ) -> int:
-    """List the notes near a note, by meaning and link, and why."""
+    """List notes related to a note by meaning or link, with the reasons."""
     lines.check(output)
     connection = Connection(selection, note=note)
     answer = connection.ask(RELATED, path=connection.path_of(note), limit=limit)
@@ -43,7 +39,7 @@ def related(
     else:
         print_rows(out(), [_row(near, connection.vault) for near in answer["results"]], head=3)
         if not answer["results"]:
-            say(f"No note is near {note}.")
+            say(f"No note is related to {note}.")
     return 0 if answer["results"] else NOTHING_NEAR
 
 
@@ -61,7 +57,7 @@ def _place(near: RelatedNoteJson) -> NotePlace:
 
 
 def _why(near: RelatedNoteJson) -> str:
-    """The reasons in words: links first, for they are someone's statement; then what is computed."""
+    """The reasons in words: links first, because a person wrote them, then computed ones."""
     reasons = list(near["links"])
     if near["similarity"] is not None:
         reasons.append(f"cosine {near['similarity']:.2f}")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -26,7 +25,15 @@ from vault_indexer.cli.output.hit_list import (
 )
 from vault_indexer.cli.output.plain_help import QueryCommand, query_text
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import AllVaults, Correct, Output, VaultSelection, one_command
+from vault_indexer.cli.parameters import (
+    AllVaults,
+    Correct,
+    Fresh,
+    Output,
+    VaultSelection,
+    limit_option,
+    one_command,
+)
 from vault_indexer.cli.vault_folder import asks_all
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UnavailableError, UsageError
@@ -45,8 +52,7 @@ if TYPE_CHECKING:
     )
 
 
-# Opens a note in the editor of the user, at a line.
-
+# Opens a note in the user's editor, at a line.
 
 _LINE_OPTIONS: Mapping[str, str] = {
     "code": "--goto {file}:{line}",
@@ -56,16 +62,16 @@ _LINE_OPTIONS: Mapping[str, str] = {
     "hx": "{file}:{line}",
     "subl": "{file}:{line}",
 }
-"""How an editor is told a line, by the name of its program. Others understand `+LINE FILE`, as vi does."""
+"""The arguments for a line, by the name of the editor. Other editors get `+LINE FILE`, like vi."""
 
 
 def open_note(vault: Path, hit: HitJson) -> None:
-    """Open the file of a hit at its line, in the editor of the variables VISUAL and EDITOR; without them in
-    Obsidian, if the vault is one of Obsidian's. Returns when the editor has ended.
+    """Opens the file of a hit at its line in the editor of VISUAL or EDITOR. If neither is set, opens
+    Obsidian for a vault of Obsidian. Returns when the editor exits.
 
-    Raises UsageError where neither is there, UnavailableError where the editor cannot be run.
+    Raises UsageError without an editor, and UnavailableError if it cannot be run.
     """
-    import subprocess  # with webbrowser 6 ms, which other searches do not need
+    import subprocess  # together with webbrowser 6 ms, which other searches need not wait for
     import webbrowser
 
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
@@ -78,11 +84,11 @@ def open_note(vault: Path, hit: HitJson) -> None:
         except OSError as error:
             raise UnavailableError(f"{command[0]}: {error.strerror}") from error
     elif not (vault / ".obsidian").is_dir() or not webbrowser.open(hit["uri"]):
-        raise UsageError("--open needs an editor: set the variable EDITOR, such as EDITOR=vim")
+        raise UsageError("--open needs an editor: set the variable EDITOR, for example EDITOR=vim")
 
 
 def editor_command(editor: str, file: Path, line: int | None) -> list[str]:
-    """The command line that opens the file at the line (None: at no line), for the value of EDITOR."""
+    """The command line that opens the file, at the line unless it is None, for the value of EDITOR."""
     import shlex
 
     program, *options = shlex.split(editor) or [editor]
@@ -95,78 +101,59 @@ def editor_command(editor: str, file: Path, line: int | None) -> list[str]:
 NO_HITS = 1
 
 
-class By(StrEnum):
-    """What a hit stands for."""
-
-    CHUNK = "chunk"
-    NOTE = "note"
-
-
-class Expand(StrEnum):
-    """How much text around a hit is shown."""
-
-    SECTION = "section"
-    WINDOW = "window"
-    SECTION_OR_WINDOW = "section_or_window"
-    PARENT = "parent"
-
-
 class Search(NamedTuple):
-    """What to search, and how."""
+    """The query and its options."""
 
     query: Annotated[
         list[str],
-        typer.Argument(metavar="QUERY", help="Words, as you would ask a person; - reads standard input."),
+        typer.Argument(metavar="QUERY", help="The query in plain language; - reads standard input."),
     ]
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", "-n", min=1, max=SEARCH.parameter("limit").maximum, help="Show at most N notes [10]."
-        ),
+    limit: Annotated[int | None, limit_option("Show at most N notes [10].")] = None
+    by: Annotated[
+        Literal["chunk", "note"],
+        typer.Option("--by", help="Show every matching place, or the best one of each note."),
+    ] = "chunk"
+    fresh: Fresh = False
+    as_you_type: Annotated[bool, typer.Option("--as-you-type", help="Treat the last word as unfinished.")] = (
+        False
+    )
+    expand: Annotated[
+        Literal["section", "window", "section_or_window", "parent"] | None,
+        typer.Option("--expand", help="Show the text around each hit."),
     ] = None
-    by: Annotated[By, typer.Option("--by", help="Every matching place, or the best of each note.")] = By.CHUNK
-    fresh: Annotated[bool, typer.Option("--fresh", help="Index new changes first.")] = False
-    as_you_type: Annotated[bool, typer.Option("--as-you-type", help="Complete the last word.")] = False
-
-    expand: Annotated[Expand | None, typer.Option("--expand", help="Show the text around each hit.")] = None
     correct: Correct = True
     min_relevance: Annotated[
         float | None,
         typer.Option(
             "--min-relevance",
             **SEARCH.parameter("min_relevance").range,
-            help="Leave out hits whose relevance is lower.",
+            help="Leave out hits with a lower relevance.",
         ),
     ] = None
 
     def parameters(self) -> dict[str, Value]:
-        """The parameters of the endpoint."""
         return {
             "q": query_text(self.query),
             "limit": self.limit or 0,
-            "by": self.by.value,
+            "by": self.by,
             "fresh": self.fresh,
             "as_you_type": self.as_you_type,
-            "expand": self.expand.value if self.expand else "",
+            "expand": self.expand or "",
             "correct": self.correct,
             "min_relevance": self.min_relevance,
         }
 
 
 class View(NamedTuple):
-    """What of the answer is shown to a person."""
+    """Which part of the answer to show."""
 
     places: Annotated[bool, typer.Option("--places", help="List every matching place, best first.")] = False
     nearest: Annotated[
-        bool,
-        typer.Option(
-            "--nearest",
-            help="Show all hits, likely or not, also with --files.",
-        ),
+        bool, typer.Option("--nearest", help="Show all hits, likely or not; works with --files.")
     ] = False
     open: Annotated[bool, typer.Option("--open", "-o", help="Open the first hit at its line.")] = False
     explain: Annotated[
-        str, typer.Option("--explain", metavar="NOTE", help="Explain why NOTE is found, or not.")
+        str, typer.Option("--explain", metavar="NOTE", help="Explain why NOTE is found or not.")
     ] = ""
 
 
@@ -178,7 +165,7 @@ def search(
     view: View,
     all_vaults: AllVaults = False,
 ) -> int:
-    """Find notes by meaning, word and link. The best note is the first."""
+    """Find notes by meaning, word and link. The best note comes first."""
     lines.check(output)
     asked = search.parameters()
     if view.explain:
@@ -190,7 +177,7 @@ def search(
         print_json(answer)
     elif lines.wanted:
         hits = answer["results"] if view.nearest else shown.likely
-        whole = search.by is By.NOTE
+        whole = search.by == "note"
         lines.print_each(
             (connection.folder_of(hit), _place(hit, path, whole=whole))
             for hit in hits
@@ -223,11 +210,12 @@ def _place(hit: HitJson, path: str, *, whole: bool) -> NotePlace:
     return NotePlace(path, None if whole else hit["line"], hit["snippet"])
 
 
-# Why a note is among the hits of a query, or not.
+# Why a note is or is not among the hits of a query.
 
 
 def _explain(connection: Connection, output: Output, note: str, asked: Mapping[str, Value]) -> int:
-    """Print the place of a note in the answer to a query; the exit status says whether it is in it."""
+    """Prints the rank of a note in the answer to a query. The exit status is 0 if the answer contains the
+    note."""
     query = {name: asked[name] for name in ("q", "correct")}
     answer = connection.ask(EXPLAIN, path=connection.path_of(note), **query)
     if output.json:
@@ -242,7 +230,7 @@ _LINKS_NAMED = 3
 
 
 def print_explanation(answer: ExplanationJson) -> None:
-    """The note and its place, the evidence for it, and what else there is to say, on standard output."""
+    """Prints the note, its rank, the evidence for it, and further reasons."""
     console = out()
     console.print(text((answer["path"], "cyan"), (f"   {_rank_in_words(answer)}", "bold")))
     cells = [_cell(*one) for one in _evidence(answer["query"], answer["why"])] if answer["why"] else []
@@ -254,40 +242,39 @@ def print_explanation(answer: ExplanationJson) -> None:
 def _rank_in_words(answer: ExplanationJson) -> str:
     if answer["rank"] is None:
         return "in the answer" if answer["shown"] else "not in the answer"
-    place = f"place {answer['rank']:,} of {answer['candidates']:,}"
+    place = f"rank {answer['rank']:,} of {answer['candidates']:,}"
     return place if answer["shown"] else f"{place}, not in the answer"
 
 
 def _evidence(query: str, why: WhyJson) -> Iterator[tuple[str, str]]:
-    """Each kind of evidence with what it consists of."""
+    """Yields each kind of evidence with its details."""
     if why["title"]:
-        yield "title", "is the query"
+        yield "title", "equals the query"
     if keyword := why["keyword"]:
         yield "words", _words(query, keyword)
         if synonyms := keyword.get("synonyms"):
             yield "synonym", ", ".join(f'"{found}" for "{written}"' for found, written in synonyms.items())
     if vector := why["vector"]:
-        place = "closest" if vector["rank"] == 1 else f"place {vector['rank']}"
+        place = "closest" if vector["rank"] == 1 else f"rank {vector['rank']}"
         yield "meaning", f"{place}, cosine {vector['score']:.2f}"
     if graph := why["graph"]:
         names = [path.rpartition("/")[2].removesuffix(".md") for path in graph["via"][:_LINKS_NAMED]]
         more = f" and {len(graph['via']) - _LINKS_NAMED} more" if len(graph["via"]) > _LINKS_NAMED else ""
-        yield "links", f"linked from {', '.join(names)}{more}" if names else f"place {graph['rank']}"
+        yield "links", f"linked from {', '.join(names)}{more}" if names else f"rank {graph['rank']}"
     if why["recency"] != 1:
-        yield "recent", f"changed lately, × {why['recency']:g}"
+        yield "recent", f"changed recently, × {why['recency']:g}"
     if why["filters"]:
         yield "filters", " ".join(why["filters"])
 
 
 def _words(query: str, keyword: KeywordReasonJson) -> str:
-    """The words that the note has, those that tell most first; then the ones searched in addition to the
-    query's."""
+    """The matching words, most significant first: those of the query, then additional ones."""
     ordered = [word for word, _ in sorted(keyword["terms"].items(), key=lambda one: -one[1])]
     own = [word for word in ordered if word.casefold() in query.casefold()]
     others = [word for word in ordered if word not in own]
     named = ", ".join(f'"{word}"' for word in own)
     similar = ", ".join(f'"{word}"' for word in others)
-    return "; ".join(filter(None, (named, f"searched as well: {similar}" if similar else "")))
+    return "; ".join(filter(None, (named, f"also searched: {similar}" if similar else "")))
 
 
 def _cell(name: str, evidence: str) -> Text:
@@ -295,7 +282,7 @@ def _cell(name: str, evidence: str) -> Text:
 
 
 def _print_cells(console: Console, cells: Sequence[Text]) -> None:
-    """In two columns on a terminal where all have room; else one a line."""
+    """Prints two columns on a terminal if all cells fit, otherwise one cell per line."""
     left = max((cell.cell_len for cell in cells[::2]), default=0)
     right = max((cell.cell_len for cell in cells[1::2]), default=0)
     if not console.is_terminal or left + 1 + right > console.width:

@@ -8,21 +8,26 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
-from vault_indexer.cli.connection.in_process import NO_VAULTS, target_of
+from vault_indexer.cli.connection.in_process import NO_VAULTS, confirm_first_index, target_of
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.output.columns import from_home
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
+from vault_indexer.cli.parameters import (
+    AllVaults,
+    LogFile,
+    Strategy,
+    TakeOver,
+    VaultSelection,
+    Yes,
+    one_command,
+)
 from vault_indexer.cli.vault_folder import config_of, is_pinned, keeps_all
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
 from vault_indexer.contract.parameters import Value
-from vault_indexer.daemon.assembly import LLM_CALLS, Target, llm_cache_folder
+from vault_indexer.daemon.assembly import LLM_CALLS, SharedBudget, Target, llm_cache_folder
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
@@ -32,7 +37,6 @@ from vault_indexer.daemon.discovery import (
     write_index_pointer,
 )
 from vault_indexer.daemon.log import logging_to
-from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.extensions import offered, package_of
 from vault_indexer.model import JsonValue
@@ -56,17 +60,15 @@ from vault_indexer.vaults import ManagedVault, Vaults, VaultSupervisor, VaultTab
 
 def serve(
     selection: VaultSelection,
-    log_file: Annotated[
-        Path | None,
-        typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
-    ] = None,
+    log_file: LogFile = None,
     all_vaults: AllVaults = False,
     strategy: Strategy = "",
     take_over: TakeOver = False,
+    yes: Yes = False,
 ) -> None:
-    """Run the daemon in the foreground: watch, index changes, answer over HTTP on this computer.
+    """Run the daemon in the foreground: watch the notes, index changes, answer over HTTP on this computer.
 
-    It keeps the vault that is named or that you are in; without one, all your vaults.
+    It serves the vault that you name or that you are in, otherwise all your vaults.
     """
     del strategy  # its callback has put it where the configuration is read
     missing = missing_limits()
@@ -78,11 +80,14 @@ def serve(
         is_shared = all_vaults or keeps_all(selection, os.environ)
         if take_over:
             take_over_for(selection, is_shared=is_shared)
-        (_serve_all if is_shared else _serve_one)(selection)
+        if is_shared:
+            _serve_all(selection)
+        else:
+            _serve_one(selection, yes)
 
 
 def take_over_for(selection: VaultSelection, *, is_shared: bool) -> None:
-    """What --take-over does before the daemon starts. Raises UsageError where no single vault is meant."""
+    """Performs --take-over before the daemon starts. Raises UsageError unless a single vault is selected."""
     if is_shared:
         raise UsageError("--take-over: name one vault with --vault")
     target, steps = target_of(selection), offered("take_over")
@@ -94,8 +99,9 @@ def take_over_for(selection: VaultSelection, *, is_shared: bool) -> None:
             note(told)
 
 
-def _serve_one(selection: VaultSelection) -> None:
+def _serve_one(selection: VaultSelection, yes: bool) -> None:
     target = target_of(selection)
+    confirm_first_index(target, yes)
     settings = target.config.settings.server
     kept = read_address(target.index_dir)
 
@@ -165,8 +171,8 @@ def _serve_all(selection: VaultSelection) -> None:
 
 
 def _read_table(config_file: Path | None) -> VaultTable:
-    """The vaults of the configuration. Raises ConfigError, UsageError where two vaults would share a folder,
-    and where there is no configuration: a file that is gone has not removed its vaults."""
+    """The vaults of the configuration. Raises ConfigError, and UsageError if two vaults would share a folder
+    or if the configuration file is missing: its absence does not mean that the vaults were removed."""
     file = config_files(None, config_file, os.environ)[-1].path
     if not file.exists():
         raise UsageError(f"{NO_VAULTS} ({file} does not exist)")
@@ -175,7 +181,7 @@ def _read_table(config_file: Path | None) -> VaultTable:
 
 
 class _SharedDaemon:
-    """The vaults of one daemon: how each is opened and announced."""
+    """Opens and announces the vaults of one daemon."""
 
     def __init__(
         self,
@@ -195,7 +201,7 @@ class _SharedDaemon:
         self.vaults = Vaults(())
 
     def keep(self, named: NamedVault) -> ManagedVault:
-        """The vault, not yet begun to open."""
+        """Creates the vault without opening it."""
         index_dirs: list[Path] = []
         own_actions = _OFFERED
 

@@ -27,7 +27,7 @@ from vault_indexer.cli.commands.start import end_daemon
 from vault_indexer.cli.connection.connect import known_index_dir
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, command_group
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import Settings, load
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
@@ -43,7 +43,7 @@ System = Annotated[
     typer.Option(
         "--system",
         metavar="NAME",
-        help=f"What starts services: {', '.join(SUPERVISORS)}; by itself, what this system has.",
+        help=f"The service manager: {', '.join(SUPERVISORS)} [that of this system].",
     ),
 ]
 
@@ -51,7 +51,7 @@ System = Annotated[
 def install(
     selection: VaultSelection,
     print_only: Annotated[
-        bool, typer.Option("--print", help="Print what would be written, and change nothing.")
+        bool, typer.Option("--print", help="Print the service file instead of installing it.")
     ] = False,
     system: System = "",
 ) -> None:
@@ -93,7 +93,7 @@ def uninstall(selection: VaultSelection, system: System = "") -> None:
 
 
 def status(selection: VaultSelection, output: Output, system: System = "") -> int:
-    """Show whether the service is installed and runs. Exit status 1 where it is not installed."""
+    """Show whether the service is installed and running. Exit status 1 if it is not installed."""
     name, chosen = _supervisor(system)
     vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
@@ -120,9 +120,11 @@ def status(selection: VaultSelection, output: Output, system: System = "") -> in
 def logs(
     selection: VaultSelection,
     lines: Annotated[
-        int, typer.Option("--lines", "-n", min=1, max=1_000_000, metavar="N", help="How many lines.")
+        int, typer.Option("--lines", "-n", min=1, max=1_000_000, metavar="N", help="The number of lines.")
     ] = 100,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new lines (journal).")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Keep printing new lines (journal).")
+    ] = False,
     system: System = "",
 ) -> int:
     """Print the last lines of the service's log."""
@@ -138,13 +140,18 @@ def logs(
     spec = _spec(selection, vault, os.environ)
     log = spec.log_file(service)
     if follow:
-        raise UsageError(f"--follow is for systemd's journal; the log of this service is the file {log}")
+        raise UsageError(f"--follow requires systemd's journal; the log of this service is the file {log}")
     files = [file for file in (log.with_suffix(".err"), log) if file.is_file()]
     if not files:
         raise ServiceError(f"there is no log yet: {log}")
     for file in files:
         _print_last(file, lines)
     return 0
+
+
+def service_manager() -> Supervisor:
+    """The service manager of this system, for this user."""
+    return _supervisor("")[1]
 
 
 def _supervisor(system: str) -> tuple[str, Supervisor]:
@@ -161,21 +168,21 @@ def _environment(environ: Mapping[str, str]) -> Environment:
     except (KeyError, OSError):
         user = ""
     if home is None or not user:
-        raise ServiceError("a service is of a user with a name and a home folder: set USER and HOME")
+        raise ServiceError("a service needs a user name and a home folder: set USER and HOME")
     if sys.platform == "win32" and environ.get("USERDOMAIN"):
         user = f"{environ['USERDOMAIN']}\\{user}"
     return Environment(home, user, variables)
 
 
 def _named_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The vault of the option or the variable. The folder in which the command happens to run does not
-    count: a service has none."""
+    """The vault of the option or the variable. The current folder is ignored, because a service does not run
+    in it."""
     named = selection.vault or environ.get(_NAMED_VAULT)
     return canonical_folder(with_home(named)) if named else None
 
 
 def _names_a_vault(settings: Settings) -> bool:
-    """Whether `indexer serve` without a vault knows what to serve."""
+    """Whether the configuration names the vaults for `indexer serve`."""
     return settings.vault is not None or bool(settings.vaults)
 
 
@@ -188,13 +195,13 @@ def _spec(selection: VaultSelection, vault: Path | None, environ: Mapping[str, s
 
 
 def _keeps_all(selection: VaultSelection, vault: Path | None, environ: Mapping[str, str]) -> bool:
-    """Whether the service keeps all vaults of the table `[vaults]`: it is told of none, and of no index."""
+    """Whether the service serves all vaults of the table `[vaults]`: no vault and no index is given."""
     named_index = selection.index_dir or environ.get(_NAMED_INDEX)
     return vault is None and not named_index and bool(vaults_in_config(selection, environ))
 
 
 def _daemon_folder(selection: VaultSelection, vault: Path | None) -> Path | None:
-    """Where the daemon that the service runs is announced; None where that cannot be known."""
+    """The folder of the service's `daemon.json`; None if it is unknown."""
     if _keeps_all(selection, vault, os.environ):
         return shared_daemon_dir(config_of(selection, os.environ))
     return known_index_dir(VaultSelection(vault, selection.index_dir, selection.config), os.environ)
@@ -206,7 +213,7 @@ def _daemon(selection: VaultSelection, vault: Path | None) -> DaemonInfo | None:
 
 
 def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: ServiceStatus) -> None:
-    """A daemon that was started otherwise holds the index: the service takes its place."""
+    """Stops a daemon that was started in another way and has locked the index."""
     folder = _daemon_folder(selection, vault)
     info = read_daemon(folder) if folder else None
     if folder is None or info is None or info.pid == status.pid:
@@ -216,7 +223,7 @@ def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: Ser
 
 
 def _hints(name: str, spec: ServiceSpec, environ: Mapping[str, str]) -> list[str]:
-    """What the user should know of this service."""
+    """Hints for the user about the installed service."""
     carried = {_NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG}
     left = sorted(key for key in environ if key.startswith("INDEXER_") and key not in carried)
     hints = []
@@ -224,7 +231,7 @@ def _hints(name: str, spec: ServiceSpec, environ: Mapping[str, str]) -> list[str
         hints.append(f"not part of the service: {', '.join(left)}; set these keys in the configuration")
     user = spec.environment.user
     if name == "systemd" and not (_LINGER / user).exists():
-        hints.append(f"it starts when you log in; `loginctl enable-linger {user}` starts it with the machine")
+        hints.append(f"the service starts when you log in; `loginctl enable-linger {user}` starts it at boot")
     return hints
 
 
@@ -246,8 +253,4 @@ def _print_last(file: Path, lines: int) -> None:
             sys.stdout.write(f"{clean(line.rstrip())}\n")
 
 
-app = typer.Typer(no_args_is_help=True)
-app.command("install")(flatten_parameters(install))
-app.command("uninstall")(flatten_parameters(uninstall))
-app.command("status")(flatten_parameters(status))
-app.command("logs")(flatten_parameters(logs))
+app = command_group(install=install, uninstall=uninstall, status=status, logs=logs)

@@ -17,7 +17,7 @@ from vault_indexer.cli.connection.connect import in_process_module, known_daemon
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.known_vaults import recorded_vaults
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
+from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, Yes, one_command
 from vault_indexer.cli.vault_folder import asks_all, config_of, keeps_all, names_one, vaults_in_config
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
@@ -28,7 +28,7 @@ from vault_indexer.daemon.discovery import (
     shared_daemon_dir,
 )
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
-from vault_indexer.serve.api.endpoints import VAULTS
+from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.system import ask_to_end, open_to_append, start_in_background
 
@@ -40,32 +40,32 @@ _LOOK_EVERY_S = 0.05
 def start(
     selection: VaultSelection,
     wait: Annotated[
-        float,
-        typer.Option("--wait", min=0.1, metavar="SECONDS", help="Wait at most SECONDS for an answer."),
+        float, typer.Option("--wait", min=0.1, metavar="SECONDS", help="Wait at most SECONDS for the daemon.")
     ] = 30.0,
     all_vaults: AllVaults = False,
     strategy: Strategy = "",
     take_over: TakeOver = False,
+    yes: Yes = False,
 ) -> None:
-    """Keep the index current while you write, in the background.
+    """Keep the index up to date in the background while you write.
 
     The log is `daemon.log` in the index folder.
     """
     is_shared = all_vaults or keeps_all(selection, os.environ)
     folder = daemon_folder(selection, is_shared=is_shared)
     running = read_daemon(folder)
-    # The callback of --strategy has put the name where a daemon that is started finds it.
+    # The callback of --strategy has set the variable that a new daemon reads.
     ignored = "--take-over" if take_over else "--strategy" if strategy else ""
     if running and ignored:
         raise UsageError(f'{ignored}: the daemon is running; run "indexer stop" first')
     if running:
-        note(f"The daemon is running already, at {running.url} (process {running.pid}).")
+        note(f"The daemon is already running at {running.url} (process {running.pid}).")
     else:
-        start_daemon(selection, folder, wait, all_vaults=is_shared, take_over=take_over)
+        start_daemon(selection, folder, wait, all_vaults=is_shared, take_over=take_over, yes=yes)
 
 
 def daemon_folder(selection: VaultSelection, *, is_shared: bool) -> Path:
-    """The folder of the `daemon.json`: of the daemon of all vaults, else of this one's index."""
+    """The folder of the `daemon.json`: that of the shared daemon, or the index folder of one vault."""
     if is_shared:
         return shared_daemon_dir(config_of(selection, os.environ))
     return in_process_module().target_of(selection).index_dir
@@ -78,17 +78,23 @@ def start_daemon(
     *,
     all_vaults: bool = False,
     take_over: bool = False,
+    yes: bool = False,
 ) -> DaemonInfo:
-    """Start the daemon of this place, say so, and return when it answers. Raises VaultIndexerError, with
-    what it said if it ended, or if it does not answer within `wait` seconds."""
+    """Starts the daemon, prints a line about it, and returns once it answers. Asks as `confirm_first_index`
+    does. Raises VaultIndexerError with the output of the daemon if it exits, or if it does not answer within
+    `wait` seconds."""
+    if not all_vaults:
+        in_process_module().confirm_first_index(in_process_module().target_of(selection), yes)
     log, before = _log_file(index_dir), announced_daemon(index_dir)
     until = time.monotonic() + wait
     info = _wait_for(_spawn(selection, log, all_vaults, take_over), index_dir, before, log, wait)
-    # A command that asks about one vault finds the daemon once this vault is open.
+    # Commands for one vault find the daemon only once that vault is open.
     while all_vaults and time.monotonic() < until and _is_opening(info):
         time.sleep(_LOOK_EVERY_S)
     where = f"log in {log}" if all_vaults else f"index in {index_dir}"
     note(f"Started the daemon at {info.url} (process {info.pid}, {where}).")
+    if not all_vaults and (found := DaemonClient(info).ask(STATUS))["generation"] and found["detail"]:
+        note(found["detail"])
     return info
 
 
@@ -112,16 +118,17 @@ def _spawn(
     vault = None if all_vaults else in_process_module().target_of(selection).vault
     options = place_options(selection, vault, os.environ) + (["--all-vaults"] if all_vaults else [])
     options += ["--take-over"] if take_over else []
+    options += [] if all_vaults else ["--yes"]  # it was asked before
     command = indexer_command("serve", "--log-file", str(log.absolute()), *options)
-    # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.
+    # Its output before logging starts, and its last error, come through a pipe, because the disk may be full.
     return start_in_background(command, log.parent)
 
 
 def _wait_for(
     process: subprocess.Popen[bytes], index_dir: Path, before: DaemonInfo | None, log: Path, wait: float
 ) -> DaemonInfo:
-    """The daemon once it answers; `before` is what a daemon that was killed has left. Raises DaemonError with
-    what it said if it ends before that."""
+    """Waits until the daemon answers. `before` is the announcement that a killed daemon has left. Raises
+    DaemonError with its output if it exits first."""
     until = time.monotonic() + wait
     while time.monotonic() < until:
         if process.poll() is not None:
@@ -129,12 +136,11 @@ def _wait_for(
         if announced_daemon(index_dir) != before and (info := read_daemon(index_dir)):
             return info
         time.sleep(_LOOK_EVERY_S)
-    raise DaemonError(f"the daemon (process {process.pid}) does not answer after {wait:g} s; see {log}")
+    raise DaemonError(f"the daemon (process {process.pid}) did not answer within {wait:g} s; see {log}")
 
 
 def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
-    """The last lines on standard error, without the name that we put in front ourselves; from a new line
-    where they are several."""
+    """The last lines of standard error without the prefix `indexer: `; several lines start on a new line."""
     said = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
     lines = [line.removeprefix("indexer: ") for line in said.splitlines()[-5:]]
     return "\n".join(lines if len(lines) < 2 else ["", *lines]) or f"no reason given; see {log}"
@@ -143,14 +149,14 @@ def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
 _END_S = 60.0
 _LOOK_FOR_END_EVERY_S = 0.02
 _SILENT_S = 5.0
-"""A daemon whose address has been free for this time was killed: it leaves its announcement."""
+"""A daemon whose address has been free for this time was killed, and has left its announcement."""
 _IN_ADDRESS = "/vault/"
 
 
 def stop(selection: VaultSelection, all_vaults: AllVaults = False) -> None:
-    """Stop the daemon and wait until it has ended.
+    """Stop the daemon and wait for it to exit.
 
-    Where no vault is named and you are in none, every daemon of your vaults is stopped.
+    If no vault is named and you are in none, all daemons of your vaults are stopped.
     """
     if all_vaults or asks_all(selection, os.environ):
         folders = _folders_of_all(selection)
@@ -160,22 +166,32 @@ def stop(selection: VaultSelection, all_vaults: AllVaults = False) -> None:
             found = in_process_module().target_of(selection).index_dir
         folders = [found]
         _refuse_to_stop_others(selection, read_daemon(found))
+    running = _running_in(folders, selection)
+    if not running:
+        note("No daemon is running.")
+    for info, folder in running:
+        kept = _vaults_of(info)
+        end_daemon(info, folder)
+        note(f"Stopped the daemon of {_listed(kept or [info.vault])} (process {info.pid}).")
+
+
+def daemons_of_all(selection: VaultSelection) -> list[tuple[DaemonInfo, Path]]:
+    """The running daemons of all vaults, each with the folder that `end_daemon` waits for."""
+    return _running_in(_folders_of_all(selection), selection)
+
+
+def _running_in(folders: Iterable[Path], selection: VaultSelection) -> list[tuple[DaemonInfo, Path]]:
     shared = shared_daemon_dir(config_of(selection, os.environ))
     running = {
         info.pid: (info, shared if _IN_ADDRESS in info.url else folder)
         for folder in folders
         if (info := read_daemon(folder))
     }
-    if not running:
-        note("No daemon is running.")
-    for info, folder in running.values():
-        kept = _vaults_of(info)
-        end_daemon(info, folder)
-        note(f"Stopped the daemon of {_listed(kept or [info.vault])} (process {info.pid}).")
+    return list(running.values())
 
 
 def _folders_of_all(selection: VaultSelection) -> list[Path]:
-    """Where the daemons of all vaults may be announced: the shared one first."""
+    """The folders where daemons may be announced, that of the shared daemon first."""
     pointers = (read_index_pointer(folder) for folder in vaults_in_config(selection, os.environ).values())
     recorded = (Path(known.index_dir) for known in recorded_vaults())
     shared = shared_daemon_dir(config_of(selection, os.environ))
@@ -183,7 +199,7 @@ def _folders_of_all(selection: VaultSelection) -> list[Path]:
 
 
 def _refuse_to_stop_others(selection: VaultSelection, info: DaemonInfo | None) -> None:
-    """Raises UsageError where one vault is named and its daemon also keeps others."""
+    """Raises UsageError if one vault is named but its daemon also serves others."""
     if info is None or not names_one(selection, os.environ):
         return
     kept = _vaults_of(info)
@@ -191,13 +207,13 @@ def _refuse_to_stop_others(selection: VaultSelection, info: DaemonInfo | None) -
         name = info.url.rpartition(_IN_ADDRESS)[2]
         others = _listed(one for one in kept if one != name)
         raise UsageError(
-            f"This daemon keeps {others}, too. To stop it for all: indexer stop --all-vaults. "
-            f"To take out {name} alone: indexer vault remove {name}"
+            f"This daemon also serves {others}. To stop it for all: indexer stop --all-vaults. "
+            f"To remove only {name}: indexer vault remove {name}"
         )
 
 
 def _vaults_of(info: DaemonInfo) -> list[str]:
-    """The names of the vaults that a shared daemon keeps; empty for the daemon of one vault."""
+    """The names of the vaults of a shared daemon; empty for the daemon of one vault."""
     base, _, name = info.url.partition(_IN_ADDRESS)
     if info.vault and not name:
         return []
@@ -213,9 +229,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
-    """Ask a daemon found by `read_daemon` to end, then wait until its announcement in this folder is gone.
+    """Tells a daemon found by `read_daemon` to exit, and waits until its announcement in this folder is gone.
 
-    Its removal is the last act, unless the folder is one of several vaults. Raises DaemonError on a timeout.
+    A daemon removes it last, unless the folder is one of several vaults. Raises DaemonError on a timeout.
     """
     with suppress(ProcessLookupError):
         ask_to_end(info.pid)
@@ -228,7 +244,7 @@ def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
         elif now - heard > _SILENT_S:
             return
         if now > until:
-            raise DaemonError(f"process {info.pid} has not ended within {_END_S:g} s")
+            raise DaemonError(f"process {info.pid} did not exit within {_END_S:g} s")
         time.sleep(_LOOK_FOR_END_EVERY_S)
 
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.connection.connect import ask
-from vault_indexer.cli.output.columns import count_skipped, fitted_path, from_home, print_row
+from vault_indexer.cli.output.columns import (
+    count_skipped,
+    fitted_path,
+    from_home,
+    print_row,
+    unread_documents,
+)
 from vault_indexer.cli.output.progress import duration, stage_in_words
 from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
@@ -28,7 +34,7 @@ LANGUAGES = {
     "multilingual": "16 languages",
     "e5": "100 languages",
 }
-"""What a model knows, in words; a test compares it with `providers`, which loads too much for this."""
+"""The languages of a model. A test compares them with `providers`, which is too slow to import here."""
 
 _NAMED = 10
 _NAME_WIDTH = len("not running")
@@ -38,7 +44,7 @@ _KILO = 1000
 
 
 def status(selection: VaultSelection, output: Output) -> None:
-    """Show how current the index is and whether the daemon runs. Of several vaults, one line each."""
+    """Show whether the index is up to date and the daemon is running. Several vaults get one line each."""
     if vaults := vaults_meant(selection, os.environ):
         _show_all(vaults, selection, output)
         return
@@ -54,7 +60,7 @@ def status(selection: VaultSelection, output: Output) -> None:
 
 
 def _show_all(vaults: Mapping[str, Path], selection: VaultSelection, output: Output) -> None:
-    """A line for each vault: its counts, or why it cannot be searched."""
+    """Prints a line for each vault: its counts, or the reason why it cannot be searched."""
     found = {name: _status_or_problem(selection._replace(vault=vaults[name])) for name in sorted(vaults)}
     if output.json:
         entries = [
@@ -85,7 +91,7 @@ def _status_or_problem(selection: VaultSelection) -> StatusReportJson | str:
 
 
 def _counts(found: StatusReportJson) -> tuple[str, str]:
-    """Notes, how current they are, and what is wrong with some; and the style that says so."""
+    """The number of notes, their state and their problems, with the style of the line."""
     left_out, warned = count_skipped(found["skipped"])
     skipped = f"{left_out:,} skipped" if left_out else ""
     warnings = f"{warned:,} with a warning" if warned else ""
@@ -106,6 +112,7 @@ def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
         ("running" if daemon["running"] else "not running", running, ""),
         ("paused", until(found) if found["paused"] else "", "yellow"),
         ("warning", found["detail"], "yellow"),
+        ("documents", unread_documents(found), "yellow"),
         ("watching", _watching(found["watching"]), ""),
         ("model", _model(str(model["provider"])) if isinstance(model, dict) else "", ""),
         ("", upgrade_in_words(found.get("upgrade")), ""),
@@ -115,21 +122,21 @@ def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
 
 
 def _state(found: StatusReportJson) -> tuple[str, str]:
-    """How current the index is, and the style that says so."""
+    """The state of the index, and the style of the line."""
     if progress := found["progress"]:
         stage = stage_in_words(progress["stage"]).lower()
         return f"{stage}: {progress['notes']:,} of {progress['total']:,}", "yellow"
     if found["pending"]:
-        return f"{quantity(found['pending'], 'change')} not searched yet", "yellow"
+        return f"{quantity(found['pending'], 'change')} not indexed yet", "yellow"
     if found["vectors_owed"]:
-        return f"{quantity(found['vectors_owed'], 'chunk')} not searched by meaning yet", "yellow"
+        return f"{quantity(found['vectors_owed'], 'chunk')} without a vector yet", "yellow"
     return (
         ("up to date", "green") if found["state"] == "ready" else (state_in_words(found["state"]), "yellow")
     )
 
 
 def _watching(watching: str) -> str:
-    """How changes are found where that is unusual; "" where the system tells of them."""
+    """How changes are detected, if that is unusual; "" if the system reports them."""
     mode, _, reason = watching.partition(": ")
     if mode == "poll":
         return f"reads the folder every few seconds{f': {reason}' if reason else ''}"
@@ -137,28 +144,28 @@ def _watching(watching: str) -> str:
 
 
 def _model(provider: str) -> str:
-    """The model with the languages that it knows, where that is known."""
+    """The model, with its languages if they are known."""
     return ", ".join(filter(None, (provider, LANGUAGES.get(provider, ""))))
 
 
 def upgrade_in_words(upgrade: VectorUpgradeJson | None) -> str:
-    """How far the vectors of a better model are, or why they are not made; "" where none are to come."""
+    """The progress of a better model's vectors, or the reason why they are not created; "" if none are
+    planned."""
     if not upgrade:
         return ""
     share = 100 * upgrade["done"] // max(1, upgrade["total"])
     rest = upgrade["waits_for"] or (
-        f"about {duration(upgrade['seconds_left'])} of idle time left; searches are answered meanwhile"
+        f"about {duration(upgrade['seconds_left'])} of idle time left; searches work meanwhile"
     )
     return f"better vectors ({upgrade['model']}): {share}%, {rest}"
 
 
 def state_in_words(state: str) -> str:
-    """The state of an index as a person says it."""
+    """The state of an index in words."""
     return _STATES.get(state, state)
 
 
 def _size(folder: Path) -> str:
-    """The bytes of all files below a folder, in decimal units."""
     size = float(size_of(folder))
     for unit in _UNITS:
         if size < _KILO or unit == _UNITS[-1]:

@@ -24,29 +24,17 @@ from vault_indexer.cli.parameters import (
     Output,
     VaultSelection,
     Yes,
+    command_group,
     complete_vault,
     confirm_folder,
-    flatten_parameters,
 )
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
-from vault_indexer.config import (
-    NamedVault,
-    add_vault,
-    load_own,
-    remove_vault,
-    vaults_of,
-)
+from vault_indexer.config import NamedVault, add_vault, load_own, remove_vault, vaults_of
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.system import (
-    canonical_folder,
-    default_index_dir,
-    folder_slug,
-    user_config_file,
-    with_home,
-)
+from vault_indexer.system import canonical_folder, default_index_dir, folder_slug, user_config_file, with_home
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
@@ -54,7 +42,7 @@ if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import VaultListJson, VaultSummaryJson
 
 _CLOSE_S = 60.0
-"""How long the daemon of all vaults may take to close one."""
+"""The time that the shared daemon has to close a vault."""
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits and hyphens.")]
 
@@ -65,7 +53,7 @@ def add(
     selection: VaultSelection,
     yes: Yes = False,
 ) -> None:
-    """Add a vault to your vaults. Nothing else in your configuration changes."""
+    """Add a vault to your configuration, and change nothing else in it."""
     file = _file(selection)
     root_identity(with_home(folder))
     path = with_home(folder).absolute()
@@ -81,15 +69,16 @@ def remove(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", autocompletion=complete_vault, help="Its name in the list, or its folder."
+            metavar="NAME", autocompletion=complete_vault, help="The vault's name in the list, or its folder."
         ),
     ],
     selection: VaultSelection,
-    delete: Annotated[bool, typer.Option("--delete-index", help="Delete its index, too.")] = False,
+    delete: Annotated[bool, typer.Option("--delete-index", help="Also delete its index.")] = False,
 ) -> None:
-    """Remove a vault from your vaults. Its notes stay, and its index unless you say --delete-index.
+    """Remove a vault from your configuration. Its notes stay, and so does its index unless you add
+    --delete-index.
 
-    What is published of it on a Milvus server stays, too: `indexer gateway unpublish` removes that.
+    Its publication on a Milvus server also stays: `indexer gateway unpublish` removes it.
     """
     vault, index_dir = _removable(name, selection)
     daemon = _daemon(selection)
@@ -112,8 +101,8 @@ def remove(
 
 
 def _removable(name: str, selection: VaultSelection) -> tuple[Path, Path]:
-    """The folder and the index of a vault of the table, of an indexed folder, or of a left-over index, which
-    may be named by its folder, too. Raises UsageError."""
+    """The folder and the index of a vault in the table, or of an indexed folder or left-over index, which may
+    also be given by its folder. Raises UsageError."""
     settings = load_own(config_of(selection, os.environ), os.environ).settings
     listed = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
     if name in listed:
@@ -127,18 +116,18 @@ def _removable(name: str, selection: VaultSelection) -> tuple[Path, Path]:
         ):
             return known.folder, Path(known.index_dir)
     there = ", ".join(sorted({*listed, *named}))
-    raise UsageError(f"No vault is called {name}. {f'There are: {there}.' if there else NO_VAULTS}")
+    raise UsageError(f"No vault is called {name}. {f'Your vaults: {there}.' if there else NO_VAULTS}")
 
 
 def _refuse_while_kept_alone(index_dir: Path, shared: DaemonInfo | None, name: str) -> None:
-    """Raises UsageError where a daemon has the index open that does not follow the table."""
+    """Raises UsageError if a daemon that does not follow the table has the index open."""
     keeper = read_daemon(index_dir)
     if keeper is not None and (shared is None or keeper.pid != shared.pid):
         raise UsageError(f"Its daemon is running. Stop it first: indexer stop --vault {name}")
 
 
 def list_vaults(selection: VaultSelection, output: Output) -> None:
-    """List your vaults, with their state if the daemon runs."""
+    """List your vaults, with their state if the daemon is running."""
     listed = _vaults(selection)
     if output.json:
         print_json(listed)
@@ -165,7 +154,7 @@ def list_vaults(selection: VaultSelection, output: Output) -> None:
 
 
 def _vaults(selection: VaultSelection) -> VaultListJson:
-    """As the daemon of all vaults tells, and those that it does not keep yet."""
+    """The vaults as reported by the shared daemon, and those that it does not serve yet."""
     settings = load_own(config_of(selection, os.environ), os.environ).settings
     answered = _kept(selection)
     kept = {one["name"]: one for one in answered["vaults"]}
@@ -176,7 +165,7 @@ def _vaults(selection: VaultSelection) -> VaultListJson:
             free = free_name(name, named)
             named[free] = NamedVault(free, folder)
     found = [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
-    # A daemon of an earlier version knows no problem.
+    # Daemons of earlier versions do not send `problem`.
     return {"vaults": found, "problem": answered.get("problem", "")}
 
 
@@ -186,7 +175,7 @@ def _kept(selection: VaultSelection) -> VaultListJson:
         if info is not None:
             return DaemonClient(info).ask(VAULTS)
     except NotListeningError:
-        pass  # it is ending
+        pass  # the daemon is exiting
     return {"vaults": [], "problem": ""}
 
 
@@ -209,7 +198,4 @@ def _file(selection: VaultSelection) -> Path:
     return config_of(selection, os.environ) or user_config_file(os.environ)
 
 
-app = typer.Typer(no_args_is_help=True)
-app.command("add")(flatten_parameters(add))
-app.command("list")(flatten_parameters(list_vaults))
-app.command("remove")(flatten_parameters(remove))
+app = command_group(add=add, list=list_vaults, remove=remove)

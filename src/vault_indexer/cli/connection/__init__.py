@@ -1,1 +1,1 @@
-"""How a command reaches an index: through a daemon, or in its own process."""
+"""Connects a command to an index: through a daemon, or in its own process."""

@@ -1,7 +1,7 @@
-"""How a command reaches the index: through the daemon if one runs, else in this process.
+"""Connects a command to an index: through the daemon if one runs, otherwise in this process.
 
-The first way must be fast: it reads no configuration and loads neither engines nor models. What needs those
-is in `in_process`, which is loaded by name where no daemon answers.
+The daemon's path must be fast: it reads no configuration and loads neither engines nor models. The rest is in
+`in_process`, which is imported by name if no daemon answers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import read_daemon, read_index_pointer, shared_daemon_dir
 from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.system import with_home
+from vault_indexer.system import gc_paused, with_home
 
 if TYPE_CHECKING:
     from vault_indexer.daemon.assembly import Target
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class Dispatcher(Protocol):
-    """What answers requests: `DaemonClient` over HTTP, `DirectDispatcher` in this process."""
+    """Answers requests: `DaemonClient` over HTTP, `DirectDispatcher` in this process."""
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
         """The answer of an endpoint. Raises VaultIndexerError."""
@@ -58,33 +58,36 @@ class Dispatcher(Protocol):
 class _InProcessModule(Protocol):
     def target_of(self, selection: VaultSelection) -> Target: ...
 
+    def confirm_first_index(self, target: Target, yes: bool) -> None: ...
+
     def dispatcher_for(self, target: Target, selection: VaultSelection) -> Dispatcher: ...
 
     def dispatcher_for_all(self, selection: VaultSelection) -> Dispatcher: ...
 
 
 def in_process_module() -> _InProcessModule:
-    """The module that answers in this process, imported late: it imports engines and models."""
-    return cast("_InProcessModule", importlib.import_module("vault_indexer.cli.connection.in_process"))
+    """The module for answers in this process, imported late because it imports engines and models."""
+    with gc_paused():  # hundreds of modules, none of which is garbage
+        return cast("_InProcessModule", importlib.import_module("vault_indexer.cli.connection.in_process"))
 
 
 class Connection:
-    """The vault that a command is about, or all of the table `[vaults]`, and what answers its requests.
+    """The vault of a command, or all vaults of the table `[vaults]`, and the dispatcher of its requests.
 
-    A daemon that ends before a request is reported on standard error; this process answers then.
+    If a daemon exits before a request, a line on standard error reports it, and this process answers.
     """
 
     def __init__(self, selection: VaultSelection, *, all_vaults: bool = False, note: str = "") -> None:
-        """`note`: the note that the command is about, as a person names it; it may tell which vault is meant.
-        Raises VaultIndexerError where no vault can be meant."""
+        """`note` is the user's name for a note, which may select the vault. Raises VaultIndexerError if no
+        vault is selected."""
         selection = vault_of_note(note, selection, os.environ) if note else selection
         self._selection = selection
         self._all_vaults = all_vaults
         self.vault = Path()
-        """The folder of the vault; of several, see `folder_of`."""
+        """The folder of the vault; for several vaults, see `folder_of`."""
 
         self.index_dir: Path | None = None
-        """The index that this process opens; None where a daemon answers, and for all vaults."""
+        """The index that this process opens; None with a daemon or for all vaults."""
 
         self._folders = vaults_in_config(selection, os.environ) if all_vaults else {}
         if all_vaults:
@@ -102,11 +105,11 @@ class Connection:
         return self._request(lambda dispatcher: dispatcher.rebuild(show, options))
 
     def folder_of(self, hit: HitJson | CitationJson) -> Path:
-        """The folder in which the path of a hit begins."""
+        """The folder of the hit's vault, where its path begins."""
         return self._folders.get(hit.get("vault", ""), self.vault)
 
     def path_of(self, named: str) -> str:
-        """The path in the vault of a note as a person names it. Raises UsageError."""
+        """The path in the vault for the user's name of a note. Raises UsageError."""
         return note_in_vault(named, self.vault)
 
     def _request(self, send: Callable[[Dispatcher], T]) -> T:
@@ -118,7 +121,7 @@ class Connection:
             return send(self._dispatcher)
 
     def _daemon_in(self, folder: Path | None) -> Dispatcher | None:
-        """The daemon that is announced in a folder and runs."""
+        """The running daemon that is announced in a folder."""
         info = read_daemon(folder) if folder else None
         if info is None:
             return None
@@ -126,7 +129,7 @@ class Connection:
         return DaemonClient(info)
 
     def _without_daemon(self, *, is_looked_for: bool = True) -> Dispatcher:
-        """This process; but if `is_looked_for`, the daemon of the index that the configuration names."""
+        """This process, or with `is_looked_for` a daemon of the configured index."""
         module = in_process_module()
         if self._all_vaults:
             return module.dispatcher_for_all(self._selection)
@@ -138,20 +141,19 @@ class Connection:
 
 
 def ask(selection: VaultSelection, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-    """The answer of an endpoint for the vault that a command is about."""
     return Connection(selection).ask(endpoint, **parameters)
 
 
 def known_daemon_folder(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The folder of the `daemon.json` that a command means, as far as it is known without configuration."""
+    """The folder of the command's `daemon.json`, if it is known without the configuration."""
     if asks_all(selection, environ):
         return shared_daemon_dir(config_of(selection, environ))
     return known_index_dir(selection, environ)
 
 
 def known_index_dir(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The index folder as far as option, variable or index pointer tell: a command that names a configuration
-    has to read it first."""
+    """The index folder according to option, variable or index pointer; None if a given configuration must be
+    read first."""
     named = selection.index_dir or environ.get("INDEXER_INDEX_DIR")
     if named or is_pinned(selection, environ):
         return with_home(named) if named else None

@@ -15,13 +15,13 @@ from vault_indexer.system import python_command, with_home
 
 
 def indexer_command(*arguments: str) -> list[str]:
-    """`indexer ARGUMENTS`, whatever the PATH and the working folder of the process that runs it."""
+    """`indexer ARGUMENTS`, independent of the PATH and working folder of the process that runs it."""
     return python_command("-m", "vault_indexer.cli", *arguments)
 
 
 def place_options(selection: VaultSelection, vault: Path | None, environ: Mapping[str, str]) -> list[str]:
-    """Options that name the vault, index folder and configuration of a command. Each path is absolute: a
-    daemon has another working folder. What was not named stays unnamed, except `vault`."""
+    """Options for the vault, index folder and configuration that were given to a command, and for `vault`.
+    All paths are absolute, because the daemon has another working folder."""
     named = {
         "--vault": vault,
         "--index-dir": selection.index_dir or environ.get("INDEXER_INDEX_DIR"),
@@ -34,19 +34,18 @@ def _absolute(path: Path | str) -> str:
     return str(with_home(path).absolute())
 
 
-# The hint that a daemon makes searches fast, for a person who has just waited for one.
-
+# The hint that a daemon makes searches faster, for a user who has just waited for one.
 
 HINT_FILE = "start-hint"
-"""In the index folder, empty; its time of modification is when the hint was given last."""
+"""An empty file in the index folder; its modification time is that of the last hint."""
 
 _AGAIN_AFTER_S = 24 * 60 * 60
 
 
 def hint_at_start(index_dir: Path) -> None:
-    """Name `indexer start` on standard error: to a person at a terminal, once a day for each index at most.
+    """Suggests `indexer start` on standard error at a terminal, at most once a day per index.
 
-    Silent where a daemon runs, and where it could not be remembered that the hint was given.
+    Does nothing if a daemon is running, or if the time of the hint cannot be stored.
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()) or read_daemon(index_dir) is not None:
         return

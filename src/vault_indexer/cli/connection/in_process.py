@@ -1,4 +1,4 @@
-"""The index in this process. Loaded only where no daemon answers."""
+"""Opens the index in this process. Loaded only if no daemon answers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -14,7 +15,7 @@ from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, r
 from vault_indexer.cli.known_vaults import has_index, recorded_vaults, remember_vault
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import print_warnings
-from vault_indexer.cli.parameters import VaultSelection
+from vault_indexer.cli.parameters import VaultSelection, confirm_folder
 from vault_indexer.cli.vault_folder import (
     config_of,
     is_pinned,
@@ -45,7 +46,7 @@ NO_VAULTS = 'There are no vaults. Run "indexer init ~/Notes" once.'
 
 
 def target_of(selection: VaultSelection) -> Target:
-    """Which vault, index and configuration a command means. Raises UsageError, VaultError, ConfigError."""
+    """The vault, index and configuration of a command. Raises UsageError, VaultError, ConfigError."""
     vault = named_or_enclosing_vault(selection, os.environ)
     if vault is None and not names_vaults(selection, os.environ):
         vault = only_vault(selection, os.environ)
@@ -56,18 +57,24 @@ def target_of(selection: VaultSelection) -> Target:
     return target
 
 
+def confirm_first_index(target: Target, yes: bool) -> None:
+    """As `confirm_folder`, for a vault without an index."""
+    if not has_index(target.index_dir):
+        confirm_folder(target.vault, yes)
+
+
 def check_limits() -> None:
-    """Raises UnavailableError where the limits of this process do not allow that it opens an index. With less
-    address space the libraries of an index write errors of their own, or end the process by a signal."""
+    """Raises UnavailableError if the limits of this process are too low for an index. With too little address
+    space, the libraries print their own errors or crash."""
     missing = missing_limits()
     if missing:
-        raise UnavailableError(f"to open the index itself, a command needs as much as a daemon: {missing}")
+        raise UnavailableError(f"without a daemon, a command needs the same resources: {missing}")
 
 
 @contextmanager
 def open_service(target: Target, *, build: bool = True) -> Iterator[VaultService]:
-    """The index in this process; a build that it needs shows its progress on standard error. Raises
-    UnavailableError where the limits of this process do not allow that."""
+    """Opens the index in this process, showing the progress of a necessary build on standard error. Raises
+    UnavailableError if the limits of this process are too low."""
     check_limits()
     with showing() as show:
         service = open_index(target, _encoded(show), build=build)
@@ -75,33 +82,28 @@ def open_service(target: Target, *, build: bool = True) -> Iterator[VaultService
         yield service
 
 
+@dataclass(frozen=True)
 class DirectDispatcher:
-    """Answers requests in this process, about one vault or all of the table `[vaults]`.
+    """Answers requests in this process, for one vault or all of the table `[vaults]`.
 
-    One command makes it and uses it in one thread. Each request opens the indices, builds one that is missing
-    unless the endpoint is about the index itself, and closes them again.
+    One command uses it in one thread. Each request opens the indices, builds a missing one if the endpoint
+    allows it, and closes them again.
     """
 
-    def __init__(
-        self,
-        target: Target | None,
-        named: Sequence[NamedVault],
-        config_file: Path | None,
-        *,
-        remember: bool,
-        builds: bool = True,
-    ) -> None:
-        """`target` is None for all vaults, which `named` lists. `remember`: record the vault as known.
-        `builds`: a request may build a missing index."""
-        self._target = target
-        self._named = named
-        self._config_file = config_file
-        self._remember = remember
-        self._builds = builds
+    target: Target | None
+    """None for all vaults, which are then in `named`."""
+
+    named: Sequence[NamedVault] = ()
+    config_file: Path | None = None
+    remembers: bool = False
+    """Whether the vault is recorded as known."""
+
+    builds: bool = True
+    """Whether a request may build a missing index."""
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-        """The answer of an endpoint. Raises DaemonError for one that needs a daemon, UsageError for one that
-        needs one vault."""
+        """Raises DaemonError for an endpoint that needs a daemon, and UsageError for one that needs one
+        vault."""
         arguments = endpoint.all_arguments(parameters)
         if endpoint.needs_daemon:
             raise DaemonError(WITHOUT_DAEMON)
@@ -112,7 +114,7 @@ class DirectDispatcher:
             return cast("Answer", encode(found))
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
-        """Rebuild, whether or not there is an index. Raises UsageError where several vaults are meant."""
+        """Raises UsageError for several vaults."""
         target = self._only_target()
         check_limits()
         with closing(open_to_rebuild(target)) as service:
@@ -121,40 +123,40 @@ class DirectDispatcher:
             return cast("RebuildReportJson", encode(report))
 
     def _only_target(self) -> Target:
-        if self._target is None:
-            raise UsageError(which_vault(vault.name for vault in self._named))
-        return self._target
+        if self.target is None:
+            raise UsageError(which_vault(vault.name for vault in self.named))
+        return self.target
 
     @contextmanager
     def _opened(self, *, build: bool) -> Iterator[Vaults]:
-        if self._target is None:
+        if self.target is None:
             check_limits()
             with ExitStack() as opened, showing() as show:
-                yield open_named(self._named, self._config_file, _encoded(show), opened)
+                yield open_named(self.named, self.config_file, _encoded(show), opened)
             return
-        if not (self._builds or has_index(self._target.index_dir)):
-            vault = self._target.vault
+        if not (self.builds or has_index(self.target.index_dir)):
+            vault = self.target.vault
             raise IndexUnusableError(
                 f"{vault} was never indexed: run `indexer init {shlex.quote(str(vault))}`"
             )
-        with open_service(self._target, build=build) as service:
-            self._record(self._target)
+        if build:
+            confirm_first_index(self.target, yes=False)
+        with open_service(self.target, build=build) as service:
+            self._record(self.target)
             yield Vaults.of(service)
 
     def _record(self, target: Target) -> None:
-        if self._remember:
+        if self.remembers:
             remember_vault(target.vault, target.index_dir)
 
 
 def dispatcher_for(target: Target, selection: VaultSelection) -> DirectDispatcher:
-    return DirectDispatcher(
-        target, (), None, remember=not is_pinned(selection), builds=_may_build(target, selection)
-    )
+    return DirectDispatcher(target, remembers=not is_pinned(selection), builds=_may_build(target, selection))
 
 
 def _may_build(target: Target, selection: VaultSelection) -> bool:
-    """Whether a question may build a missing index: of the vault around the current folder, of one that the
-    configuration names or that was indexed elsewhere, and in an index folder that is named."""
+    """Whether a request may build a missing index: that of the vault around the current folder, of a
+    configured vault, of one that was indexed elsewhere, and in a given index folder."""
     settings = target.config.settings
     listed = (settings.vault, *(named.path for named in settings.vaults.values()))
     return (
@@ -166,12 +168,12 @@ def _may_build(target: Target, selection: VaultSelection) -> bool:
 
 
 def dispatcher_for_all(selection: VaultSelection) -> DirectDispatcher:
-    """For all vaults of the table. Raises UsageError where there are none, and ConfigError."""
+    """Raises UsageError if the table has no vaults, and ConfigError."""
     config_file = config_of(selection, os.environ)
     named = named_vaults(config_file, os.environ)
     if not named:
         raise UsageError(NO_VAULTS)
-    return DirectDispatcher(None, named, config_file, remember=False)
+    return DirectDispatcher(None, named, config_file)
 
 
 def _encoded(show: Callable[[ProgressJson], None]) -> Callable[[Progress], None]:

@@ -1,1 +1,1 @@
-"""What commands print: hits, rows, reports, progress and help."""
+"""The output of commands: hits, rows, reports, progress and help."""

@@ -1,4 +1,4 @@
-"""Rows for a person: in columns where there is room, else each over as many lines as it needs."""
+"""Rows for a person: in columns if they fit, otherwise each on as many lines as it needs."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from vault_indexer.serve.api.generated.shapes import SkippedFileJson
+    from vault_indexer.serve.api.generated.shapes import SkippedFileJson, StatusReportJson
 
 
 _COLUMN_WIDTH = 60
 _LEAST_WIDTH = 20
-"""Columns for the text of a row, however narrow the terminal says that it is."""
+"""The minimum number of columns for the text of a row, however narrow the terminal is."""
 
 _NARROW = 60
-"""A terminal with fewer columns wraps what wider ones cut to one line."""
+"""Terminals with fewer columns get wrapped lines, wider ones get lines cut to one."""
 
 _CUT = "…"
 
 
 def path_style(vault: Path, path: str) -> str:
-    """The style of a note's path, with the hyperlink that opens it on a terminal that knows hyperlinks.
+    """The style of a note's path, with a hyperlink on terminals that support it.
 
-    A vault of Obsidian is opened in Obsidian, any other file by what the system opens it with. A pipe gets
+    The link opens Obsidian for a vault of Obsidian, otherwise the system's default program. A pipe gets
     neither colour nor link.
     """
     file = vault / path
@@ -42,8 +42,8 @@ def path_style(vault: Path, path: str) -> str:
 
 
 def print_ends(console: Console, path: str, style: str, end: str, *, indent: int = 0) -> None:
-    """One line with a path at its beginning and a text at its end: at the right margin of a terminal, where a
-    long path is cut in its middle; two spaces behind the path where a program reads."""
+    """Prints a path, cut in the middle if it is too long, and a text at the right margin of the terminal. In
+    a pipe, two spaces separate them."""
     if not console.is_terminal:
         line = text((" " * indent, ""), (path, style), (f"  {end}" if end else "", ""))
         console.print(line, no_wrap=True)
@@ -61,7 +61,7 @@ def print_ends(console: Console, path: str, style: str, end: str, *, indent: int
 
 
 def print_row(console: Console, name: str, value: str, style: str, *, indent: int = 0) -> None:
-    """A name and a value on one line; on a terminal the value is wrapped below itself."""
+    """Prints a name and a value on one line; on a terminal the value is wrapped below its own beginning."""
     lead = text((" " * indent + name + "  " * bool(name and value), "bold"))
     shown = text((value, style))
     if not console.is_terminal:
@@ -75,18 +75,17 @@ def print_row(console: Console, name: str, value: str, style: str, *, indent: in
 
 
 def from_home(path: str) -> str:
-    """The path with `~` for the home folder."""
     home = str(home_folder() or "/")
     return f"~{path[len(home) :]}" if f"{path}/".startswith(f"{home}/") else path
 
 
 def fitted_path(console: Console, path: str, width: int) -> str:
-    """The path in at most `width` columns, but whole on a narrow terminal."""
+    """Shortens the path to `width` columns, except on a narrow terminal."""
     return path if console.width < _NARROW else shorten_path(path, width)
 
 
 def shorten_path(path: str, width: int) -> str:
-    """The path in at most `width` columns: a longer one without its middle."""
+    """Shortens the path to `width` columns by cutting its middle."""
     if cell_width(path) <= width:
         return path
     left, right = 0, len(path)
@@ -98,8 +97,8 @@ def shorten_path(path: str, width: int) -> str:
 
 
 def cut_text(line: Text, width: int, shown: tuple[int, int]) -> Text:
-    """The line in at most `width` columns. Of a longer one the end is cut, and the beginning as well where
-    the span `shown`, in characters, would be lost."""
+    """Cuts the end of the line to fit `width` columns, and its beginning if the span `shown` (in characters)
+    would be lost otherwise."""
     start, end = shown
     width = max(_LEAST_WIDTH, width)
     if line.cell_len <= width:
@@ -118,11 +117,11 @@ def cell_width(shown: str) -> int:
 
 
 def print_rows(console: Console, rows: Sequence[Sequence[Text]], *, head: int) -> None:
-    """Print rows of equally many cells; nothing of them is cut.
+    """Prints rows with the same number of cells, without cutting any.
 
-    In columns, each row on one line, where a program reads or where the terminal has room for all. Else the
-    first `head` cells of a row, then the others on lines of their own, wrapped and indented by the first
-    cell. One very long cell does not push all others away: it alone is out of line.
+    In a pipe, or if the terminal is wide enough, each row is one line of columns. Otherwise the first `head`
+    cells share a line, and the others follow on lines of their own, wrapped and indented by the first cell.
+    One very long cell does not shift the columns of the other rows.
     """
     lines = _in_columns(rows)
     if not console.is_terminal or all(line.cell_len <= console.width for line in lines):
@@ -163,15 +162,14 @@ def _join(cells: Sequence[Text]) -> Text:
     return text(("  ", "")).join(cell for cell in cells if cell.cell_len)
 
 
-# Chunks for a person, one on a line.
-
+# Chunks for a person, one per line.
 
 _LINES_WIDTH = 9
 _SIZE_WIDTH = 6
 
 
 def print_chunk(console: Console, start_line: int, end_line: int, header_path: str, content: str) -> None:
-    """A chunk with its lines, its size in characters, its headings and as much of its text as has room."""
+    """Prints a chunk: its lines, its size in characters, its headings and as much of its text as fits."""
     lines = f"{start_line}-{end_line}"
     row = text(
         (f"{lines:>{_LINES_WIDTH}}  {f'{len(content):,}':>{_SIZE_WIDTH}}  ", "dim"),
@@ -181,17 +179,28 @@ def print_chunk(console: Console, start_line: int, end_line: int, header_path: s
     console.print(cut_text(row, console.width, (0, 0)), no_wrap=True)
 
 
-# The files that the index lacks, and the notes of which it lacks something.
+# Skipped files, and notes that were indexed in part.
 
 
 def count_skipped(files: Sequence[SkippedFileJson]) -> tuple[int, int]:
-    """How many were skipped, and how many are notes of the index with a warning."""
-    warned = sum(one.get("is_indexed", False) for one in files)  # a daemon of an older version says nothing
+    """The number of skipped files, and of indexed notes with a warning."""
+    warned = sum(one.get("is_indexed", False) for one in files)  # older daemons do not send it
     return len(files) - warned, warned
 
 
+def unread_documents(status: StatusReportJson) -> str:
+    """The documents that need the extra, with the command that installs it, and those whose images are still
+    to be read; "" if there are none."""
+    counts = status.get("unread_documents", {})
+    named = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    found = [f"{named} not read: pip install 'vault-indexer[ocr]'"] if named else []
+    if status.get("recognises_text") and (waiting := status.get("unrecognised_documents")):
+        found.append(f"text in images of {quantity(waiting, 'document')} still to be recognised")
+    return "; ".join(found)
+
+
 def skipped_in_words(files: Sequence[SkippedFileJson]) -> str:
-    """The same in words; "" without any."""
+    """The numbers of `count_skipped` in words; "" if both are 0."""
     skipped, warned = count_skipped(files)
     words = [f"{quantity(skipped, 'file')} skipped"] if skipped else []
     return ", ".join([*words, f"{quantity(warned, 'note')} with a warning"] if warned else words)

@@ -1,4 +1,4 @@
-"""Places in notes as grep prints them, `PATH:LINE` or `PATH:LINE:TEXT`, for scripts and editors."""
+"""Places in notes in the format of grep, `PATH:LINE` or `PATH:LINE:TEXT`, for scripts and editors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vault_indexer.text.control_characters import clean
 
 
 class NotePlace(NamedTuple):
-    """A line of a note and what stands there; `line` is None where the note as a whole is meant."""
+    """A line of a note and its text; `line` is None for the whole note."""
 
     path: str
     line: int | None
@@ -26,17 +26,19 @@ class NotePlace(NamedTuple):
 
 
 class GrepLines(NamedTuple):
-    """One line a place instead of the view for a person."""
+    """The options that print one line per place."""
 
-    files: Annotated[
-        bool, typer.Option("--files", "-l", help="Print the path of each note once, and nothing else.")
-    ] = False
+    files: Annotated[bool, typer.Option("--files", "-l", help="Print only the path of each note, once.")] = (
+        False
+    )
     paths: Annotated[bool, typer.Option("--paths", help="Print PATH:LINE for each place.")] = False
-    lines: Annotated[bool, typer.Option("--lines", help="As grep prints it: PATH:LINE:TEXT.")] = False
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Print PATH:LINE:TEXT for each place, like grep.")
+    ] = False
     null: Annotated[
         bool,
         typer.Option(
-            "--null", "-0", help="With --files, --paths or --lines: end each with NUL, for xargs -0."
+            "--null", "-0", help="With --files, --paths or --lines: end each entry with NUL, for xargs -0."
         ),
     ] = False
 
@@ -45,9 +47,8 @@ class GrepLines(NamedTuple):
         return self.files or self.paths or self.lines
 
     def check(self, output: Output) -> None:
-        """Raises UsageError for options that exclude each other."""
         if self.files + self.paths + self.lines + output.json > 1:
-            raise UsageError("--files, --paths, --lines, --json: one at a time")
+            raise UsageError("give only one of --files, --paths, --lines and --json")
         if self.null and not self.wanted:
             raise UsageError("--null ends the lines of --files, --paths or --lines: add one of them")
 
@@ -55,10 +56,11 @@ class GrepLines(NamedTuple):
         self.print_each((vault, place) for place in places)
 
     def print_each(self, places: Iterable[tuple[Path, NotePlace]]) -> None:
-        """Print each place, which stands with the folder of its vault.
+        """Prints each place, given with the folder of its vault.
 
-        A program gets a path as the bytes that it is. Without `--null` one with control characters is quoted,
-        else a line break in a name would make a place that nobody found. The text is always free of them.
+        Programs get a path as its raw bytes. Without `--null`, a path with control characters is quoted,
+        because a line break in a name would look like another place. Control characters are removed from the
+        text.
         """
         end = b"\0" if self.null else b"\n"
         plain = sys.stdout.isatty()
@@ -78,8 +80,8 @@ class GrepLines(NamedTuple):
 
 
 def quote_path(path: str) -> str:
-    """The path as git prints it: in quotation marks and with C escapes if it contains a control character or
-    begins with a quotation mark, else as it is."""
+    """Formats a path like git: in quotation marks and with C escapes if it contains a control character or
+    begins with a quotation mark."""
     if not _QUOTED_IF.search(path):
         return path
     return f'"{_ESCAPED.sub(_escape, path)}"'

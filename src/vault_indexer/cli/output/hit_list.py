@@ -1,4 +1,4 @@
-"""What a hit looks like in plain text: its note, the evidence for it, and its places with their text."""
+"""Prints hits as text: the note, the evidence for it, and its places with their text."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import CitationJson, HitJson, SearchAnswerJson, WhyJson
 
 FolderOf = Callable[["HitJson | CitationJson"], Path]
-"""Gives the folder in which the path of a hit begins: that of its vault."""
+"""Returns the folder of the hit's vault, where its path begins."""
 
 _MARK = "bold yellow"
 _WORD = re.compile(r"\w+")
 _STEM = 4
-"""Letters that a word has to share with another form of it."""
+"""The minimum number of letters that two forms of a word share."""
 
 _NEAREST_NOTES = 3
-"""Notes that are listed behind the likely ones, or where none is likely."""
+"""The number of notes listed after the likely ones, or if none is likely."""
 
 _NAMES = ("title", "aliases")
 _TITLE_SHARE = 0.2
-"""From this part of the score by word on, the title is evidence: below, it has words such as "the"."""
+"""The title is evidence from this share of the score by word. Below it, only words such as "the" match."""
 
 _NEAR_RANK = 10
-"""Up to this rank among the chunks nearest in meaning, meaning is evidence: so many hits a search lists."""
+"""Meaning is evidence up to this rank among the nearest chunks, which is the number of hits that a search
+lists."""
 
 _LINK_WEIGHT = 0.2
-"""From this weight on, links to the note say the words of the query; below, they come from other hits."""
+"""Links are evidence from this weight: their text contains words of the query. Below it, they come from other
+hits."""
 
 _EVIDENCE = ("name", "title", "words", "meaning", "links", "changed since")
 _LINE_DIGITS = 4
@@ -44,14 +46,15 @@ _INDENT = _LINE_DIGITS + 2
 
 
 class ShownHits(NamedTuple):
-    """The hits of an answer that are printed: the likely ones, and behind them the nearest of the others."""
+    """The hits to print: the likely ones, followed by the nearest of the others."""
 
     likely: list[HitJson]
     others: list[HitJson]
 
     @classmethod
     def of(cls, answer: SearchAnswerJson, *, nearest: bool) -> ShownHits:
-        """Of the others three notes that have no likely hit; with `nearest` all."""
+        """Selects the other hits: the best one of each of three notes without a likely hit, or with `nearest`
+        all."""
         count = likely_count(answer)
         likely, others = answer["results"][:count], answer["results"][count:]
         if nearest:
@@ -61,19 +64,18 @@ class ShownHits(NamedTuple):
 
 
 def likely_count(answer: SearchAnswerJson) -> int:
-    """How many of the first hits are likely. A daemon of an older version says it by its verdict alone."""
+    """The number of likely hits, which come first. Older daemons only send a verdict."""
     return answer.get("likely", len(answer["results"]) if answer["verdict"] in ("strong", "likely") else 0)
 
 
 def first_notes(hits: Sequence[HitJson]) -> list[HitJson]:
-    """The hits of the first three notes."""
-    notes = list(dict.fromkeys(_note_of(hit) for hit in hits))[:_NEAREST_NOTES]
-    return [hit for hit in hits if _note_of(hit) in notes]
+    """The best hit of each of the first three notes."""
+    return [found[0] for found in _by_note(hits)][:_NEAREST_NOTES]
 
 
 def print_verdict(answer: SearchAnswerJson, shown: Sequence[HitJson]) -> None:
-    """On standard error, before the hits: that none is likely, and which words no note has. Nothing where
-    one is."""
+    """Prints on standard error that no hit is likely, and the words that no note has. Prints nothing if one
+    is."""
     if likely_count(answer):
         return
     missing = missing_words(answer["missing_words"])
@@ -86,13 +88,12 @@ def print_verdict(answer: SearchAnswerJson, shown: Sequence[HitJson]) -> None:
 
 
 def closest(hits: Sequence[HitJson]) -> str:
-    """The heading of hits that do not clearly match."""
     has_words = any({"title", "words", "name"} & set(evidence_of(hit)) for hit in hits)
     return "Closest:" if has_words else "Closest in meaning:"
 
 
 def missing_words(words: Sequence[str]) -> str:
-    """A sentence on the words of a query that no note has; "" without any."""
+    """A sentence about the query words that no note has; "" if there are none."""
     named = ", ".join(f'"{word}"' for word in words)
     return f"No note has the word{'s' if len(words) > 1 else ''} {named}." if words else ""
 
@@ -102,7 +103,7 @@ def sentence(notice: str) -> str:
 
 
 def print_notices(answer: SearchAnswerJson) -> None:
-    """What the index has to say of itself, on standard error, and which words of a match no note has."""
+    """Prints the notices of the index on standard error, and the words of a match that no note has."""
     if likely_count(answer) and (missing := missing_words(answer["missing_words"])):
         note(missing)
     for notice in answer["notices"]:
@@ -110,12 +111,11 @@ def print_notices(answer: SearchAnswerJson) -> None:
 
 
 def print_less_likely() -> None:
-    """The heading of the hits behind the likely ones, on standard output as they are."""
     out().print(text(("Less likely:", "bold")))
 
 
 def print_notes(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
-    """The notes of the hits in their order, each with its evidence and its places, on standard output."""
+    """Prints the notes of the hits in order, each with its evidence and its places."""
     console = out()
     for found in _by_note(hits):
         evidence = {word for hit in found for word in evidence_of(hit)}
@@ -128,10 +128,10 @@ def print_notes(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
 
 
 def print_places(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
-    """Each hit by itself, best first, on one line."""
+    """Prints each hit on one line, best first."""
     console = out()
     for hit in hits:
-        end = f":{hit['line']}" if has_text(hit) else ""
+        end = f":{hit.get('part') or hit['line']}" if has_text(hit) else ""
         path = fitted_path(console, f"{_path(hit)}{end}", console.width // 2)
         copies = f" ({found})" if (found := copies_of(hit)) else ""
         line = text((path, path_style(folder_of(hit), hit["path"])), (f"{copies}  ", "dim"))
@@ -141,24 +141,23 @@ def print_places(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
 
 
 def has_text(hit: HitJson) -> bool:
-    """Whether the text of the file is searched; else its name alone is. A daemon of an older version gives no
-    kind."""
+    """Whether the text of the file is searched, not only its name. Older daemons do not send the kind."""
     return hit.get("kind", "note") not in ("attachment", "base")
 
 
 def vault_prefix(found: HitJson | CitationJson) -> str:
-    """The name of the vault before a path, where several were searched."""
+    """The prefix of a path with the name of the vault, if several vaults were searched."""
     return f"{found['vault']}: " if "vault" in found else ""
 
 
 def copies_of(hit: HitJson) -> str:
-    """How many notes have the same text as that of the hit; "" if none has."""
+    """The number of copies of the hit's text in other notes, in words; "" if there are none."""
     count = len(hit.get("copies", ()))
     return f"and {count} {'copy' if count == 1 else 'copies'}" if count else ""
 
 
 def evidence_of(hit: HitJson) -> list[str]:
-    """What speaks for a hit, in words: those of `_EVIDENCE`."""
+    """The evidence for a hit, in the words of `_EVIDENCE`."""
     found = [] if has_text(hit) else ["name"]
     found += _evidence_of(hit["why"])
     if hit["stale"]:
@@ -169,7 +168,7 @@ def evidence_of(hit: HitJson) -> list[str]:
 def _evidence_of(why: WhyJson) -> list[str]:
     found = []
     keyword, vector, graph = why["keyword"], why["vector"], why["graph"]
-    if keyword and keyword.get("coverage") != 0:  # 0: it has only words such as "the"
+    if keyword and keyword.get("coverage") != 0:  # 0 if only words such as "the" match
         named = sum(keyword["fields"].get(name, 0.0) for name in _NAMES)
         if why["title"] or named >= _TITLE_SHARE * keyword["score"] > 0:
             found.append("title")
@@ -203,10 +202,10 @@ def _path(hit: HitJson) -> str:
 
 def _print_place(console: Console, hit: HitJson) -> None:
     if not has_text(hit):
-        if hit["snippet"]:  # why the note could not be read
+        if hit["snippet"]:  # the reason why the note could not be read
             print_row(console, "", hit["snippet"], "dim", indent=2)
         return
-    line = text((f"{hit['line']:>{_LINE_DIGITS}}  ", "dim"))
+    line = text((f"{hit.get('part') or hit['line']:>{_LINE_DIGITS}}  ", "dim"))
     passage = hit.get("passage")
     if passage and passage["text"]:
         console.print(line)
@@ -218,7 +217,7 @@ def _print_place(console: Console, hit: HitJson) -> None:
 
 
 def _print_indented(console: Console, line: Text) -> None:
-    """Every line indented; wrapped on a terminal, as it is where a program reads."""
+    """Prints every line indented, and wrapped on a terminal."""
     if not console.is_terminal:
         for part in line.plain.split("\n"):
             console.print(text((f"{' ' * _INDENT}{part}".rstrip(), "")))
@@ -229,7 +228,7 @@ def _print_indented(console: Console, line: Text) -> None:
 
 
 def _passage(passage: str, hit: HitJson) -> Text:
-    """The text around a hit, with the words set off that the hit was found by."""
+    """The text around a hit, with the matching words highlighted."""
     shown = lines_text("\n".join(passage.splitlines()))
     keyword = hit["why"]["keyword"]
     marked = [hit["snippet"][start:end] for start, end in hit["marks"]]
@@ -241,7 +240,7 @@ def _passage(passage: str, hit: HitJson) -> Text:
 
 
 def _is_form_of_any(word: str, wanted: Iterable[str]) -> bool:
-    """Whether one is the other, or begins with it: inflected forms are marked as well, as in snippets."""
+    """Whether the word is a form of another one: either begins with the other, as in snippets."""
     return any(
         word == other
         or (min(len(word), len(other)) >= _STEM and (word.startswith(other) or other.startswith(word)))
@@ -258,7 +257,7 @@ def _snippet(hit: HitJson) -> Text:
 
 
 def _first_mark(hit: HitJson) -> tuple[int, int]:
-    """Where the first matched word is in the snippet as it is shown; its beginning without one."""
+    """The span of the first matching word in the printed snippet; (0, 0) if there is none."""
     if not hit["marks"]:
         return 0, 0
     start, end = hit["marks"][0]

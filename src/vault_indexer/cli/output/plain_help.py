@@ -1,7 +1,7 @@
-"""Commands as click runs them: a help without types and bounds, and a query whose words begin with dashes.
+"""Commands whose help omits types and bounds, and whose query may contain words that begin with a dash.
 
-`typer.Typer(cls=...)` and `app.command(cls=...)` take the classes. They use what click has had for years:
-newer versions of typer carry a click of their own.
+The classes are passed as `typer.Typer(cls=...)` and `app.command(cls=...)`. They only use old features of
+click, because newer versions of typer include their own copy of click.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.errors import UsageError
 
 _SHARED = frozenset({"vault", "index_dir", "config", "json", "help"})
-"""The options that stand in the help of `indexer` alone."""
+"""The options that only the help of `indexer` lists."""
 
 _METAVARS = {"int": "N", "integer": "N", "float": "X", "path": "PATH"}
 _GLOBAL_OPTIONS = "Options of every command (--vault, --json, ...): indexer --help"
@@ -32,6 +32,7 @@ EXAMPLES: Mapping[str, str] = {
     "ask": "indexer ask when is the dough ready",
     "related": "indexer related Kitchen/Bread.md",
     "links": 'indexer links "Night sky" --depth 2',
+    "base": 'indexer base Books --view "Reading list"',
     "open": "indexer open",
     "status": "indexer status --json",
     "check": "indexer check --repair",
@@ -47,12 +48,14 @@ EXAMPLES: Mapping[str, str] = {
     "mcp": "indexer mcp --vault work",
     "serve": "indexer serve --vault ~/Notes",
     "embed": "indexer embed --now",
+    "documents": "indexer documents ocr on",
     "pause": "indexer pause --for 2h",
     "resume": "indexer resume",
     "service install": "indexer service install",
     "service uninstall": "indexer service uninstall",
     "service status": "indexer service status",
     "service logs": "indexer service logs --lines 50",
+    "uninstall": "indexer uninstall --dry-run",
     "inspect": "indexer inspect Kitchen/Bread.md",
     "export": "indexer export > notes.jsonl",
     "eval run": "indexer eval run --cases evals/cases",
@@ -65,7 +68,7 @@ EXAMPLES: Mapping[str, str] = {
     "gateway": "indexer gateway vaults --config gateway.toml",
     "completion": 'eval "$(indexer completion bash)"',
 }
-"""An example of each command by its words: for its help, the reference and the man page."""
+"""An example of each command, for its help, the reference and the man page."""
 
 
 class PlainCommand(TyperCommand):
@@ -74,7 +77,6 @@ class PlainCommand(TyperCommand):
         _write_usage(ctx, formatter, ["[OPTIONS]", *map(_argument_name, arguments)])
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write usage, what the command does, and its own arguments and options."""
         arguments = [one for one in self.params if one.param_type_name == "argument"]
         named: list[Any] = [one for one in self.params if one.name not in _SHARED]
         options = [one for one in named if one.param_type_name == "option" and not one.hidden]
@@ -91,7 +93,7 @@ class PlainCommand(TyperCommand):
 
 
 class PlainGroup(TyperGroup):
-    """A command with commands of its own, each on a line of its help."""
+    """A command with subcommands, each on a line of its help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _write_usage(ctx, formatter, ["COMMAND"])
@@ -102,7 +104,6 @@ class PlainGroup(TyperGroup):
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a help, in one line."""
     paragraph = " ".join(text.partition("\n\n")[0].split())
     head, stop, _ = paragraph.partition(". ")
     return f"{head}." if stop else paragraph
@@ -138,7 +139,7 @@ def _option_row(option: Any) -> tuple[str, str]:
 
 
 def _value_name(option: Any) -> str:
-    """What stands for the value of an option; "" for one that takes none."""
+    """The placeholder for the value of an option; "" for a flag."""
     if option.is_flag or getattr(option, "count", False):
         return ""
     if option.metavar:
@@ -149,7 +150,7 @@ def _value_name(option: Any) -> str:
 
 
 def _described(option: Any) -> str:
-    """The help of an option, with its default where that says something: a number above 0."""
+    """The help of an option, with its default if that is a number above 0."""
     described: str = option.help or ""
     default = option.default
     is_number = isinstance(default, int | float) and not isinstance(default, bool)
@@ -158,8 +159,7 @@ def _described(option: Any) -> str:
     return f"{described.rstrip('.')} [{default:g}]."
 
 
-# A query on the command line: a word of it may begin with `-`, which in a query means "without".
-
+# A query on the command line. Its words may begin with `-`, which means "without" in a query.
 
 _STANDARD_INPUT = "-"
 _UNKNOWN_LETTER = re.compile(r"-[A-Za-z]")
@@ -168,13 +168,13 @@ _UNKNOWN_LETTER = re.compile(r"-[A-Za-z]")
 class QueryCommand(PlainCommand):
     """A command whose last argument is a query.
 
-    `-work` and `-tag:x` are words of the query. An option that does not exist is an error, if it is long or a
-    single letter. What follows `--` is never an option.
+    `-work` and `-tag:x` are words of the query. An unknown option is an error if it is long or a single
+    letter. Nothing after `--` is an option.
     """
 
-    # Newer versions of typer carry a click of their own: neither module's types fit all of them.
+    # No type fits: newer versions of typer include their own copy of click.
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As click does, on arguments in which no word of the query can be taken for an option."""
+        """Parses arguments in which no word of the query looks like an option."""
         options = [one for one in self.get_params(ctx) if one.param_type_name == "option"]
         flags = ("is_flag", "count")
         values = {
@@ -191,11 +191,11 @@ class QueryCommand(PlainCommand):
 
 
 def query_last(arguments: Sequence[str], values: Mapping[str, int]) -> list[str]:
-    """The arguments with all options first, then `--`, then the words in their order.
+    """Reorders the arguments: all options, then `--`, then the words in their order.
 
-    `values` gives how many values each option takes. A single dash begins an option only where `values`
-    has it, alone (`-n 5`) or with its number (`-n5`). Raises UsageError for any other single letter: whoever
-    writes `-i` means grep's option, and would get the notes without the word "i".
+    `values` maps each option to its number of values. A single dash begins an option only if `values`
+    contains it, alone (`-n 5`) or with its number (`-n5`). Raises UsageError for any other single letter: a
+    user who types `-i` expects grep's option, but would exclude the word "i".
     """
     options: list[str] = []
     words: list[str] = []
@@ -207,7 +207,7 @@ def query_last(arguments: Sequence[str], values: Mapping[str, int]) -> list[str]
             given = [argument, *islice(rest, values[argument])]
             options.extend(given)
             if len(given) <= values[argument]:
-                return options  # the value is missing: click says so
+                return options  # click reports the missing value
         elif argument.startswith("--") or (argument[:2] in values and argument[2:].isdigit()):
             options.append(argument)
         elif _UNKNOWN_LETTER.fullmatch(argument):
@@ -221,8 +221,8 @@ def query_last(arguments: Sequence[str], values: Mapping[str, int]) -> list[str]
 
 
 def query_text(words: Sequence[str]) -> str:
-    """The query of an argument; `-` alone stands for standard input, of which no more is read than a query
-    may have."""
+    """The query of the arguments; a single `-` reads it from standard input, up to the maximum size of a
+    query."""
     if list(words) != [_STANDARD_INPUT]:
         return " ".join(words)
     return " ".join(sys.stdin.read(MAX_QUERY_BYTES + 1).split())

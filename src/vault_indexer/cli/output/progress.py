@@ -1,4 +1,4 @@
-"""How far a build is: a bar on a terminal, a plain line now and then elsewhere. On standard error."""
+"""Shows the progress of a build on standard error: a bar on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STAGES = {
 
 @contextmanager
 def showing() -> Iterator[Show]:
-    """Something to call with every progress; what it draws ends with the block."""
+    """Yields the function to call with each progress; the drawing ends with the block."""
     if sys.stderr.isatty():
         with Bar() as bar:
             yield bar.show
@@ -42,13 +42,12 @@ def showing() -> Iterator[Show]:
 
 
 class Lines:
-    """A line every two seconds of a build: none for a short one."""
+    """Prints a line every two seconds, so a short build prints none."""
 
     def __init__(self) -> None:
         self._next = _LINE_EVERY_S
 
     def show(self, progress: ProgressJson) -> None:
-        """Print the progress if it is time."""
         if progress["seconds"] < self._next:
             return
         self._next = progress["seconds"] + _LINE_EVERY_S
@@ -56,7 +55,7 @@ class Lines:
 
 
 class Bar:
-    """A live bar, drawn only once there is something to draw."""
+    """A live bar, drawn from the first progress on."""
 
     def __init__(self) -> None:
         from rich.progress import BarColumn, Progress, TextColumn
@@ -89,9 +88,10 @@ class Bar:
 
 
 class CaseProgress:
-    """How far a run of golden cases is: a line on standard error every two seconds, so none for a short one.
+    """Shows the progress of a run of golden cases on standard error: a line every two seconds, none for a
+    short run.
 
-    On a terminal the line stays in place.
+    On a terminal the line is overwritten.
     """
 
     def __init__(self, every_s: float = _LINE_EVERY_S) -> None:
@@ -109,7 +109,6 @@ class CaseProgress:
             styled(sys.stderr).write("\r\x1b[K")
 
     def show(self, done: int, total: int, case: str) -> None:
-        """Print how many cases are done, if it is time."""
         seconds = time.monotonic() - self._started
         if seconds < self._next:
             return
@@ -134,7 +133,7 @@ def stage_in_words(stage: str) -> str:
 
 
 def _rate(progress: ProgressJson) -> str:
-    """Notes a second and the time left at that rate, once there is something to judge by."""
+    """Notes per second and the remaining time, once enough notes are done for an estimate."""
     notes, total, seconds = progress["notes"], progress["total"], progress["seconds"]
     if notes < _NOTES_TO_JUDGE or seconds < 1 or notes >= total:
         return ""
@@ -143,7 +142,7 @@ def _rate(progress: ProgressJson) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them: 0.4 s, 12 s, 3 min 20 s, 1 h 5 min."""
+    """Formats seconds for a person: 0.4 s, 12 s, 3 min 20 s, 1 h 5 min."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)

@@ -1,4 +1,4 @@
-"""What the terminal sees: JSON or text on standard output, progress and notices on standard error."""
+"""Terminal output: JSON or text on standard output, progress and notices on standard error."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _PIPE_WIDTH = 100_000
-"""Columns where there is no terminal: nothing is wrapped for a program that reads lines."""
+"""The width without a terminal: lines for a program are never wrapped."""
 
 
 class TerminalStream:
-    """A standard stream at a terminal: it shows text and line feeds, and nothing that the terminal obeys.
+    """A standard stream at a terminal that removes all control characters except line feeds.
 
-    So no command has to clean what it prints. `styled` is the stream beneath, for rich and for moves of the
-    cursor; callers clean the texts. Everything but writing is done by that stream.
+    Commands need not clean their output. `styled` is the underlying stream, for rich and for cursor
+    movements, whose callers clean the texts. It does everything except writing.
     """
 
     def __init__(self, styled: TextIO) -> None:
@@ -40,7 +40,7 @@ class TerminalStream:
 
 
 def protect_terminal() -> None:
-    """Make each standard stream that is a terminal a `TerminalStream`, once."""
+    """Wraps each standard stream at a terminal in a `TerminalStream`, once."""
     if sys.stdout.isatty():
         sys.stdout = cast("TextIO", TerminalStream(styled(sys.stdout)))
     if sys.stderr.isatty():
@@ -48,12 +48,12 @@ def protect_terminal() -> None:
 
 
 def styled(stream: TextIO) -> TextIO:
-    """The stream that takes the control sequences of this program."""
+    """The stream that accepts the control sequences of this program."""
     return stream.styled if isinstance(stream, TerminalStream) else stream
 
 
 def print_json(data: object) -> None:
-    """Indented for a person at a terminal, one line for a program."""
+    """Prints JSON: indented on a terminal, on one line for a program."""
     styled(sys.stdout).write(json_text(data, indent=2 if sys.stdout.isatty() else None) + "\n")
 
 
@@ -66,15 +66,15 @@ def note(line: str) -> None:
 
 
 def print_warnings(warnings: Iterable[str]) -> None:
-    """What is odd and has no effect, on standard error."""
+    """Prints warnings on standard error."""
     for warning in warnings:
         note(f"Warning: {warning}")
 
 
 class PlainText:
-    """What a row is made of where no styles are shown, with the methods of rich's Text that rows use.
+    """An unstyled row, with the methods of rich's Text that rows use.
 
-    To import rich takes 20 ms, as long as all else that a search through the daemon does.
+    Importing rich takes 20 ms, as long as the rest of a search through the daemon.
     """
 
     def __init__(self, plain: str) -> None:
@@ -109,7 +109,7 @@ class PlainText:
         self.plain = self.plain.rstrip()
 
     def stylize(self, *_: object) -> None:
-        """Nothing: no style is shown."""
+        """Does nothing, because styles are not shown."""
 
     def truncate(self, width: int, **_: object) -> None:
         if self.cell_len > width:
@@ -117,8 +117,8 @@ class PlainText:
 
 
 class PlainConsole:
-    """Standard output that a program reads: lines are neither styled nor wrapped. Printing raises
-    BrokenPipeError where nobody reads any more."""
+    """Standard output for a program: lines are neither styled nor wrapped. Printing raises BrokenPipeError if
+    the reader has exited."""
 
     is_terminal = False
     width = _PIPE_WIDTH
@@ -128,24 +128,24 @@ class PlainConsole:
 
 
 def _is_styled() -> bool:
-    """Whether rich shows styles on standard output: on a terminal, and where a variable asks for them."""
+    """Whether rich styles standard output: on a terminal, or if a variable requests it."""
     forced = ("FORCE_COLOR", "TTY_COMPATIBLE")
     return sys.stdout.isatty() or any(os.environ.get(name) for name in forced)
 
 
 def out() -> Console:
-    """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe."""
+    """Standard output: coloured and as wide as the terminal; plain and never wrapped in a pipe."""
     if not _is_styled():
         return cast("Console", PlainConsole())
     from rich.console import Console
 
     class Output(Console):
         def on_broken_pipe(self) -> None:
-            """rich would end the process with status 1, which means "nothing found"."""
+            """Prevents rich from exiting with status 1, which means "nothing found"."""
             raise BrokenPipeError
 
         def print(self, *lines: Any, **options: Any) -> None:
-            """A line that is not wrapped here is wrapped by the terminal: nothing of it is cut."""
+            """Lets the terminal wrap a line that is not wrapped here, so that nothing is cut."""
             if options.get("no_wrap"):
                 options.update(overflow="ignore", crop=False)
             super().print(*lines, **options)
@@ -161,7 +161,7 @@ def err() -> Console:
 
 
 def text(*parts: tuple[str, str]) -> Text:
-    """A line of texts with their styles, without what a terminal would obey."""
+    """A line of styled texts, without control characters."""
     if not _is_styled():
         return cast("Text", PlainText("".join(clean(content) for content, _ in parts)))
     from rich.text import Text
@@ -170,7 +170,7 @@ def text(*parts: tuple[str, str]) -> Text:
 
 
 def lines_text(lines: str) -> Text:
-    """Several lines without styles, each as `text` takes it."""
+    """Several unstyled lines, without control characters."""
     cleaned = clean_lines(lines)
     if not _is_styled():
         return cast("Text", PlainText(cleaned))

@@ -30,7 +30,7 @@ def _template(value: str) -> str:
     except ValueError as error:
         raise ValueError(f"a template whose braces match: {error}") from error
     if value and (names - {"document_text", "chunk_text"} or "chunk_text" not in names):
-        raise ValueError("a template with {chunk_text}, and {document_text} if you like, and no other name")
+        raise ValueError("a template with {chunk_text}, optionally {document_text}, and no other name")
     return value
 
 
@@ -40,45 +40,31 @@ class ContextualOptions(Options):
     `granularity = "chunk"`.
     """
 
-    granularity: Literal["none", "section", "paragraph", "chunk"] = Field(
-        default="none", description="which part of a note gets its own preamble; none asks no model"
-    )
-    group_by: Annotated[str, Field(max_length=500)] = Field(
-        default="",
-        description='"module:function", or an entry point of the group vault_indexer.groupers: it gets a '
-        "chunk and returns a key, and chunks with equal keys share a preamble; with None a chunk has none",
-    )
-    system_prompt: Annotated[str, Field(max_length=4000)] = Field(
-        default="", description="instructions at the very beginning of each prompt"
-    )
-    user_template: Annotated[str, Field(max_length=4000), AfterValidator(_template)] = Field(
-        default="",
-        description="prompt that replaces the built-in one, with {document_text} and {chunk_text}; put the "
-        "document first, because providers cache a beginning that stays the same",
-    )
-    max_document_chars: Annotated[int, Field(ge=0, le=10_000_000), Unit("characters")] = Field(
-        default=4000,
-        description="a note up to this size is in the prompt as a whole, a longer one in part",
-    )
-    max_tokens: Annotated[int, Field(ge=1, le=10_000), Unit("tokens")] = Field(
-        default=160, description="largest number of tokens in an answer"
-    )
-    max_workers: Annotated[int, Field(ge=1, le=64), Unit("requests")] = Field(
-        default=8,
-        description="largest number of questions at once, of all processes that split notes for a daemon",
-    )
-    num_retries: Annotated[int, Field(ge=0, le=10), Unit("requests")] = Field(
-        default=2, description="how often a question is repeated after a transient error"
-    )
-    keep_on_failure: bool = Field(
-        default=True,
-        description="keep a chunk without a preamble if the model does not answer; with false the "
-        "chunk is left out of the index, and a note without any other chunk is skipped",
-    )
-    max_api_calls: Calls = Field(
-        default=50, description="largest number of preambles per note; further chunks have none"
-    )
-    timeout_s: Seconds = Field(default=60.0, description="time after which a question is cancelled")
+    granularity: Literal["none", "section", "paragraph", "chunk"] = "none"
+    """Which part of a note gets its own preamble; none calls no model."""
+    group_by: Annotated[str, Field(max_length=500)] = ""
+    """"module:function", or an entry point of the group vault_indexer.groupers, that returns a key for a
+    chunk: chunks with equal keys share a preamble, and the key None means none."""
+    system_prompt: Annotated[str, Field(max_length=4000)] = ""
+    """Instructions at the very beginning of each prompt."""
+    user_template: Annotated[str, Field(max_length=4000), AfterValidator(_template)] = ""
+    """Prompt that replaces the built-in one, with {document_text} (best first, as providers cache equal
+    beginnings) and {chunk_text}."""
+    max_document_chars: Annotated[int, Field(ge=0, le=10_000_000), Unit("characters")] = 4000
+    """A note up to this size is sent whole in the prompt, a longer one in part."""
+    max_tokens: Annotated[int, Field(ge=1, le=10_000), Unit("tokens")] = 160
+    """Largest number of tokens in an answer."""
+    max_workers: Annotated[int, Field(ge=1, le=64), Unit("requests")] = 8
+    """Largest number of questions at once, of all processes together."""
+    num_retries: Annotated[int, Field(ge=0, le=10), Unit("requests")] = 2
+    """How often a question is repeated after a transient error."""
+    keep_on_failure: bool = True
+    """Keep a chunk without a preamble if the model does not answer; with false it is left out of the
+    index."""
+    max_api_calls: Calls = 50
+    """Largest number of preambles per note; further chunks have none."""
+    timeout_s: Seconds = 60.0
+    """Time after which a question is cancelled."""
 
     @model_validator(mode="after")
     def _groups_need_preambles(self) -> Self:
@@ -96,12 +82,10 @@ class ChunkingRule(Options):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    paths: Annotated[tuple[Glob, ...], Field(min_length=1), Trust.VAULT] = Field(
-        description='glob patterns of vault paths: "Journal/**", "*.canvas"'
-    )
-    strategy: Annotated[StrategyName | None, Trust.NAME] = Field(
-        default=None, description="strategy for these notes"
-    )
+    paths: Annotated[tuple[Glob, ...], Field(min_length=1), Trust.VAULT]
+    """Glob patterns of vault paths: "Journal/**", "*.canvas"."""
+    strategy: Annotated[StrategyName | None, Trust.NAME] = None
+    """Strategy for these notes."""
 
     @property
     def choice(self) -> dict[str, object]:
@@ -137,12 +121,9 @@ class ChunkingSettings(StrategyTables):
         tuple[ChunkingRule, ...],
         Allowed("a list; each a table with paths, and a strategy, options of a strategy, or both"),
         Trust.NAME,
-    ] = Field(
-        default=(),
-        description="other strategies or options for some notes; the first rule that matches counts. "
-        "Write them as one list, such as \"[{ paths = ['Journal/**'], strategy = 'paragraph', "
-        'max_chars = 1000 }]", or as tables "[[chunking.rules]]"',
-    )
+    ] = ()
+    """Other strategies or options for some notes, as tables "[[chunking.rules]]"; the first matching rule
+    applies."""
 
     @property
     def asks_model(self) -> bool:
@@ -172,7 +153,8 @@ class ChunkingSettings(StrategyTables):
                     found = error.errors(include_url=False)[0]
                     key = ".".join(str(part) for part in found["loc"])
                     is_unknown = found["type"] == "extra_forbidden"
-                    fault = f"has no option {key}" if is_unknown else f"takes no {found['input']!r} as {key}"
+                    wrong_value = f"does not accept {found['input']!r} as {key}"
+                    fault = f"has no option {key}" if is_unknown else wrong_value
                     reason = f"the rule for {rule.paths[0]} names no strategy, and the chosen one {fault}"
                     raise DisagreementError(reason, "rules", "strategy") from error
         return self

@@ -19,13 +19,6 @@ from vault_indexer.config.fields import DisagreementError, Table, Trust, Unit
 
 
 SizeUnit = Literal["words", "tokens", "characters"]
-TokenizerName = Annotated[
-    str,
-    Field(
-        description='the path of a tokenizer.json, "tiktoken:NAME", or "module:function"; empty means the'
-        " tokenizer of the embedding model"
-    ),
-]
 
 # The upper bounds only keep a slip of the pen from being taken for a size.
 Size = Annotated[int, Field(ge=1, le=1_000_000), Unit("size_unit")]
@@ -104,23 +97,14 @@ class HeaderBasedOptions(VaultOptions):
     the default of another size, that default gives way.
     """
 
-    min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = Field(
-        default=200,
-        description="smaller neighbouring sections are merged until they have this size. A heading with "
-        "one line is hard to find by meaning",
-    )
-    max_chunk_chars: Annotated[int, Field(ge=50, le=1_000_000), Unit("characters")] = Field(
-        default=1500,
-        description="longer sections are split, between blocks where possible. A long text has no clear "
-        "meaning",
-    )
-    overlap_chars: Annotated[int, Field(ge=0, le=10_000), Unit("characters")] = Field(
-        default=50,
-        description="length of the text that each piece of a split section repeats from the piece before it",
-    )
-    include_parent_headers: bool = Field(
-        default=True, description="write the headings above a chunk in front of its text"
-    )
+    min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = 200
+    """Smaller neighbouring sections are merged until they have this size."""
+    max_chunk_chars: Annotated[int, Field(ge=50, le=1_000_000), Unit("characters")] = 1500
+    """Longer sections are split, between blocks where possible."""
+    overlap_chars: Annotated[int, Field(ge=0, le=10_000), Unit("characters")] = 50
+    """Length of the text that a piece of a section repeats from the piece before."""
+    include_parent_headers: bool = True
+    """Write the headings above a chunk in front of its text."""
 
     @model_validator(mode="before")
     @classmethod
@@ -156,33 +140,28 @@ class MarkdownOptions(VaultOptions):
     below = (("min_chunk_size", "max_chunk_size"),)
     overlaps = (("overlap", "max_chunk_size"),)
 
-    max_chunk_size: Size = Field(default=250, description="longer sections are split between blocks")
-    min_chunk_size: Share = Field(default=30, description="smaller neighbouring chunks are joined")
-    size_unit: SizeUnit = Field(default="words", description="what the sizes count")
-    header_levels: tuple[Annotated[int, Field(ge=1, le=6)], ...] = Field(
-        default=(1, 2, 3, 4, 5, 6),
-        description="levels of the headings that begin a chunk; an empty list means all",
-    )
-    respect_code_blocks: bool = Field(
-        default=True, description="split a code block only if it is longer than a chunk"
-    )
-    respect_lists: bool = Field(default=True, description="split a list only if it is longer than a chunk")
-    respect_tables: bool = Field(default=True, description="split a table only if it is longer than a chunk")
-    respect_blockquotes: bool = Field(
-        default=True, description="split a quote only if it is longer than a chunk"
-    )
-    include_header_context: bool = Field(
-        default=True, description="write the headings above a chunk into the chunk"
-    )
-    header_context_format: Literal["full", "breadcrumb", "prefix"] = Field(
-        default="breadcrumb",
-        description="how headings are written: full as Markdown, breadcrumb in one line, prefix in "
-        "the metadata only",
-    )
-    overlap: Share = Field(
-        default=0,
-        description="length of the text that each piece of a split section repeats from the piece before it",
-    )
+    max_chunk_size: Size = 250
+    """Longer sections are split between blocks."""
+    min_chunk_size: Share = 30
+    """Smaller neighbouring chunks are joined."""
+    size_unit: SizeUnit = "words"
+    """Unit of the sizes."""
+    header_levels: tuple[Annotated[int, Field(ge=1, le=6)], ...] = (1, 2, 3, 4, 5, 6)
+    """Levels of the headings that begin a chunk; empty means all."""
+    respect_code_blocks: bool = True
+    """Split a code block only if it is longer than a chunk."""
+    respect_lists: bool = True
+    """Split a list only if it is longer than a chunk."""
+    respect_tables: bool = True
+    """Split a table only if it is longer than a chunk."""
+    respect_blockquotes: bool = True
+    """Split a quote only if it is longer than a chunk."""
+    include_header_context: bool = True
+    """Write the headings above a chunk into the chunk."""
+    header_context_format: Literal["full", "breadcrumb", "prefix"] = "breadcrumb"
+    """How they are written: full as Markdown, breadcrumb in one line, prefix in the metadata only."""
+    overlap: Share = 0
+    """Length of the text that a piece of a section repeats from the piece before."""
 
 
 class ParagraphOptions(VaultOptions):
@@ -190,12 +169,12 @@ class ParagraphOptions(VaultOptions):
 
     below = (("min_chars", "max_chars"),)
 
-    max_chars: Chars = Field(default=1500, description="longer paragraphs are split at sentences")
-    min_chars: SomeChars = Field(
-        default=80,
-        description="shorter paragraphs are joined until they have this length and end with a sentence",
-    )
-    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
+    max_chars: Chars = 1500
+    """Longer paragraphs are split at sentences."""
+    min_chars: SomeChars = 80
+    """Shorter paragraphs are joined until they have this length and end with a sentence."""
+    size_unit: SizeUnit = "characters"
+    """Unit of the sizes."""
 
 
 class WordOptions(VaultOptions):
@@ -203,11 +182,12 @@ class WordOptions(VaultOptions):
 
     overlaps = (("chunk_overlap", "chunk_size"),)
 
-    chunk_size: Words = Field(default=200, description="size of a chunk, including the overlap")
-    chunk_overlap: SomeWords = Field(
-        default=40, description="length of the text repeated from the chunk before"
-    )
-    word_pattern: Pattern = Field(default=r"\S+", description="regular expression that matches one word")
+    chunk_size: Words = 200
+    """Size of a chunk, including the overlap."""
+    chunk_overlap: SomeWords = 40
+    """Length of the text repeated from the chunk before."""
+    word_pattern: Pattern = r"\S+"
+    """Regular expression that matches one word."""
 
 
 class TokenOptions(VaultOptions):
@@ -215,19 +195,17 @@ class TokenOptions(VaultOptions):
 
     overlaps = (("overlap_tokens", "max_tokens"),)
 
-    max_tokens: Tokens = Field(default=512, description="size of a chunk, including the overlap")
-    overlap_tokens: SomeTokens = Field(
-        default=50, description="length of the text repeated from the chunk before"
-    )
-    tokenizer: TokenizerName = ""
-    overflow: Literal["split", "truncate"] = Field(
-        default="split",
-        description="what happens to a longer note: split keeps all of it, truncate keeps the first "
-        "max_tokens and drops the rest",
-    )
-    preserve_sentences: bool = Field(
-        default=True, description="end chunks at the end of a sentence where possible"
-    )
+    max_tokens: Tokens = 512
+    """Size of a chunk, including the overlap."""
+    overlap_tokens: SomeTokens = 50
+    """Length of the text repeated from the chunk before."""
+    tokenizer: str = ""
+    """Path of a tokenizer.json, "tiktoken:NAME" or "module:function"; empty means that of the embedding
+    model."""
+    overflow: Literal["split", "truncate"] = "split"
+    """For a longer note, split keeps all of it, truncate only the first max_tokens."""
+    preserve_sentences: bool = True
+    """End chunks at the end of a sentence where possible."""
 
 
 class RecursiveOptions(VaultOptions):
@@ -235,36 +213,29 @@ class RecursiveOptions(VaultOptions):
 
     overlaps = (("chunk_overlap", "chunk_size"),)
 
-    chunk_size: Chars = Field(default=1000, description="size of a chunk, including the overlap")
-    chunk_overlap: SomeChars = Field(
-        default=200, description="largest length of the text repeated from the chunk before"
-    )
-    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
+    chunk_size: Chars = 1000
+    """Size of a chunk, including the overlap."""
+    chunk_overlap: SomeChars = 200
+    """Largest length of the text repeated from the chunk before."""
+    size_unit: SizeUnit = "characters"
+    """Unit of the sizes."""
     separators: Annotated[
         tuple[Annotated[str, Field(max_length=100)], ...], Field(min_length=1), Trust.VAULT
-    ] = Field(
-        default=("\n\n", "\n", ". ", "! ", "? ", " ", ""),
-        description="texts to split at, in the order in which they are tried; an empty one splits anywhere",
-    )
-    keep_separator: bool = Field(
-        default=True, description="keep the separator at a split; with false it belongs to no chunk"
-    )
-    separator_position: Literal["start", "end"] = Field(
-        default="end",
-        description="where a separator goes: start, to the text after it; end, to the text before it",
-    )
+    ] = ("\n\n", "\n", ". ", "! ", "? ", " ", "")
+    """Texts to split at, in the order of trial; an empty one splits anywhere."""
+    keep_separator: bool = True
+    """Keep the separator at a split."""
+    separator_position: Literal["start", "end"] = "end"
+    """start puts a separator at the start of the text after it, end at the end of the text before it."""
 
 
 class OverlapOptions(VaultOptions):
     """How much a chunk repeats from the chunk before."""
 
-    mode: Literal["sentence", "words", "characters", "tokens", "percentage"] = Field(
-        default="sentence",
-        description="what value counts: sentences, words, characters, tokens, or percent of the chunk before",
-    )
-    value: Annotated[int, Field(ge=0, le=1000), Unit("mode")] = Field(
-        default=0, description="how much of the chunk before is repeated; 0 repeats nothing"
-    )
+    mode: Literal["sentence", "words", "characters", "tokens", "percentage"] = "sentence"
+    """Unit of value; percentage is of the chunk before."""
+    value: Annotated[int, Field(ge=0, le=1000), Unit("mode")] = 0
+    """How much of the chunk before is repeated."""
 
     @model_validator(mode="after")
     def _percentage_is_one(self) -> Self:
@@ -278,28 +249,21 @@ class BoundaryOptions(VaultOptions):
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
-    split_on: Literal["paragraph", "sentence", "section"] = Field(
-        default="paragraph", description="what begins a unit"
-    )
-    max_chunk_size: Size = Field(
-        default=1000, description="units are packed up to this size; longer ones are split into smaller units"
-    )
-    min_chunk_size: Share = Field(
-        default=200, description="smaller chunks are joined to a neighbour if merge_small_chunks is true"
-    )
-    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
+    split_on: Literal["paragraph", "sentence", "section"] = "paragraph"
+    """What begins a unit."""
+    max_chunk_size: Size = 1000
+    """Units are packed up to this size; longer ones are split into smaller units."""
+    min_chunk_size: Share = 200
+    """Smaller chunks are joined to a neighbour, with merge_small_chunks."""
+    size_unit: SizeUnit = "characters"
+    """Unit of the sizes."""
     overlap: OverlapOptions = OverlapOptions()
-    merge_small_chunks: bool = Field(
-        default=True,
-        description="pack units up to max_chunk_size. With false each unit, such as a line of a log, is its "
-        "own chunk",
-    )
-    patterns: Annotated[tuple[Pattern, ...], Field(max_length=20)] = Field(
-        default=(), description="regular expressions; a line that matches also begins a unit"
-    )
-    replace_patterns: bool = Field(
-        default=False, description="only lines that match patterns begin units, and split_on does not count"
-    )
+    merge_small_chunks: bool = True
+    """Pack units up to max_chunk_size; with false each unit, such as a line of a log, is a chunk."""
+    patterns: Annotated[tuple[Pattern, ...], Field(max_length=20)] = ()
+    """Regular expressions of lines that also begin a unit."""
+    replace_patterns: bool = False
+    """Only lines that match patterns begin units."""
 
     @model_validator(mode="after")
     def _patterns_replace(self) -> Self:
@@ -313,28 +277,20 @@ class DiscourseOptions(VaultOptions):
 
     below = (("min_chars", "max_chars"),)
 
-    max_chars: Chars = Field(default=1500, description="largest size of a chunk")
-    min_chars: SomeChars = Field(
-        default=300, description="a conclusion ends a chunk that has at least this size"
-    )
-    continuation_overflow: Annotated[float, Field(ge=0, le=1), Unit("share")] = Field(
-        default=0.30, description="share of max_chars by which a continuation may make a chunk longer"
-    )
-    max_continuation_merges: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = Field(
-        default=2,
-        description="largest number of continuations joined in a row; the next one begins a chunk, whatever "
-        "its size",
-    )
-    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2,3})$"), Trust.VAULT] = Field(
-        default="auto",
-        description="two-letter code of the language; auto takes it from the note or detects it",
-    )
-    markers_dir: Annotated[str, Field(max_length=500)] = Field(
-        default="",
-        description="a folder of files such as en.toml, each with the lists continuation, conclusion and "
-        "common; they add languages, or replace those that are built in",
-    )
-    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
+    max_chars: Chars = 1500
+    """Largest size of a chunk."""
+    min_chars: SomeChars = 300
+    """A conclusion ends a chunk that has at least this size."""
+    continuation_overflow: Annotated[float, Field(ge=0, le=1), Unit("share")] = 0.30
+    """Share of max_chars by which a continuation may extend a chunk."""
+    max_continuation_merges: Annotated[int, Field(ge=0, le=100), Unit("paragraphs")] = 2
+    """Largest number of continuations joined in a row."""
+    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2,3})$"), Trust.VAULT] = "auto"
+    """Two-letter code of the language; auto uses that of the note or detects it."""
+    markers_dir: Annotated[str, Field(max_length=500)] = ""
+    """Folder of files such as fi.toml that add or replace languages."""
+    size_unit: SizeUnit = "characters"
+    """Unit of the sizes."""
 
 
 class SemanticOptions(VaultOptions):
@@ -342,47 +298,41 @@ class SemanticOptions(VaultOptions):
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
-    mode: Literal["breakpoint", "cluster"] = Field(
-        default="cluster",
-        description="how splits are found: breakpoint splits where neighbours differ most, cluster finds "
-        "the best division of the whole note",
-    )
-    max_chunk_size: Chars = Field(
-        default=1200, description="largest size of a chunk; the mean is about half of it"
-    )
-    min_chunk_size: SomeChars = Field(default=100, description="smaller chunks are joined (mode breakpoint)")
-    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
-    threshold: Annotated[float, Field(ge=0, le=100), Unit("percentile")] = Field(
-        default=90.0, description="a distance between neighbours above this begins a chunk (mode breakpoint)"
-    )
-    buffer_sentences: Annotated[int, Field(ge=0, le=10), Unit("sentences")] = Field(
-        default=1,
-        description="number of sentences on each side that are embedded with a sentence (mode breakpoint)",
-    )
-    segment_chars: Annotated[int, Field(ge=20, le=10_000), Unit("size_unit")] = Field(
-        default=150,
-        description="short sentences are joined up to this size, at most a third of max_chunk_size "
-        "(mode cluster)",
-    )
+    mode: Literal["breakpoint", "cluster"] = "cluster"
+    """breakpoint splits where neighbours differ most, cluster finds the best division of the whole note."""
+    max_chunk_size: Chars = 1200
+    """Largest size of a chunk; the mean is about half of it."""
+    min_chunk_size: SomeChars = 100
+    """Smaller chunks are joined (mode breakpoint)."""
+    size_unit: SizeUnit = "characters"
+    """Unit of the sizes."""
+    threshold: Annotated[float, Field(ge=0, le=100), Unit("percentile")] = 90.0
+    """A distance between neighbours above this begins a chunk (mode breakpoint)."""
+    buffer_sentences: Annotated[int, Field(ge=0, le=10), Unit("sentences")] = 1
+    """Sentences on each side that are embedded with a sentence (mode breakpoint)."""
+    segment_chars: Annotated[int, Field(ge=20, le=10_000), Unit("size_unit")] = 150
+    """Short sentences are joined up to this size, at most a third of max_chunk_size (mode cluster)."""
 
 
 class HierarchicalOptions(VaultOptions):
-    """Small child chunks are searched, and each knows its large parent chunk. For answers that need
+    """Small child chunks are searched, and each belongs to a large parent chunk. For answers that need
     context.
     """
 
     overlaps = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
 
-    parent_size: Size = Field(default=400, description="size of a parent, including the overlap")
-    child_size: Size = Field(default=100, description="size of a child, including the overlap")
-    child_overlap: Share = Field(default=0, description="length of the text repeated from the child before")
-    parent_overlap: Share = Field(default=0, description="length of the text repeated from the parent before")
-    size_unit: SizeUnit = Field(default="words", description="what the sizes count")
-    embed_both: bool = Field(
-        default=False,
-        description="find parents, too; with false they take part in no ranking, neither by meaning nor by "
-        "word, and are only read beside their children",
-    )
+    parent_size: Size = 400
+    """Size of a parent, including the overlap."""
+    child_size: Size = 100
+    """Size of a child, including the overlap."""
+    child_overlap: Share = 0
+    """Length of the text repeated from the child before."""
+    parent_overlap: Share = 0
+    """Length of the text repeated from the parent before."""
+    size_unit: SizeUnit = "words"
+    """Unit of the sizes."""
+    embed_both: bool = False
+    """Also find parents; with false they are only read together with their children."""
 
     @model_validator(mode="after")
     def _children_fit(self) -> Self:
@@ -396,14 +346,15 @@ class ParentChildOptions(VaultOptions):
 
     below = (("min_child_tokens", "max_child_tokens"),)
 
-    max_child_tokens: Tokens = Field(default=400, description="longer paragraphs are split at sentences")
-    min_child_tokens: SomeTokens = Field(
-        default=0, description="smaller paragraphs are joined to the next paragraph of their section"
-    )
-    size_unit: SizeUnit = Field(
-        default="tokens", description="what the sizes count, whatever their names say"
-    )
-    tokenizer: TokenizerName = ""
+    max_child_tokens: Tokens = 400
+    """Longer paragraphs are split at sentences."""
+    min_child_tokens: SomeTokens = 0
+    """Smaller paragraphs are joined to the next of their section."""
+    size_unit: SizeUnit = "tokens"
+    """Unit of the sizes, whatever their names say."""
+    tokenizer: str = ""
+    """Path of a tokenizer.json, "tiktoken:NAME" or "module:function"; empty means that of the embedding
+    model."""
 
 
 class CodeOptions(VaultOptions):
@@ -411,30 +362,26 @@ class CodeOptions(VaultOptions):
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
-    max_chunk_size: Chars = Field(default=1500, description="longer functions are split between lines")
-    min_chunk_size: SomeChars = Field(default=100, description="smaller neighbouring chunks are joined")
-    size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
-    language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$"), Trust.VAULT] = Field(
-        default="auto",
-        description="language of code blocks that name none; auto guesses it, and takes that of a source "
-        "file from its suffix",
-    )
-    split_on_functions: bool = Field(
-        default=True, description="begin a chunk at each function; with false only the size counts"
-    )
-    split_on_classes: bool = Field(
-        default=True, description="begin a chunk at each class; with false only the size counts"
-    )
-    include_imports: bool = Field(default=False, description="write the imports in front of every chunk")
-    include_class_context: bool = Field(
-        default=True, description="write the first line of a class in front of its parts"
-    )
-    include_docstrings: bool = Field(
-        default=True, description="keep the comments above a function in the chunk of the function"
-    )
-    preserve_code_blocks: bool = Field(
-        default=True, description="keep a fenced block as one chunk if it is not too long"
-    )
+    max_chunk_size: Chars = 1500
+    """Longer functions are split between lines."""
+    min_chunk_size: SomeChars = 100
+    """Smaller neighbouring chunks are joined."""
+    size_unit: SizeUnit = "characters"
+    """Unit of the sizes."""
+    language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$"), Trust.VAULT] = "auto"
+    """Language of code blocks that name none; auto guesses it."""
+    split_on_functions: bool = True
+    """Begin a chunk at each function."""
+    split_on_classes: bool = True
+    """Begin a chunk at each class."""
+    include_imports: bool = False
+    """Write the imports in front of every chunk."""
+    include_class_context: bool = True
+    """Write the first line of a class in front of its parts."""
+    include_docstrings: bool = True
+    """Keep the comments above a function with it."""
+    preserve_code_blocks: bool = True
+    """Keep a fenced block as one chunk if it is not too long."""
 
 
 class LlmChunkingOptions(Options):
@@ -443,16 +390,12 @@ class LlmChunkingOptions(Options):
     needs_llm: ClassVar[bool] = True
     starts_from: ClassVar[str | None] = "discourse"
 
-    strict: bool = Field(
-        default=False,
-        description="skip a note if an answer cannot be used, and report it; with false it is split by "
-        "discourse alone",
-    )
-    max_api_calls: Calls = Field(
-        default=8,
-        description="largest number of questions per note; the rest of the note is split by discourse alone",
-    )
-    timeout_s: Seconds = Field(default=60.0, description="time after which a question is cancelled")
+    strict: bool = False
+    """Skip and report a note if an answer cannot be used; with false, discourse splits it."""
+    max_api_calls: Calls = 8
+    """Largest number of questions per note; discourse splits the rest."""
+    timeout_s: Seconds = 60.0
+    """Time after which a question is cancelled."""
 
 
 class AgenticOptions(Options):
@@ -462,35 +405,23 @@ class AgenticOptions(Options):
 
     needs_llm: ClassVar[bool] = True
 
-    mode: Annotated[Literal["split", "summarize", "hybrid"], Trust.VAULT] = Field(
-        default="split",
-        description="what the model does: split sets boundaries, summarize writes summaries, hybrid "
-        "does both",
-    )
-    target_chunk_size: Annotated[int, Field(ge=100, le=1_000_000), Unit("characters"), Trust.VAULT] = Field(
-        default=1000,
-        description="chunk size that the model is asked for; no chunk is more than twice as long",
-    )
-    max_api_calls: Calls = Field(
-        default=8,
-        description="largest number of questions per note; the rest of the note is split by boundary",
-    )
-    timeout_s: Seconds = Field(default=60.0, description="time after which a question is cancelled")
-    prompt: Annotated[str, Field(max_length=4000)] = Field(
-        default="",
-        description="instructions that replace the built-in ones; the text and the answer format are "
-        "added to them",
-    )
+    mode: Annotated[Literal["split", "summarize", "hybrid"], Trust.VAULT] = "split"
+    """split sets boundaries, summarize writes summaries, hybrid does both."""
+    target_chunk_size: Annotated[int, Field(ge=100, le=1_000_000), Unit("characters"), Trust.VAULT] = 1000
+    """Chunk size requested from the model; no chunk is over twice as long."""
+    max_api_calls: Calls = 8
+    """Largest number of questions per note; boundary splits the rest."""
+    timeout_s: Seconds = 60.0
+    """Time after which a question is cancelled."""
+    prompt: Annotated[str, Field(max_length=4000)] = ""
+    """Instructions that replace the built-in ones; text and answer format are added."""
 
 
 class CustomOptions(Options):
     """Your own function splits the notes: it gets the parsed note and yields spans of its text."""
 
-    function: Annotated[str, Field(max_length=500)] = Field(
-        default="",
-        description='"module:function", or the name of an entry point that an installed package has in '
-        "the group vault_indexer.chunkers",
-    )
+    function: Annotated[str, Field(max_length=500)] = ""
+    """"module:function", or an entry point of the group vault_indexer.chunkers."""
 
 
 StrategyName = Literal[
@@ -516,11 +447,8 @@ StrategyName = Literal[
 class StrategyTables(HeaderBasedOptions):
     """The strategy, and a table of options for each strategy but the default one, which has none."""
 
-    strategy: Annotated[StrategyName, Trust.NAME] = Field(
-        default="header_based",
-        description="how notes are split into chunks; none keeps each note whole. The options of a "
-        "strategy are in its own table below, or here beside its name",
-    )
+    strategy: Annotated[StrategyName, Trust.NAME] = "header_based"
+    """How notes are split into chunks; none keeps each note whole."""
     markdown: MarkdownOptions = MarkdownOptions()
     paragraph: ParagraphOptions = ParagraphOptions()
     word: WordOptions = WordOptions()

@@ -12,8 +12,7 @@ from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, Work
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.derived import CompactionJob, DerivedIndices, MergeJob
-from vault_indexer.index.workers.job import Failed, JobWorker
-from vault_indexer.index.workers.pool import Worker, WorkerPool
+from vault_indexer.index.workers.pool import Failed, JobWorker, Worker, WorkerPool
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.system import ProcessLimits
@@ -61,7 +60,7 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
         current.writer.derived.adopt_base(result)
 
     def fail(self, _current: OpenGeneration, _job: CompactionJob, reason: str) -> None:
-        log.info("vectors could not be compacted, and will be later: %s", reason)
+        log.info("vector compaction failed, will retry: %s", reason)
         self._retry.record_failure()
 
 
@@ -79,6 +78,7 @@ class _Compaction(Work[CompactionJob, Failed | None]):
             done = super().result()
             if done is None or done[1] is not None:
                 return done
+            # The memory of the process is needed for loading what it has written.
             self.pool.close()
             self._loading = _Loading(self._load)
         return None if self._loading.is_alive() else (self.job, self._loading.outcome)
@@ -135,14 +135,16 @@ class MergeTask(UpkeepTask[MergeJob, None]):
     def next_work(self, current: OpenGeneration) -> NextWork:
         if self._clock() < self._rested_at or not self._retry.is_due:
             return None
+        # The pause has come, so a later series of edits counts from its own beginning.
         self._restless_since = None
         if not current.writer.derived.needs_merge:
             return None
         return Work(self._pool, MergeJob(current.generation))
 
     def accept(self, current: OpenGeneration, _job: MergeJob, _result: None) -> None:
+        # The process has committed the merge; searches use it from here on.
         current.writer.derived.publish()
 
     def fail(self, _current: OpenGeneration, _job: MergeJob, reason: str) -> None:
-        log.info("keyword segments could not be merged, and will be later: %s", reason)
+        log.info("merging keyword segments failed, will retry: %s", reason)
         self._retry.record_failure()

@@ -12,7 +12,6 @@ from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, spare_work
 from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.pool import Slots
-from vault_indexer.store import SnapshotHolder
 
 log = logging.getLogger("vault_indexer.daemon")
 
@@ -66,6 +65,7 @@ class PortionTask(UpkeepTask[EmbedJob, Embedded]):
     def fail(self, current: OpenGeneration, job: EmbedJob, reason: str) -> None:
         self.fault = f"{self.what}, will retry: {reason}"
         log.warning("%s", self.fault)
+        # By the job and not by `size`: the last portion may have been smaller.
         self.size = max(1, len(job.keys) // 2)
         self.retry.record_failure()
         if len(job.keys) == 1:
@@ -101,20 +101,10 @@ class EmbeddingTask(PortionTask):
     def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
         current.writer.put_vectors(vectors)
         if current.writer.is_waiting_for(job):
-            return "the index contains other texts by now"
+            return "the texts in the index have changed"
         if not current.writer.missing_vectors:
             log.info("all chunks have their vectors")
         return ""
 
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:
         current.writer.postpone(job)
-
-
-def missing_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
-    """Return the notice of a search while some chunks have no vector (empty once all have one)."""
-    with holder.lease() as snapshot:
-        if not snapshot.missing_vectors:
-            return ()
-        missing = snapshot.missing_vectors
-        total = max(len(snapshot.keywords), missing)
-    return (f"semantic search is incomplete: {missing:,} of {total:,} chunks have no embedding yet",)

@@ -4,26 +4,82 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest, Problems
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.state import ActiveFaults, Cause
+from vault_indexer.daemon.state import Cause, StateHolder
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultError, VaultIndexerError
 from vault_indexer.index.workers.budget import limits_of
-from vault_indexer.index.workers.job import Failed, run_job
-from vault_indexer.index.workers.pool import Slots
+from vault_indexer.index.workers.pool import Failed, Slots, run_job
 from vault_indexer.index.workers.process import ChildProcess
-from vault_indexer.model import Progress, RebuildReport
+from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.store import Generation, index_errors
 from vault_indexer.system import ProcessLimits
+
+# Requests that other threads submit to the loop and wait for.
+
+
+STOPPED = "the daemon was stopped"
+"""The reason given to requests that are refused after a stop."""
+
+Problems = tuple[Problem, ...]
+
+
+@dataclass(eq=False)
+class BuildRequest:
+    report: Callable[[Progress], None] = lambda _progress: None
+    options: RebuildOptions = field(default_factory=lambda: RebuildOptions(refit=False))
+    answer: Future[RebuildReport] = field(default_factory=Future)
+
+
+@dataclass(eq=False)
+class CheckRequest:
+    report: Callable[[Progress], None] = lambda _progress: None
+    repair: bool = False
+    answer: Future[Problems] = field(default_factory=Future)
+
+
+LoopRequest = BuildRequest | CheckRequest
+
+
+class RequestQueue:
+    """A queue of requests for the loop. Thread-safe. After `close`, each request is refused at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[LoopRequest] = []
+        self._closed = False
+
+    def put(self, request: LoopRequest) -> None:
+        with self._lock:
+            if not self._closed:
+                self._waiting.append(request)
+                return
+        request.answer.set_exception(UnavailableError(STOPPED))
+
+    def take(self) -> LoopRequest | None:
+        with self._lock:
+            return self._waiting.pop(0) if self._waiting else None
+
+    def refuse(self, error: VaultIndexerError) -> None:
+        while request := self.take():
+            request.answer.set_exception(error)
+
+    def close(self) -> None:
+        """Refuse all queued and all later requests."""
+        with self._lock:
+            self._closed = True
+        self.refuse(UnavailableError(STOPPED))
+
 
 # A build in a separate process, so that searches keep their processor and a crash affects only the build.
 
@@ -70,6 +126,7 @@ class BuilderProcess:
     def poll(self, report: Report) -> Built | None:
         """Return the result of the build, or None while it runs. Raises DiskFullError if the disk is full,
         and UnavailableError if the build failed or has ended without a result too often."""
+        # What the process sent before it ended is still read.
         while self._process.connection.poll() or not self._process.is_alive():
             try:
                 message = self._process.receive()
@@ -104,8 +161,9 @@ class BuilderProcess:
         if self._tries >= _TRIES:
             raise UnavailableError(f"the build ended without a result {_TRIES} times: {end}")
         self._tries += 1
-        log.warning("the build ended without a result, and begins again: %s", end)
+        log.warning("the build ended without a result and will be restarted: %s", end)
         self._process = ChildProcess(self._run)
+        # The new process does not know that the build is paused.
         if self._held:
             self.hold(True)
 
@@ -150,18 +208,14 @@ class RebuildTask:
     """Runs one build at a time in a separate process, on request or for `reasons`.
 
     The daemon's loop owns it and calls it from its thread. A build that fails leaves the active generation
-    unchanged, and is retried later while there are `reasons`. `step` returns the result, and `answer` passes
-    it to the requesters, so that the loop can publish its state before they receive it.
+    unchanged, and is retried later while `state` contains reasons. `step` returns the result, and `answer`
+    passes it to the requesters, so that the loop can publish its state before they receive it.
     """
 
-    def __init__(
-        self, vault_sync: VaultSync, faults: ActiveFaults, reasons: tuple[str, ...], slot: Slots
-    ) -> None:
-        self.reasons = reasons
-        self.progress: Progress | None = None
+    def __init__(self, vault_sync: VaultSync, state: StateHolder, slot: Slots) -> None:
         self.catching_up = False
         self._vault_sync = vault_sync
-        self._faults = faults
+        self._state = state
         self._root = vault_sync.assembly.index_dir.root
         self._builder: BuilderProcess | None = None
         self._waiting: list[BuildRequest] = []
@@ -185,10 +239,10 @@ class RebuildTask:
 
     def use_reasons(self, reasons: tuple[str, ...]) -> None:
         """Set the reasons why the active generation does not fit (empty: it fits), and retry at once."""
-        self.reasons = reasons
+        self._state.change(reasons=reasons)
         self._retry.reset()
         if not reasons:
-            self._faults.end(Cause.BUILD, Cause.UNFIT)
+            self._state.end_faults(Cause.BUILD, Cause.UNFIT)
 
     def step(
         self, on_progress: Callable[[int], None], between_parts: Callable[[], None]
@@ -208,7 +262,7 @@ class RebuildTask:
             self.catching_up = True
             on_progress(remaining)
 
-        reasons = self.reasons
+        reasons = self._state.next.reasons
         try:
             with index_errors(self._root):
                 built = self._builder.poll(self._report)
@@ -222,6 +276,7 @@ class RebuildTask:
         return RebuildResult(reasons, report=built[1])
 
     def answer(self, result: RebuildResult) -> None:
+        # Emptied first: an answered caller may request the next build at once.
         ended, self._started = self._started, []
         repaired, self._repairs = self._repairs, []
         error = result.error or UnavailableError("the build has no result")
@@ -241,7 +296,6 @@ class RebuildTask:
             self._slot.release(self)
 
     def refuse(self, error: VaultIndexerError) -> None:
-        """Fail the requests whose build has not begun."""
         refused, self._waiting = self._waiting, []
         for request in refused:
             request.answer.set_exception(error)
@@ -259,20 +313,28 @@ class RebuildTask:
         self.answer(RebuildResult((), error=UnavailableError(STOPPED)))
 
     def _begin(self) -> None:
-        needed = bool(self.reasons) and self._retry.is_due
-        if not (self._waiting or self._started or (needed and not self._vault_sync.has_unconfirmed_losses())):
+        reasons = self._state.next.reasons
+        needed = bool(reasons) and self._retry.is_due
+        if needed and not (self._waiting or self._started):
+            needed = not self._vault_sync.has_unconfirmed_losses()
+            if self._vault_sync.documents_wait:  # the build would read them
+                self._retry.wait(_RETRY_S)
+                needed = False
+        if not (self._waiting or self._started or needed):
             self._waits_for_slot = False
             return
+        # Busy while it waits, so that background tasks do not compute what the build will.
         self._waits_for_slot = not self._slot.try_acquire(self)
         if self._waits_for_slot:
             return
         self._started += self._waiting
         self._waiting = []
+        # Only now: the vault may have come back while the request waited.
         self._refuse_losses()
         if not (self._started or needed):
             self._slot.release(self)
             return
-        log.info("building: %s", "; ".join(self.reasons) or "as requested")
+        log.info("building: %s", "; ".join(reasons) or "as requested")
         is_first = self._vault_sync.current is None
         recompute_weights = is_first or any(request.options.refit for request in self._started)
         better = any(request.options.better for request in self._started)
@@ -299,30 +361,33 @@ class RebuildTask:
                 request.answer.set_exception(error)
 
     def _report(self, progress: Progress) -> None:
-        self.progress = progress
+        self._state.change(progress=progress)
         for request in self._started:
             request.report(progress)
 
     def _end_build(self) -> None:
-        self._builder, self.progress, self.catching_up = None, None, False
+        self._builder, self.catching_up = None, False
+        self._state.change(progress=None)
         self._slot.release(self)
 
     def _succeed(self) -> None:
         self._end_build()
         self._retry.reset()
-        self._faults.end(Cause.BUILD, Cause.UNFIT)
+        self._state.end_faults(Cause.BUILD, Cause.UNFIT)
         current = self._vault_sync.current
-        self.reasons = current.reasons if current else ()
-        if self.reasons:
+        reasons = current.reasons if current else ()
+        self._state.change(reasons=reasons)
+        if reasons:
             # The program was replaced while the daemon was running, so further builds would not help.
             self._retry.wait(_RETRY_UNFIT_S)
-            text = f"restart the daemon: what it builds does not fit it ({'; '.join(self.reasons)})"
-            self._faults.begin(Cause.UNFIT, text)
+            text = f"restart the daemon: its builds are incompatible with it ({'; '.join(reasons)})"
+            self._state.begin_fault(Cause.UNFIT, text)
             log.error("%s", text)
 
     def _fail(self, error: VaultIndexerError) -> None:
         self._end_build()
         log.error("the rebuild failed: %s", error)
         self._retry.record_failure(error)
-        if self.reasons or self._vault_sync.current is None:  # otherwise only the requester is told
-            self._faults.begin_with(Cause.BUILD, "the rebuild failed", error)
+        # Otherwise only the requester is told.
+        if self._state.next.reasons or self._vault_sync.current is None:
+            self._state.begin_fault_with(Cause.BUILD, "the rebuild failed", error)

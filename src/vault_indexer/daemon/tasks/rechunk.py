@@ -47,7 +47,6 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
         return f"{notes} split without the language model, which has not answered yet"
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Return the job that queries the model for the next note, if one is due."""
         self.refresh()
         path = self._next()
         if not path:
@@ -65,6 +64,7 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
 
     def fail(self, _current: OpenGeneration, job: PrepareJob, _reason: str) -> None:
         self._record_question(job)
+        # `_next` has recorded the failure already, unless the note had just changed.
         if self._retry.is_due:
             self._retry.wait_again()
 
@@ -73,7 +73,6 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
         self._asked |= {path: self._waiting[path] for path in job.paths if path in self._waiting}
 
     def refresh(self) -> None:
-        """Read the waiting notes from the catalog if it has changed."""
         current = self._vault_sync.current
         if current is None:
             return
@@ -83,12 +82,12 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
             self._known, self._waiting = known, self._vault_sync.notes_without_model()
 
     def _next(self) -> str:
-        """Return the note to read now; "" if none is due."""
         path = self._changed()
         if path or not self._waiting or not self._retry.is_due:
             return path
         paths = sorted(self._waiting)
         self._retry.record_failure()  # `accept` resets this if the model answers
+        # Each note in turn, so that one that always fails does not keep the others waiting.
         return paths[bisect_right(paths, self._last) % len(paths)]
 
     def _changed(self) -> str:
@@ -118,7 +117,7 @@ class QuarantineRetry(UpkeepTask[PrepareJob, Prepared]):
         return None if path is None else spare_work(current, PrepareJob((path,), at_once=0))
 
     def accept(self, _current: OpenGeneration, job: PrepareJob, _result: Prepared) -> None:
-        log.info("%s was skipped, and is read again", job.paths[0])
+        log.info("%s was skipped and will be read again", job.paths[0])
         self._vault_sync.reread(job.paths[0])
         self._vault_sync.dirty.aside.record_try(job.paths[0])
 

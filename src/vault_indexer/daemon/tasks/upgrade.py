@@ -14,8 +14,7 @@ from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.embedding import PortionTask
 from vault_indexer.daemon.tasks.upkeep import NextWork, Work
-from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import EmbedJob
+from vault_indexer.index.jobs import EmbedJob, Pool
 from vault_indexer.index.workers.pool import Slots
 from vault_indexer.model import VectorUpgrade
 from vault_indexer.system import free_memory, is_on_battery
@@ -44,7 +43,7 @@ _NEEDED_MB = 250
 """The free memory that is required before the embedding process starts. It takes 180 MB, and edits need some
 memory as well (`benchmarks/embed_speed.py`)."""
 
-PAUSED = "paused: indexer embed --resume goes on"
+PAUSED = "paused: indexer embed --resume continues"
 _RULES_AGAIN_S = 60.0
 """The power source is checked only once a minute, because the check can start a process."""
 
@@ -71,7 +70,7 @@ class UpgradeTask(PortionTask):
     build. Other threads may read `progress`.
     """
 
-    what = "better vectors could not be made"
+    what = "creating better vectors failed"
 
     def __init__(
         self,
@@ -113,6 +112,7 @@ class UpgradeTask(PortionTask):
             return None
         if self._clock() < self._rested_at or not self.retry.is_due:
             return None
+        # Keys of chunks are valid in one generation only.
         if self._generation != current.generation.number:
             self._generation = current.generation.number
             self._listed.clear()
@@ -128,7 +128,9 @@ class UpgradeTask(PortionTask):
         current.writer.keep_vectors(vectors, current.upgrade.model.key, job.keys)
         self._take_from_list(len(job.keys))
         self._missing = max(0, self._missing - len(job.keys))
+        # A clock with coarse steps may show no time at all.
         seconds = max(self._clock() - self._begun_at, 1e-3)
+        # A moving average, so that one slow portion does not change the estimate much.
         self._texts_per_s += (len(job.keys) / seconds - self._texts_per_s) / 2
         self._show(current, "")
         return ""
@@ -177,9 +179,12 @@ class UpgradeTask(PortionTask):
     def _reason_to_wait(self, pool: Pool) -> str:
         if self._seconds_left() > self.rules.most_s:
             hours, most = self._seconds_left() / 3600, self.rules.most_s / 3600
-            return f"not made: they would take {hours:.1f} hours, and embedding.max_upgrade_hours is {most:g}"
+            return (
+                f"not created: they would take {hours:.1f} hours, and embedding.max_upgrade_hours is {most:g}"
+            )
         if not self.rules.on_battery and self._is_on_battery():
             return "waiting for mains power"
+        # A running worker has its memory already.
         free = None if pool.has_workers else self._free_memory()
         if free is not None and free < _NEEDED_MB * 1024**2:
             return f"waiting for memory: {_NEEDED_MB} MB are needed, {free // 1024**2} MB are free"

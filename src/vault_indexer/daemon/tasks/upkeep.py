@@ -10,8 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.index.jobs import Job
-from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.index.workers.pool import Slots, WorkerPool
+from vault_indexer.index.workers.pool import Died, Failed, Slots, WorkerPool
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.search import load_words_in_background
 
@@ -82,7 +81,6 @@ class Upkeep:
     """
 
     def __init__(self, vault_sync: VaultSync, tasks: Sequence[UpkeepTask[Any, Any]]) -> None:
-        """The `tasks` in order of priority."""
         self._vault_sync = vault_sync
         self._tasks = tasks
         self._begun: _Begun | None = None
@@ -101,6 +99,7 @@ class Upkeep:
         for task in self._tasks:
             task.observe(is_idle=is_idle)
         current = self._vault_sync.current
+        # A build has replaced the generation, and results for the old one must not reach the new one.
         if self._begun is not None and (current is None or self._begun.writer is not current.writer):
             self.end()
         if current is None:
@@ -120,6 +119,7 @@ class Upkeep:
         if done is None:
             return
         job, outcome = done
+        # Before `accept`, which may raise: the slot must be free for other vaults.
         self._leave(begun.task)
         try:
             if isinstance(outcome, Failed | Died):

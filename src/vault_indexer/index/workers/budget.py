@@ -140,6 +140,7 @@ class NoteMeter:
             yield
         finally:
             after = self._own_usage()
+            # The base moves by what was used outside, so that the note's own usage continues.
             seconds = base.seconds + after.seconds - before.seconds
             self._set(Usage(seconds, base.resident + after.resident - before.resident))
 
@@ -184,6 +185,8 @@ class JobWatch:
             return ""
         self._looked = now
         if away > _AWAY_S:
+            # The time of a note on the systems without `usage_of` is the time on the clock, so the gap is
+            # taken out.
             self._began += away
             self._moved = now
         return self._judge(now, self._usage(self._pid))
@@ -192,6 +195,7 @@ class JobWatch:
         if usage is None:
             excess = self._excess(now - self._began, 0) if self._base else ""
             return excess or _stall_reason(now - self._began, _UNSEEN_STALLED_S)
+        # Any processor time counts as progress: a slow note is the business of its budget.
         if usage.seconds > self._seconds:
             self._seconds, self._moved = usage.seconds, now
         excess = ""
@@ -207,7 +211,7 @@ class JobWatch:
 
 
 def _stall_reason(seconds: float, limit: float) -> str:
-    return f"the process that did it made no progress for {limit / 60:g} minutes" if seconds > limit else ""
+    return f"the worker process made no progress for {limit / 60:g} minutes" if seconds > limit else ""
 
 
 # The number of worker processes that the settings allow, and the limits of each.
@@ -234,7 +238,6 @@ def limits_of(settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
 
 
 def note_budget(settings: IndexSettings) -> NoteBudget:
-    """Return the configured limits for reading one note."""
     return NoteBudget(settings.max_note_seconds, settings.max_note_memory_mb * 1024**2)
 
 
@@ -272,10 +275,12 @@ class PoolPlan:
         workers = settings.workers or usable_cores()
         memory_mb = settings.max_memory_mb
         if not memory_mb and (of_container := memory_limit()) is not None:
+            # The system ends processes of a container that exceeds its limit.
             memory_mb = max(_WORKER_MB, of_container // 1024**2 - _DAEMON_MB)
         if not memory_mb:
             return cls(workers, limits_of(settings))
         others, worker_mb = (2, _MODEL_WORKER_MB) if is_slow_model else (1, _WORKER_MB)
+        # Halved: edits and a build each have this number of workers.
         workers = max(1, min(workers, (memory_mb // worker_mb - others) // 2))
         share = memory_mb * 1024**2 // (2 * workers + others)
         return cls(workers, limits_of(settings, share))

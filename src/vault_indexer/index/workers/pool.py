@@ -16,11 +16,71 @@ from itertools import chain, count
 from multiprocessing.connection import Connection, wait
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
-from vault_indexer.errors import ProcessError, UnavailableError
+from vault_indexer.errors import DiskFullError, ProcessError, UnavailableError, VaultIndexerError
 from vault_indexer.index.workers.budget import JobWatch, Mark, NoteBudget
-from vault_indexer.index.workers.job import Died
 from vault_indexer.index.workers.process import ChildProcess
-from vault_indexer.system import MemoryWatch, ProcessLimits
+from vault_indexer.system import FULL_ERRORS, MemoryWatch, ProcessLimits
+
+# The protocol for all work in other processes: a job runs there and its outcome is sent back.
+#
+# The outcome is the job's result, or Failed, or Died.
+
+
+WorkerIn = TypeVar("WorkerIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", covariant=True)
+
+
+class Runnable(Protocol[WorkerIn, ResultOut]):
+    """A job. Both the job and its result must be picklable."""
+
+    def run(self, worker: WorkerIn) -> ResultOut:
+        """Run the job in the process. `worker` contains the state that jobs share. Raises VaultIndexerError
+        or OSError for errors that concern more than one note."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The outcome of a job that a foreseen error ended, such as an error of the model or the disk. `reason`
+    is one line."""
+
+    reason: str
+    disk_full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The outcome of a job whose worker ended: a crash of native code, memory, an unforeseen error, a signal.
+
+    `fresh`: it was the first job of the worker. `excess` names the limit for which the job was ended, and
+    `end` describes how the process ended. `slow_note` is the note that took too much processor time.
+    """
+
+    end: str = ""
+    fresh: bool = False
+    excess: str = ""
+    slow_note: str = ""
+
+    @property
+    def reason(self) -> str:
+        return self.excess or self.end or "the worker process ended"
+
+
+def run_job(job: Runnable[WorkerIn, ResultOut], worker: WorkerIn) -> ResultOut | Failed:
+    """Run a job in this process, and return its result or the foreseen error that ended it."""
+    try:
+        return job.run(worker)
+    except (VaultIndexerError, OSError) as error:
+        is_full = isinstance(error, DiskFullError) or getattr(error, "errno", None) in FULL_ERRORS
+        return Failed(str(error), disk_full=is_full)
+
+
+class JobWorker:
+    """A worker without state between jobs."""
+
+    def handle(self, job: Runnable[JobWorker, ResultOut]) -> ResultOut | Failed:
+        return run_job(job, self)
+
 
 # Limits on parallel work by pools that share memory and cores.
 
@@ -57,7 +117,6 @@ class Slots:
             return True
 
     def release(self, owner: object) -> None:
-        """Release the slot of `owner`, if it has one."""
         with self._changed:
             self._owners.discard(owner)
             self._changed.notify_all()
@@ -69,11 +128,13 @@ class Slots:
         """Wait for a slot and keep it until the block ends. Yields False if `is_given_up` before a slot is
         free. `end_workers` ends the workers of the pool; any thread may call it while the pool is idle."""
         with self._changed:
+            # The wait is limited because `is_given_up` may change without a notification.
             while not (has_slot := self.try_acquire(pool)) and not is_given_up():
                 self._changed.wait(_LOOK_S)
             if has_slot:
                 self.forget(pool)
                 self._alive[pool] = end_workers
+                # In the order in which they last began, so the pools that have been idle longest come first.
                 resting = [one for one in self._alive if one not in self._owners]
                 for one in resting[: max(0, len(self._alive) - self._count)]:
                     self._alive.pop(one)()
@@ -251,6 +312,7 @@ class WorkerPool(Generic[Job, Result]):
         return _Member(ChildProcess(self._serve), self._serve, self._budget, next(self._numbers))
 
     def _give(self, job: Job, *, fresh: bool = False) -> None:
+        # A new worker must not exceed the size, so an idle one makes room.
         while fresh and self._idle and len(self._idle) + len(self._busy) >= self._size:
             self._retire(self._idle.pop())
         if not fresh and self._idle and self._try_to_give(self._take_oldest(), job):
@@ -286,6 +348,7 @@ class WorkerPool(Generic[Job, Result]):
                     yield found
                 continue
             excess = member.watch.verdict()
+            # A result that has arrived counts, even if it was late.
             if excess and not connection.poll():
                 del self._busy[connection]
                 yield member.job, Died(member.process.end(), member.jobs == 1, excess, member.watch.slow_note)
@@ -312,6 +375,7 @@ class WorkerPool(Generic[Job, Result]):
             member.process.close_early_errors()
             return None
         del self._busy[connection]
+        # `become` has changed how workers start since this one was started.
         if message.outgrown or member.serve is not self._serve:
             self._retire(member)
         else:
@@ -375,6 +439,7 @@ def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], lim
     """Run jobs in the worker until the connection closes, which raises EOFError."""
     limits.adopt()
     worker, memory = start(), MemoryWatch(limits.memory_bytes)
+    # Only now: what fails before this message would fail in each worker.
     connection.send(_Begun())
     if isinstance(worker, NoteReader):
         worker.report_reading(partial(_send_mark, connection))

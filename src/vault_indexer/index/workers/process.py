@@ -22,6 +22,17 @@ from vault_indexer.errors import ProcessError
 from vault_indexer.system import python_command
 
 _ENTRY = Path(__file__).with_name("process_entry.py")
+
+
+def _identity() -> tuple[int, int] | None:
+    try:
+        found = _ENTRY.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+_STARTED_FROM = _identity()
 _END_S = 10.0
 _MESSAGE_S = 60
 """A process that sends or receives no byte of a message for this long is stopped or broken."""
@@ -42,6 +53,7 @@ class ChildProcess:
         pickled = pickle.dumps(run)
         self._popen, self.connection, self._private = _start()
         with suppress(OSError):  # it has ended, which `receive` reports
+            # Before the pickle: loading it imports modules by this path.
             self.connection.send(list(sys.path))
             self.connection.send_bytes(pickled)
 
@@ -75,6 +87,7 @@ class ChildProcess:
         """End the process now. Returns how it ended (by itself or by a signal) and its last line of standard
         error, unless `close_early_errors` was called."""
         self.connection.close()
+        # Before the kill: the status then shows how the process ended by itself.
         ended = self._popen.poll()
         self._popen.kill()
         with suppress(subprocess.TimeoutExpired):  # it is blocked in the kernel and cannot be ended
@@ -116,11 +129,9 @@ class _PrivateEnds:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def close_errors(self) -> None:
-        """Stop reading the errors."""
         self._errors = _close(self._errors)
 
     def close(self) -> None:
-        """Close both pipe ends."""
         self._lifeline = _close(self._lifeline)
         self.close_errors()
 
@@ -135,9 +146,15 @@ def _close(descriptor: int) -> int:
 
 
 def _command(*arguments: int) -> list[str]:
+    if _identity() != _STARTED_FROM:  # a process would run the code of another version
+        raise ProcessError(
+            "vault-indexer was upgraded or removed while this process ran: restart it (indexer stop, then "
+            "indexer start)"
+        )
     executable = os.fsdecode(get_executable() or b"")
     if not executable:
         raise ProcessError("no process can be started: sys.executable does not name a Python interpreter")
+    # Such as -O and -W, as `multiprocessing` passes them on.
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     return python_command(*flags, str(_ENTRY), *map(str, arguments), program=executable)
 
@@ -179,14 +196,17 @@ else:
         ours, theirs = socket.socketpair()
         opened = [_above_streams(theirs.detach())]
         try:
+            # A stopped process must not block its parent for ever.
             for option in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
                 ours.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", _MESSAGE_S, 0))
             opened += map(_above_streams, os.pipe())
             opened += map(_above_streams, os.pipe())
             opened.append(_standard_error())
             connection, lifeline, ours_lifeline, errors, their_errors, stderr = opened
+            # The errors are read when the process ends; by then they may be empty.
             os.set_blocking(errors, False)
             os.set_blocking(their_errors, False)  # a process with much output must not block
+            # Inherited: Ctrl-C must not end the process before it can ignore the signal.
             mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
             try:
                 popen = subprocess.Popen(

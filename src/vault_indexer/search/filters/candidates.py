@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from vault_indexer.text.terms import VARIANT_MARK
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
+
 
 Pattern = TextPattern | RegexMatcher
 
@@ -108,6 +110,7 @@ class TextCandidates:
                 found[:] = True
                 for terms in self._needs(pattern):
                     found &= self._owners(
+                        # The piece may be in the part of a long word that is not indexed.
                         self._chunks_with(terms, _TEXT_FIELDS) | self._cut_off(_TEXT_FIELDS)
                     )
             else:
@@ -158,6 +161,7 @@ class TextCandidates:
         known: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
         known += [(pair,) for pair in pattern.pairs]
         if len(known) > _RAREST:
+            # The rarest words exclude the most notes.
             known = sorted(known[:_LOOKED_UP], key=self._snapshot.keywords.largest_document_frequency)
         yield from known[:_RAREST]
         for char in pattern.begins:
@@ -176,6 +180,7 @@ class TextCandidates:
             here = self._chunks_with(terms, _TEXT_FIELDS)
             near = here.copy()
             for step in range(1, _WINDOW):
+                # A phrase may begin in one chunk and end in the next, but only within one note.
                 near[:-step] |= here[step:] & (self._owner[step:] == self._owner[:-step])
             self._near[terms] = near
         return self._near[terms]
@@ -191,3 +196,44 @@ class TextCandidates:
         found = np.zeros(self._size, bool)
         found[self._owner[chunks]] = True
         return found
+
+
+# Sets of notes that pass a filter, with the matching places in them.
+
+
+Ids = frozenset[int]
+"""Note ids."""
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Matching notes. `places` contains the matching spans of some of them; the others match as a whole."""
+
+    notes: frozenset[int]
+    places: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
+
+    def both(self, other: Matches) -> Matches:
+        """Returns the notes in both, with the places of both."""
+        notes = self.notes & other.notes
+        places = {
+            note: (*self.places.get(note, ()), *other.places.get(note, ()))
+            for note in {*self.places, *other.places}
+            if note in notes
+        }
+        return Matches(notes, places)
+
+    @staticmethod
+    def any_of(found: Iterable[Matches]) -> Matches:
+        """Returns the notes in any of them. A note that matches as a whole in one of them has no places."""
+        sides = list(found)
+        notes = frozenset[int]().union(*(side.notes for side in sides))
+        # A note that one side matches as a whole is not limited to the places of another side.
+        whole = frozenset[int]().union(*(side.notes - side.places.keys() for side in sides))
+        places: dict[int, tuple[Span, ...]] = {}
+        for side in sides:
+            for note, spans in side.places.items():
+                if note not in whole:
+                    places[note] = (*places.get(note, ()), *spans)
+        return Matches(notes, places)

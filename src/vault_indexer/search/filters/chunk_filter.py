@@ -18,9 +18,8 @@ import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS, count_in_notes
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
-from vault_indexer.search.filters.candidates import Pattern, pattern_of
+from vault_indexer.search.filters.candidates import Matches, Pattern, Span, pattern_of
 from vault_indexer.search.filters.evaluation import Evaluation
-from vault_indexer.search.filters.matches import Matches, Span
 from vault_indexer.search.filters.text_pattern import TextPattern, text_pattern
 from vault_indexer.search.query import (
     NAMES,
@@ -114,6 +113,7 @@ def _reduce_parts(
     for _ in range(_ROUNDS):
         held = dict(facts)
         kept: list[Node] = []
+        # Literals first: the facts they state reduce the other parts.
         for part in sorted(left, key=lambda part: _literal(part, wanted) is None):
             found = _reduce(part, held, key_of)
             if isinstance(found, bool):
@@ -208,6 +208,7 @@ class ChunkFilter:
             self._left &= at_level(self._catalog, self._all, level)
         self._open: Mask = bounds.possible & ~bounds.sure
         self._places: dict[int, Sequence[Span]] = {}
+        # The chunks of a note are one range, so two borders describe them.
         self._borders = np.searchsorted(self._owner, np.arange(len(self._evaluation.notes) + 1)).tolist()
         self.candidates = int(bounds.possible.sum())
         self.unchecked = 0
@@ -227,6 +228,7 @@ class ChunkFilter:
         passed = np.zeros(len(keys), bool)
         positions = np.searchsorted(self._all, keys)
         positions[positions == len(self._all)] = 0
+        # A ranking may know a chunk that the keyword index of this snapshot lacks.
         known = self._all[positions] == keys if len(self._all) else passed
         found, at, size = 0, 0, _FIRST_BATCH
         while at < len(keys) and (enough is None or found < enough):
@@ -239,11 +241,11 @@ class ChunkFilter:
         return passed
 
     def settle(self) -> None:
-        """Checks all notes that have not been checked yet."""
         for waiting in batches(np.flatnonzero(self._open), _LARGEST_BATCH):
             self._check(waiting)
 
     def leaves_any(self) -> bool:
+        # The certain chunks first, because they need no text.
         sure = self._left & ~self._open[self._owner]
         return bool(sure.any()) or bool(self.passing(np.flip(self.keys), 1).any())
 
@@ -295,6 +297,7 @@ class ChunkFilter:
             ids = frozenset(self._evaluation.notes[waiting].tolist())
             found, unread = self._evaluation.check(self._node, ids)
             self.unchecked += len(unread)
+        # Checked or given up: in both cases it is not looked at again.
         self._open[waiting] = False
         touched = _touching_chunks(self._catalog, found.places)
         for note, note_id in zip(waiting.tolist(), self._evaluation.notes[waiting].tolist(), strict=True):
@@ -329,6 +332,7 @@ class _Places:
     def __init__(self, spans: Sequence[Span]) -> None:
         ordered = sorted(spans)
         self._starts = [start for start, _ in ordered]
+        # The largest end so far: an earlier, longer span may reach further than the nearest one.
         self._ends = list(accumulate((end for _, end in ordered), max))
 
     def touch(self, start: int, end: int) -> bool:

@@ -6,27 +6,31 @@ the note, and then only the chunks that touch such a place pass (`chunk_filter`)
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vault_indexer.errors import QueryError
-from vault_indexer.model import CHUNK_KEY_BITS, JsonValue
+from vault_indexer.model import CHUNK_KEY_BITS, KINDS
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
-from vault_indexer.search.filters.candidates import TextCandidates, is_simple_word, notes_holding
-from vault_indexer.search.filters.matches import Ids, Matches
+from vault_indexer.search.filters.candidates import (
+    Ids,
+    Matches,
+    TextCandidates,
+    is_simple_word,
+    notes_holding,
+)
 from vault_indexer.search.filters.path_filter import NameReader, path_condition
+from vault_indexer.search.filters.properties import PropertyReader
 from vault_indexer.search.filters.scopes import task_states
 from vault_indexer.search.filters.text import TextReader
 from vault_indexer.search.filters.text_pattern import plain, text_pattern
 from vault_indexer.search.query import (
     NAMES,
     All,
-    Compare,
     Direction,
     Either,
     Fact,
@@ -34,139 +38,21 @@ from vault_indexer.search.query import (
     Linked,
     Node,
     Not,
-    Null,
     Phrase,
     Property,
     Regex,
     Scope,
     Within,
     Word,
-    compile_regex,
-    holds,
-    iso_date,
     moment_ns,
-    number,
     replace_leaves,
 )
 from vault_indexer.store import Snapshot, first_of_each
-from vault_indexer.store.catalog import CatalogReader, Row, tag_condition
+from vault_indexer.store.catalog import tag_condition
 from vault_indexer.text.fold import tag_name
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
-
-
-# Filters on the frontmatter: `[name]`, `[name:value]`, `[name:>3]`.
-
-
-_Value = TypeVar("_Value", float, str)
-
-
-class PropertyReader:
-    """Reads the frontmatter of all notes for one query. Each property is read once."""
-
-    def __init__(self, catalog: CatalogReader) -> None:
-        self._catalog = catalog
-        self._read: dict[str, list[tuple[int, JsonValue]]] = {}
-
-    def notes_with(self, wanted: Property) -> frozenset[int]:
-        """Returns the notes that have the property with a value that passes the test."""
-        return frozenset(
-            note_id
-            for note_id, value in self._values(wanted.name)
-            if wanted.test is None or holds(wanted.test, partial(_is_value, value))
-        )
-
-    def _values(self, name: str) -> list[tuple[int, JsonValue]]:
-        """Returns each note that has the property, with its value. Names are compared without case.
-
-        SQLite searches the stored JSON for the name, and only matching rows are parsed.
-        """
-        if name not in self._read:
-            folded = plain(name)
-            self._read[name] = [
-                (int(note_id), value)
-                for note_id, frontmatter in self._rows(name)
-                for key, value in json.loads(frontmatter).items()
-                if plain(key) == folded
-            ]
-        return self._read[name]
-
-    def _rows(self, name: str) -> list[Row]:
-        if not name.isascii():
-            return self._catalog.rows("SELECT note_id, frontmatter FROM notes WHERE frontmatter != '{}'")
-        escaped = json.dumps(name)[1:-1].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        sql = "SELECT note_id, frontmatter FROM notes WHERE frontmatter LIKE ? ESCAPE '\\'"
-        return self._catalog.rows(sql, (f'%"{escaped}":%',))
-
-
-def _is_value(value: JsonValue, test: Node) -> bool:
-    if isinstance(test, Null):
-        return value is None
-    return any(_is(test, single) for single in _singles(value))
-
-
-def _singles(value: JsonValue) -> Iterator[str | int | float | bool]:
-    """Yields each item of a list, each value of a table, or the value itself."""
-    inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else None
-    if inner is not None:
-        for item in inner:
-            yield from _singles(item)
-    elif isinstance(value, (str, int, float, bool)):
-        yield value
-
-
-def _is(test: Node, value: str | int | float | bool) -> bool:
-    match test:
-        case Compare():
-            return _passes_comparison(test, value)
-        case Regex(pattern, column, match_case):
-            return compile_regex(pattern, column, match_case=match_case).is_in(_as_text(value))
-        case Phrase(text, _):
-            return plain(text) == plain(_as_text(value)) or _same_number_or_day(text, value)
-        case Word(text, _):
-            return _same_number_or_day(text, value) or (text_pattern(text).is_in(_as_text(value)))
-        case _:
-            return False
-
-
-def _as_text(value: str | int | float | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _same_number_or_day(text: str, value: object) -> bool:
-    """Whether the value is the number in the text, or a time within the day, month or minute in the text."""
-    wanted = number(text)
-    if wanted is not None:
-        return wanted == number(value)
-    day, own = iso_date(text), iso_date(value)
-    return day is not None and own is not None and own.startswith(day)
-
-
-def _passes_comparison(test: Compare, value: object) -> bool:
-    if isinstance(test.value, str):
-        date = iso_date(value)
-        return date is not None and _compare(test.op, *_alike(date, test.value))
-    measured = number(value)
-    return measured is not None and _compare(test.op, measured, test.value)
-
-
-def _alike(held: str, wanted: str) -> tuple[str, str]:
-    """Returns both dates at the coarser precision: a day and a time as days, a month and a day as months."""
-    size = min(len(held), len(wanted))
-    return held[:size], wanted[:size]
-
-
-def _compare(op: str, left: _Value, right: _Value) -> bool:
-    match op:
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case "<":
-            return left < right
-        case _:
-            return left <= right
 
 
 _FACTS: Mapping[str, tuple[str, Callable[[str, datetime], str | int]]] = {
@@ -209,6 +95,7 @@ class Evaluation:
         self._deadline = deadline
         self.keys = snapshot.keywords.keys
         own = self.keys >> CHUNK_KEY_BITS
+        # The keys ascend, so the chunks of a note follow each other.
         first = first_of_each(own)
         self.notes: Keys = np.union1d(own[first], np.array(list(also), np.int64)) if also else own[first]
         self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
@@ -251,6 +138,7 @@ class Evaluation:
                 return self._combine(np.logical_or, parts)
             case Not(operand, _):
                 sure, possible = self.bounds(operand)
+                # What is impossible for the operand is certain for its negation.
                 return Bounds(~possible, ~sure)
             case Within(Scope.TAG, inside, column) if inside and not isinstance(inside, (Word, Phrase)):
                 return self.bounds(_each_tag(inside, column))
@@ -264,6 +152,7 @@ class Evaluation:
                 return self._exactly(node)
 
     def _combine(self, how: np.ufunc, parts: Iterable[Node]) -> Bounds:
+        # For no parts: `All` is true of every note, `Either` of none.
         none = np.full(len(self.notes), how.identity, bool)
         sides = [Bounds(none, none), *(self.bounds(part) for part in parts)]
         return Bounds(
@@ -347,6 +236,11 @@ class Evaluation:
         match node:
             case Property():
                 return self._properties.notes_with(node)
+            case Fact("kind", value, _):
+                suffixes = KINDS[value] or (*KINDS["canvas"], *KINDS["document"])
+                meets = " OR ".join(["path LIKE ?"] * len(suffixes))
+                sql = f"SELECT note_id FROM notes WHERE {'' if KINDS[value] else 'NOT '}({meets})"
+                return self._ids(sql, *(f"%{suffix}" for suffix in suffixes))
             case Fact(operator, value, _):
                 condition, read = _FACTS[operator]
                 return self._ids(f"SELECT note_id FROM notes WHERE {condition}", read(value, self._now))
@@ -365,6 +259,7 @@ class Evaluation:
 
     def _notes_linked(self, node: Linked) -> Ids:
         paths = self._paths_named(node.target)
+        # A typing error would otherwise look like a note without links.
         if not paths:
             raise QueryError(f"{node.direction}: there is no note named {node.target!r}", node.column)
         if node.direction is Direction.TO:

@@ -10,7 +10,7 @@ from unicodedata import normalize as unicode_form
 import numpy as np
 
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.filters.matches import Ids
+from vault_indexer.search.filters.candidates import Ids
 from vault_indexer.search.filters.text_pattern import plain
 from vault_indexer.search.query import (
     All,
@@ -27,7 +27,7 @@ from vault_indexer.search.query import (
     holds,
 )
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.text.joined_texts import JoinedTexts
+from vault_indexer.system import JoinedTexts
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Mask

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vault_indexer.parse import Task, find_tasks, parse_note
 from vault_indexer.parse.frontmatter import body_start
-from vault_indexer.search.filters.matches import Span
+from vault_indexer.search.filters.candidates import Span
 from vault_indexer.search.query import Scope
 from vault_indexer.store.catalog import CatalogReader
 
@@ -60,7 +60,6 @@ class Pieces:
 
     @property
     def size(self) -> int:
-        """The total number of characters."""
         return sum(self.ends) - sum(self.starts)
 
     def at(self, position: int) -> int | None:

@@ -9,10 +9,10 @@ from functools import partial
 from itertools import islice
 
 from vault_indexer.model import names_of_json
-from vault_indexer.parse import property_lines
+from vault_indexer.parse import property_lines, task_fields
 from vault_indexer.search.deadline import LOOK, PARSED, QueryDeadline, ReadingBudget
-from vault_indexer.search.filters.candidates import Pattern, TextCandidates, pattern_of
-from vault_indexer.search.filters.matches import Ids, Matches, Span
+from vault_indexer.search.filters.candidates import Ids, Matches, Pattern, Span, TextCandidates, pattern_of
+from vault_indexer.search.filters.properties import has_property
 from vault_indexer.search.filters.scopes import NoteText, Pieces, pieces, read_structure
 from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern, text_pattern
 from vault_indexer.search.filters.text_source import (
@@ -28,6 +28,7 @@ from vault_indexer.search.query import (
     Node,
     Not,
     Phrase,
+    Property,
     Regex,
     RegexMatcher,
     Scope,
@@ -87,6 +88,7 @@ class MetadataReader:
         likely = [note_id for note_id, position in at.items() if with_properties[position]]
         self._load([note_id for note_id in likely if note_id not in self._read])
         likely = [note_id for note_id in likely if self._read[note_id][1] or bare[at[note_id]]]
+        # A flag such as `(?s)` could make an expression match across two notes.
         if isinstance(pattern, TextPattern) or not pattern.has_flags:
             together = _BETWEEN_TEXTS.join(self._read[note_id][0] for note_id in likely)
             if not self._search.may_hold(pattern, SearchedText(encode(together))):
@@ -124,6 +126,7 @@ def required_word(inside: Node | None) -> TextPattern | None:
     It is a single word, because two matches of a phrase can overlap, and a scan finds only the first of
     these.
     """
+    # The longest is probably the rarest.
     words = sorted(_required_words(inside), key=lambda word: (-len(word), word)) if inside else []
     return text_pattern(words[0]) if words else None
 
@@ -153,6 +156,7 @@ def is_seen_in_text(pattern: Pattern, scope: Scope) -> bool:
 def _required_words(node: Node) -> set[str]:
     match node:
         case Word(text, _) | Phrase(text, _):
+            # A longer word is known only by its beginning.
             return {word for word in text_pattern(text).words if len(word) < LONGEST_TERM}
         case All(parts):
             return set[str]().union(*map(_required_words, parts))
@@ -191,11 +195,13 @@ class PieceTests:
         candidates: TextCandidates,
         position: Callable[[int], int],
         search: PatternSearch,
+        budget: ReadingBudget,
     ) -> None:
         """`position` gives the place of a note in the masks of the candidates."""
         self._candidates = candidates
         self._position = position
         self._search = search
+        self._budget = budget
 
     def of(self, inside: Node | None, note: NoteInScope) -> PieceTest:
         """Returns the test whether a piece of the note matches a tree. None matches every piece."""
@@ -210,8 +216,14 @@ class PieceTests:
                 return partial(_any, [self.of(part, note) for part in _words_first(parts)])
             case Not(operand, _):
                 return partial(_not, self.of(operand, note))
+            case Property():
+                return partial(self._has_field, inside, note.searched.text)
             case _:
                 raise AssertionError(inside)
+
+    def _has_field(self, wanted: Property, text: str, start: int, end: int) -> bool:
+        self._budget.spend(end - start)
+        return has_property(wanted, task_fields(text[start:end]))
 
     def _of_pattern(self, pattern: Pattern, note: NoteInScope) -> PieceTest:
         if pattern is note.required:  # `text_pattern` is cached: equal words are the same object
@@ -293,6 +305,7 @@ class PieceReader:
             test = self._tests.of(inside, NoteInScope(note_id, searched, scope, word))
             spans = self._spans(pieces(note, scope), searched, test, word or regex)
             found = tuple(spans if all_places else islice(spans, 1))
+            # Places may be missing, or a match may come later: the note is incomplete.
             if self._budget.is_spent and (all_places or not found):
                 self._texts.unread.add(note_id)
             elif found:
@@ -312,6 +325,7 @@ class PieceReader:
             case Either(parts):
                 either = [self._may_hold(part, scope) for part in parts]
                 certain = [test for test in either if test is not None]
+                # One alternative without a test may hold in any note.
                 return partial(_any_may_hold, certain) if len(certain) == len(parts) else None
             case _:
                 return None
@@ -370,6 +384,7 @@ class PieceReader:
             if number is None:
                 return
             yield number
+            # This piece has been returned, so the search goes on behind it.
             after = max(found.ends[number], position + 1)
             at = match[0] + len(encode(text[position:after]))
             position = after
@@ -411,7 +426,7 @@ class TextReader:
         self._texts = NoteTexts(catalog, deadline, budget)
         self._search = PatternSearch(budget)
         self._metadata = MetadataReader(catalog, budget, candidates, position, self._search)
-        tests = PieceTests(candidates, position, self._search)
+        tests = PieceTests(candidates, position, self._search, budget)
         self._pieces = PieceReader(catalog, budget, self._texts, self._search, tests)
 
     @property

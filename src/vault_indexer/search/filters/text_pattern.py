@@ -64,6 +64,9 @@ _PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-"
 _WIDE = 0xFEE0
 """The code point distance from an ASCII sign to its full-width form."""
 
+_SNIPPET_SIGNS = re.compile(r"(?:^|(?<=\w\s))(?:(?:\||·|\[[^\]]\])(?:\s|$))+(?=\w|$)")
+"""The bars, points and boxes between words of snippets, which are no text of tables and lists."""
+
 _SELECTORS = dict.fromkeys((0xFE0E, 0xFE0F))
 _INVISIBLE = "\u200d\ufe0e\ufe0f"
 """The characters that may follow a sign: the joiner of a sequence, and the variation selectors."""
@@ -125,7 +128,6 @@ class TextPattern:
     def spans(
         self, text: str | SearchedText, start: int = 0, end: int | None = None
     ) -> Iterator[tuple[int, int]]:
-        """Yields the matches in order."""
         prepared = SearchedText(text) if isinstance(text, str) else text
         end = len(prepared.text) if end is None else end
         if self.cased is None:
@@ -133,6 +135,8 @@ class TextPattern:
             return
         while found := next(self._fits(prepared, start, end), None):
             first, last = found
+            # Found without case, then compared with it, because accents and forms of letters are still
+            # ignored.
             if _letters_of(prepared.text[first:last]) == self.cased:
                 yield first, last
                 start = max(last, first + 1)
@@ -158,7 +162,6 @@ class SearchedText:
 
     @cached_property
     def text(self) -> str:
-        """The text as characters."""
         return self.encoded.decode("utf-8")
 
     @cached_property
@@ -173,6 +176,7 @@ class SearchedText:
         if not self.text.isascii() and _folding().search(self.text):
             return None
         lowered = self.text.lower()
+        # Some capitals, such as `İ`, become two characters, and positions would no longer fit.
         return lowered if len(lowered) == len(self.text) else None
 
     def byte_at(self, position: int) -> int:
@@ -194,10 +198,12 @@ class SearchedText:
 def text_pattern(words: str, *, match_case: bool = False) -> TextPattern:
     """Returns the pattern of a word or phrase. A text without letters or digits matches as written."""
     source = normalize_letters(words.strip().translate(_SELECTORS))
+    source = _SNIPPET_SIGNS.sub("", source).strip() or source
     found = list(_PIECE.finditer(source))
     written = [match[0] for match in found if match.lastgroup == "word"]
     folded = [fold(word) for word in written if not any(map(is_made_sign, word))]
     runs = [run_terms(match[0]) for match in found if match.lastgroup == "run"]
+    # The index cuts words at this length, so a longer one is looked up by its beginning.
     known = tuple(dict.fromkeys(word[:LONGEST_TERM] for word in folded if len(word) > 1))
     return TextPattern(
         source=source,

@@ -11,8 +11,7 @@ from functools import cached_property
 from vault_indexer.model import language_of_path
 from vault_indexer.parse import ReadableText, code_blocks, link_labels, render_markdown
 from vault_indexer.search.deadline import LOOK, RENDERED, QueryDeadline, ReadingBudget
-from vault_indexer.search.filters.candidates import Pattern
-from vault_indexer.search.filters.matches import Ids, Span
+from vault_indexer.search.filters.candidates import Ids, Pattern, Span
 from vault_indexer.search.filters.scopes import NoteText
 from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern
 from vault_indexer.search.query import RegexMatcher, encode
@@ -90,6 +89,7 @@ class NoteSource(SearchedText):
         text, start = self.text, self.text_start
         if self._is_code:
             return [start]
+        # A blank line within code or a comment does not end a part.
         whole = [(first, last) for first, last, _ in code_blocks(text)]
         if "<!--" in text or "%%" in text:
             whole += [match.span() for match in _COMMENT.finditer(text)]
@@ -172,6 +172,7 @@ class NoteTexts:
             read = self._catalog.encoded_texts(missing, evict=self._read_texts <= _MANY)
             size = sum(map(len, read.values()))
             self._held_bytes += size
+            # A fixed cost for each text: many short notes take time as well.
             self._budget.spend(LOOK * len(missing) + size)
             sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
             code = {
@@ -261,12 +262,14 @@ class PatternSearch:
             first, last = part.shown(start, end)
             self._budget.spend(last - first)
             yield from map(part.source, pattern.spans(part.searched, first, last))
+            # At least one character further, or an empty part would be returned for ever.
             start = max(part.end, position + 1)
 
     def _next_position(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> int | None:
         """Returns a position in the first part of the note, from `start`, that may contain a pattern."""
         if pattern.scanner is None or start >= end:
             return start if start < end else None
+        # The scanner needs the character before, to see a border of a word.
         first = note.byte_at(max(start - pattern.scanner.follows_border, 0))
         last = note.byte_at(min(end + 1, len(note.text)))
         at = pattern.scanner.next_start(note.encoded, first, last)

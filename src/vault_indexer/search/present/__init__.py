@@ -11,6 +11,7 @@ from vault_indexer.search.present.hits import (
     file_uri,
     is_obsidian_vault,
     passage_at,
+    with_display_titles,
 )
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 from vault_indexer.text.language import function_words
@@ -27,4 +28,5 @@ __all__ = [
     "function_words",
     "is_obsidian_vault",
     "passage_at",
+    "with_display_titles",
 ]

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 from urllib.parse import quote
 
-from vault_indexer.chunk.cutting import Span, trim
+from vault_indexer.chunk import Span, trim
+from vault_indexer.documents import part_at
 from vault_indexer.model import (
     HEADER_SEPARATOR,
-    ChunkRow,
+    Chunk,
     FileKind,
     FileRow,
     Heading,
     Hit,
+    HitKind,
+    JsonValue,
     NoteRow,
     Passage,
     Why,
+    document_kind_of,
     kind_of,
     language_of_path,
 )
@@ -31,7 +36,7 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.snippet import ChunkHeading, Snippet, Snippets
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.text.phrases import iso_time
-from vault_indexer.vault.read import is_unchanged
+from vault_indexer.vault.read import unchanged_files
 
 # The parent expander: the search finds small chunks, and the reader may get the text around them.
 #
@@ -73,23 +78,17 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
-def passage_of(
-    catalog: CatalogReader,
-    row: ChunkRow,
-    expansion: Expansion,
-    count: Callable[[str], int] = estimated_tokens,
-) -> Passage:
+def passage_of(catalog: CatalogReader, note_id: int, chunk: Chunk, expansion: Expansion) -> Passage:
     """Returns the passage around a stored chunk, from the text of its note as indexed."""
-    chunk = row.chunk
-    text, span = catalog.text(row.note_id), (chunk.start_pos, chunk.end_pos)
+    text, span = catalog.text(note_id), (chunk.start_pos, chunk.end_pos)
     if expansion.mode == "parent":
         if chunk.level == 0:
             return passage_at(text, span, "chunk", chunk.chunk_id)
-        for other in catalog.chunks_of(row.note_id) if chunk.parent_id else ():
+        for other in catalog.chunks_of(note_id) if chunk.parent_id else ():
             if other.chunk.chunk_id == chunk.parent_id:
                 whole = min(span[0], other.chunk.start_pos), max(span[1], other.chunk.end_pos)
                 return passage_at(text, whole, "parent", chunk.parent_id)
-    passage = expand(text, catalog.headings(row.note_id), span, expansion, count)
+    passage = expand(text, catalog.headings(note_id), span, expansion)
     return replace(passage, id=chunk.parent_id) if passage.kind == "parent" else passage
 
 
@@ -132,6 +131,7 @@ class _Structure:
         """Returns the innermost section that contains the hit: first with its subsections, then without."""
         level = 7
         for index in range(bisect_right(self._starts, hit[0]) - 1, -1, -1):
+            # A sibling or a deeper heading, whose section has ended before the hit.
             if self._headings[index].level >= level:
                 continue
             level = self._headings[index].level
@@ -221,6 +221,7 @@ def passage_at(text: str, span: Span, kind: str, name: str = "") -> Passage:
     return Passage(kind, start, end, first, first + text.count("\n", start, end), text[start:end], name)
 
 
+_START = attrgetter("start")
 _FENCE_REACH = 32_768
 """The number of characters before a chunk that are searched for an open code fence. A rule of thumb."""
 
@@ -234,6 +235,71 @@ class RankedChunk(NamedTuple):
     why: Why
     relevance: float
     copies: tuple[str, ...] = ()
+
+
+class _ShownNote:
+    """The values that all hits in a note share, each computed once."""
+
+    def __init__(
+        self,
+        catalog: CatalogReader,
+        row: NoteRow,
+        text: str,
+        outline: Sequence[Heading],
+        fields: Mapping[str, JsonValue],
+        *,
+        stale: bool,
+    ) -> None:
+        self.row = row
+        self.fields = fields
+        self.stale = stale
+        self.tags, self.aliases, self.frontmatter = row.tags, row.aliases, row.frontmatter
+        self.modified_time = iso_time(row.mtime_ns)
+        self.is_canvas = _is_canvas(row.path)
+        document = _document_kind_of(row.path)
+        self.is_document = document is not None
+        self.kind: HitKind = (
+            cast("HitKind", document.name) if document else "canvas" if self.is_canvas else "note"
+        )
+        self._is_source = bool(_language_of_path(row.path))
+        self.labels = link_labels(text)
+        self.body_start = body_start(text)
+        self._text = text
+        self._outline = outline
+        self._catalog = catalog
+
+    def headings_of(self, chunk: Chunk) -> list[ChunkHeading]:
+        """Returns the headings that divide the chunk. There are none in a canvas, where each heading applies
+        only to its card, or in a source file, where they are code."""
+        if self.is_canvas or self._is_source:
+            return []
+        start, end = chunk.start_pos, chunk.end_pos
+        first, last = (bisect_left(self._outline, pos, key=_START) for pos in (start, end))
+        return [
+            ChunkHeading(heading.level, heading.start - start, min(heading.end, end) - start)
+            for heading in self._outline[first:last]
+        ]
+
+    def part(self, position: int) -> str:
+        """Returns the part of the document at a position, such as "page 3"; "" if it has no parts."""
+        return part_at(self.row.path, self._text, position)
+
+    def header_path(self, chunk: Chunk, headings: Sequence[ChunkHeading], offset: int) -> str:
+        """Returns the headings above an offset in the chunk, which `headings` divide."""
+        if not any(0 < heading.start <= offset for heading in headings):
+            return chunk.header_path
+        above = self._catalog.headings_above(self.row.note_id, chunk.start_pos + offset)
+        return HEADER_SEPARATOR.join(heading.text for heading in above)
+
+    def fence_before(self, start: int) -> str:
+        """Returns the fence of the code block that contains `start`, or "" if there is none."""
+        if self._is_source:
+            return SOURCE_FENCE
+        above = bisect_right(self._outline, start, key=_START)
+        section = self._outline[above - 1].start if above else 0
+        if section == start or self.is_canvas:
+            return ""
+        return open_fence(self._text[max(section, start - _FENCE_REACH) : start])
 
 
 class HitBuilder:
@@ -261,7 +327,6 @@ class HitBuilder:
         self._snippets = snippets
         self._expansion = expansion
         self._stale = stale
-        self._text = cache(self._catalog.text)  # several hits may be of one note
         self._parents: set[tuple[int, int, int]] = set()
         self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
 
@@ -270,10 +335,13 @@ class HitBuilder:
         QueryCancelledError at the deadline."""
         ranked = list(chunks)
         rows = self._catalog.chunks([chunk.key for chunk in ranked])
-        notes = self._shown(self._catalog.notes({row.note_id for row in rows.values()}))
-        self._catalog.outlines(notes)  # loads all outlines at once into the catalog's cache
-        stale = self._changed_files(note.path for note in notes.values())
-        return dict(self._hits(ranked, rows, notes, stale))
+        notes = self._shown_notes({row.note_id for row in rows.values()})
+        hits: dict[int, Hit] = {}
+        for chunk in ranked:
+            if row := rows.get(chunk.key):
+                self._deadline.check()
+                hits[chunk.key] = self._hit(chunk, row.chunk, notes[row.note_id])
+        return hits
 
     def of_files(self, paths: Sequence[str], score: float, why: Why) -> tuple[Hit, ...]:
         """Returns a hit, with a name but no text, for each of these attachments, in order."""
@@ -306,41 +374,14 @@ class HitBuilder:
             kind="base" if file.path.lower().endswith(".base") else "attachment",
         )
 
-    def _hits(
-        self,
-        ranked: Iterable[RankedChunk],
-        rows: dict[int, ChunkRow],
-        notes: dict[int, NoteRow],
-        stale: Collection[str],
-    ) -> Iterator[tuple[int, Hit]]:
-        for chunk in ranked:
-            self._deadline.check()
-            if chunk.key in rows:
-                row = rows[chunk.key]
-                yield chunk.key, self._hit(chunk, row, notes[row.note_id], stale)
-
-    def _hit(self, ranked: RankedChunk, row: ChunkRow, note: NoteRow, stale: Collection[str]) -> Hit:
-        chunk, why = row.chunk, ranked.why
-        headings = self._headings(row, note)
-        matched = why.keyword.terms if why.keyword else {}
-        places = (
-            [
-                (start - chunk.start_pos, end - chunk.start_pos)
-                for start, end in self._chosen.places_in(row.note_id, chunk.start_pos, chunk.end_pos)
-            ]
-            if self._chosen
-            else []
-        )
-        text = self._text(row.note_id) if "]" in chunk.body or not chunk.header_path else ""
-        if text and chunk.end_pos <= body_start(text):
-            snippet = Snippet("", (), 0)  # a note of properties alone has no text to show
-        else:
-            fence = self._fence(row, note)
-            snippet = self._snippets.of(chunk.body, matched, headings, fence, places, link_labels(text))
+    def _hit(self, ranked: RankedChunk, chunk: Chunk, note: _ShownNote) -> Hit:
+        headings, extra = note.headings_of(chunk), chunk.extra
+        snippet = self._snippet(ranked, chunk, note, headings)
+        part = note.part(chunk.start_pos + snippet.at) if note.is_document else ""
         return Hit(
-            path=note.path,
-            title=note.title,
-            header_path=self._header_path(row, headings, snippet.at),
+            path=note.row.path,
+            title=note.row.title,
+            header_path=note.header_path(chunk, headings, snippet.at),
             chunk_id=chunk.chunk_id,
             chunk_index=chunk.chunk_index,
             start_pos=chunk.start_pos,
@@ -350,92 +391,99 @@ class HitBuilder:
             score=ranked.score,
             snippet=snippet.text,
             content=chunk.content,
-            modified_time=iso_time(note.mtime_ns),
+            modified_time=note.modified_time,
             tags=note.tags,
-            stale=note.path in stale,
-            why=why,
+            stale=note.stale,
+            why=ranked.why,
             aliases=note.aliases,
             frontmatter=note.frontmatter,
+            fields=note.fields,
             marks=snippet.marks,
             line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
-            uri=self._uri(note.path),
+            part=part,
+            uri=self._uri(note.row.path, part),
             strategy=chunk.strategy,
-            level=chunk.level,
-            parent_id=chunk.parent_id,
-            sentence_ids=chunk.sentence_ids,
+            level=chunk.level if extra else None,
+            parent_id=chunk.parent_id if extra else "",
+            sentence_ids=chunk.sentence_ids if extra else (),
             doc_id=chunk.doc_id,
             wikilinks=chunk.wikilinks,
             markdown_links=chunk.markdown_links,
-            passage=self._passage(row) if self._expansion else None,
-            kind="canvas" if _is_canvas(note.path) else "note",
+            passage=self._passage(note.row.note_id, chunk) if self._expansion else None,
+            kind=note.kind,
             relevance=ranked.relevance,
-            language=note.language,
+            language=note.row.language,
             vault=self._vault,
             copies=ranked.copies,
             chunk=chunk,
         )
 
-    def _passage(self, row: ChunkRow) -> Passage:
+    def _snippet(
+        self, ranked: RankedChunk, chunk: Chunk, note: _ShownNote, headings: Sequence[ChunkHeading]
+    ) -> Snippet:
+        if (not chunk.header_path or "]" in chunk.body) and chunk.end_pos <= note.body_start:
+            return Snippet("", (), 0)  # a note of properties alone has no text to show
+        keyword, start, end = ranked.why.keyword, chunk.start_pos, chunk.end_pos
+        matches = self._chosen.places_in(note.row.note_id, start, end) if self._chosen else ()
+        return self._snippets.of(
+            chunk.body,
+            keyword.terms if keyword else {},
+            headings,
+            note.fence_before(start),
+            [(first - start, last - start) for first, last in matches],
+            note.labels if "]" in chunk.body else frozenset(),
+        )
+
+    def _passage(self, note_id: int, chunk: Chunk) -> Passage:
         """Returns the passage around a hit. Only the first of several hits with one parent gets its text."""
         assert self._expansion is not None
-        passage = passage_of(self._catalog, row, self._expansion)
-        place = row.note_id, passage.start_pos, passage.end_pos
+        passage = passage_of(self._catalog, note_id, chunk, self._expansion)
+        place = note_id, passage.start_pos, passage.end_pos
         if passage.kind == "parent" and place in self._parents:
             return replace(passage, text="")
         self._parents.add(place)
         return passage
 
-    def _shown(self, notes: dict[int, NoteRow]) -> dict[int, NoteRow]:
-        """Returns the notes with their display titles. It is the file name if the title is a heading with
-        which several notes begin, such as "Ingredients"."""
-        shared = self._catalog.shared_titles(note.title for note in notes.values())
+    def _shown_notes(self, note_ids: set[int]) -> dict[int, _ShownNote]:
+        rows = with_display_titles(self._catalog, self._catalog.notes(note_ids))
+        stale = self._changed_files(row.path for row in rows.values())
+        texts, outlines = self._catalog.texts(rows), self._catalog.outlines(rows)
+        fields = self._catalog.fields(rows)
         return {
-            number: replace(note, title=stem(note.path))
-            if note.title in shared and not property_text(note.frontmatter, "title")
-            else note
-            for number, note in notes.items()
+            note_id: _ShownNote(
+                self._catalog,
+                row,
+                texts.get(note_id, ""),
+                outlines[note_id],
+                fields.get(note_id, {}),
+                stale=row.path in stale,
+            )
+            for note_id, row in rows.items()
         }
 
-    def _uri(self, path: str) -> str:
+    def _uri(self, path: str, part: str = "") -> str:
         if self._folder is None:
             return ""
-        return file_uri(self._folder, path, in_obsidian=self._in_obsidian)
-
-    def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
-        """Returns the headings that divide the chunk. There are none in a canvas, where each heading applies
-        only to its card, or in a source file, where they are code."""
-        start, end = row.chunk.start_pos, row.chunk.end_pos
-        if _is_canvas(note.path) or _language_of_path(note.path):
-            return []
-        return [
-            ChunkHeading(heading.level, heading.start - start, min(heading.end, end) - start)
-            for heading in self._catalog.headings_between(row.note_id, start, end)
-        ]
-
-    def _header_path(self, row: ChunkRow, headings: Sequence[ChunkHeading], offset: int) -> str:
-        if not any(0 < heading.start <= offset for heading in headings):
-            return row.chunk.header_path
-        above = self._catalog.headings_above(row.note_id, row.chunk.start_pos + offset)
-        return HEADER_SEPARATOR.join(heading.text for heading in above)
-
-    def _fence(self, row: ChunkRow, note: NoteRow) -> str:
-        """Returns the fence of the code block in which the chunk begins, or "" if there is none."""
-        if _language_of_path(note.path):
-            return SOURCE_FENCE
-        start = row.chunk.start_pos
-        above = self._catalog.headings_above(row.note_id, start)
-        section = above[-1].start if above else 0
-        if section == start or _is_canvas(note.path):
-            return ""
-        return open_fence(self._text(row.note_id)[max(section, start - _FENCE_REACH) : start])
+        return file_uri(self._folder, path, part, in_obsidian=self._in_obsidian)
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
-        """Returns the paths whose files have changed since they were indexed."""
         if self._folder is None or not self._stale:
             return frozenset()
         distinct = frozenset(paths)
         files = self._catalog.files_at(distinct)
-        return distinct - {path for path, row in files.items() if is_unchanged(self._folder, row, row.digest)}
+        return distinct - unchanged_files(self._folder, files.values())
+
+
+def with_display_titles(catalog: CatalogReader, notes: Mapping[int, NoteRow]) -> dict[int, NoteRow]:
+    """Returns the notes with their display titles. It is the file name if the title is a heading with which
+    several notes begin, such as "Ingredients"."""
+    shared = catalog.shared_titles(note.title for note in notes.values())
+    return {
+        number: replace(note, title=stem(note.path))
+        if note.title in shared and not property_text(note.frontmatter, "title")
+        else note
+        for number, note in notes.items()
+    }
 
 
 @lru_cache(maxsize=4096)
@@ -443,6 +491,7 @@ def _is_canvas(path: str) -> bool:
     return kind_of(path) is FileKind.CANVAS
 
 
+_document_kind_of = lru_cache(maxsize=4096)(document_kind_of)
 _language_of_path = lru_cache(maxsize=4096)(language_of_path)
 
 
@@ -452,11 +501,17 @@ def is_obsidian_vault(vault: Path) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def file_uri(vault: Path, path: str, *, in_obsidian: bool) -> str:
+def file_uri(vault: Path, path: str, part: str = "", *, in_obsidian: bool) -> str:
     """Returns a URI that opens the file in Obsidian, in the vault that contains it, or with the system's
     default program.
 
-    The form with an absolute, percent-encoded path does not need the name of the vault.
+    The form with an absolute, percent-encoded path does not need the name of the vault. The page of a PDF
+    needs the other form.
     """
     file = vault / path
+    page = f"#page={part.removeprefix('page ')}" if part.startswith("page ") else ""
+    if page and in_obsidian:
+        return f"obsidian://open?vault={quote(vault.name, safe='')}&file={quote(path + page, safe='')}"
+    if page:
+        return file.absolute().as_uri() + page
     return f"obsidian://open?path={quote(str(file), safe='')}" if in_obsidian else file.absolute().as_uri()

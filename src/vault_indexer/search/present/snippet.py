@@ -6,7 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from math import fsum
@@ -35,6 +35,7 @@ _INSIDE = re.compile(r"(?<=\w)")
 _SIGN = re.compile(r"\W")
 _SPACE = re.compile(r"\s+")
 _BLOCK_END = re.compile(r"(?<=\w)[^\S\n]*\n\s*\n\s*")
+_BLANK_LINES = re.compile(r"\n\s*\n")
 _BETWEEN_BLOCKS = f" {POINT}"
 """The separator after a block that ends without a stop, such as a heading."""
 
@@ -50,6 +51,9 @@ _PLACE = "\0"
 
 _MOST_PLACES = 50
 """Limit of places of a chunk that are considered. A rule of thumb."""
+
+_LONG = 2000
+"""Limit of characters that are read on each side of a place in a paragraph. A rule of thumb."""
 
 Span = tuple[int, int]
 
@@ -133,7 +137,8 @@ class Snippets:
 
         A word matches if its folded form begins with that of a query word, or the reverse, for at least four
         characters, or if both have the same stem. So inflected forms are marked as well. The snippet comes
-        from one section. `headings` divide the body, and no snippet shows them unless there is no other text.
+        from one section. `headings` divide the body, and no snippet shows them unless there is no other text,
+        or the places are in a heading.
         `fence` is the fence of the code block in which the body begins. `places` are the spans that the
         filters have found in the body. The words of `phrases` count and are marked only there. `labels` are
         those of links that the note defines elsewhere.
@@ -144,23 +149,26 @@ class Snippets:
             for form in (word, *self._words.get(word, ()))
         }
         wanted = {word: worth for word, worth in folded.items() if word and word not in self._idle}
-        at_places = self._at_places(body, places, fence)
+        at_places = self._at_places(body, places, fence, labels)
         if at_places:
             wanted = {word: worth for word, worth in wanted.items() if word not in self._of_phrases}
+            # More than all words together: the place that a filter found must be shown.
             wanted |= dict.fromkeys((match.word for match in at_places), 1 + fsum(wanted.values()))
         found = sorted([*self._matches(body, wanted), *at_places])
         ranked = sorted(_sections(body, headings, found, wanted), key=_preference(body))
         shown_body = blank_hidden(body, fence)
+        # A chunk that is hidden as a whole, such as a comment, was found by it, so it is shown.
         body = shown_body if shown_body.strip() else body
         for section in ranked:
+            # Only the beginning of the chunk can be within a code block that began before it.
             inside = fence if section.start == 0 and section.text == 0 else ""
-            shown = self._show(body, (section.text, section.end), found, wanted, inside, labels)
+            own = [match.start for match in at_places if section.start <= match.start < section.end]
+            start = section.start if own and own[-1] < section.text else section.text
+            shown = self._show(body, (start, section.end), found, wanted, inside, labels)
             if shown is None and section.worth:
                 shown = self._show(body, (section.start, section.text), found, wanted, "", labels)
             if shown is not None:
-                own = [match.start for match in at_places if section.start <= match.start < section.end]
-                in_heading = bool(own) and own[-1] < section.text
-                return replace(shown, at=own[0]) if in_heading else shown
+                return shown
         whole = (0, len(body))
         shown = self._show(body, whole, found, wanted, fence, labels)
         return shown or self._cut(ReadableText(body, [0], [0]), found, wanted, (0, False, False))
@@ -225,17 +233,19 @@ class Snippets:
         first = _densest(text.units, inside, wanted) if inside else end - len(text.text[start:end].lstrip())
         return Snippet(shown, marks, offset + text.source(first))
 
-    def _at_places(self, body: str, places: Sequence[Span], fence: str) -> list[_Match]:
+    def _at_places(
+        self, body: str, places: Sequence[Span], fence: str, labels: frozenset[str]
+    ) -> list[_Match]:
         """Returns the matches of phrases within the places, or an empty match at the start of a place without
         phrases."""
         found: list[_Match] = []
         for start, end in places[:_MOST_PLACES]:
-            first = body.rfind("\n", 0, start) + 1
-            lines = readable(body[first : max(body.find("\n", end), end)], open_fence(body[:first], fence))
+            first, last = _paragraph(body, start, end)
+            shown = readable(body[first:last], open_fence(body[:first], fence), labels)
             inside = [
-                _Match(first + lines.source(left), first + lines.source(right - 1) + 1, f"{_PLACE}{number}")
+                _Match(first + shown.source(left), first + shown.source(right - 1) + 1, f"{_PLACE}{number}")
                 for number, phrase in enumerate(self._phrases)
-                for left, right in phrase.spans(lines.text)
+                for left, right in phrase.spans(shown.text)
             ]
             inside = [match for match in inside if start < match.end and match.start < end]
             found += inside or [_Match(start, start, _PLACE)]
@@ -293,6 +303,15 @@ class Snippets:
         return None
 
 
+def _paragraph(body: str, start: int, end: int) -> Span:
+    """Returns the lines around a place up to blank ones, since a link may have several lines."""
+    low = body.rfind("\n", 0, max(0, start - _LONG)) + 1
+    above = [match.end() for match in _BLANK_LINES.finditer(body, low, start)]
+    below = _BLANK_LINES.search(body, end, end + _LONG)
+    last = below.start() if below else body.find("\n", end + _LONG)
+    return above[-1] if above else low, last if last >= 0 else len(body)
+
+
 def _with_plain_letters(text: str) -> str | None:
     """Returns the text with each non-ASCII sign replaced by `?`, or None if it has non-ASCII letters, digits
     or marks."""
@@ -340,9 +359,10 @@ def _sections(
     for heading, end in zip(headings, borders[1:], strict=True):
         while above and above[-1][0] >= heading.level:
             above.pop()
-        above.append((heading.level, words(heading.start, heading.end)))
-        own = words(heading.end, end)
-        worth = fsum(wanted[word] for word in own.union(*(in_heading for _, in_heading in above)))
+        own, in_heading = words(heading.end, end), words(heading.start, heading.end)
+        # The headings above belong to what a reader of the section knows.
+        worth = fsum(wanted[word] for word in own.union(in_heading, *(inherited for _, inherited in above)))
+        above.append((heading.level, {word for word in in_heading if word[0] != _PLACE}))
         yield _Section(heading.start, heading.end, end, worth, fsum(wanted[word] for word in own))
 
 
@@ -371,7 +391,8 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
         if best == most:  # no other place can have more
             break
     low = _region_start(body, start, max(start, place - size // 2), place)
-    high = min(end, place + size + size // 2)
+    marked = (match.end for match in found[first:last] if match.word[0] == _PLACE and match.start == place)
+    high = min(end, max(place + size + size // 2, *marked, 0))
     low = max(start, markup_start(body, low))
     return low, end if end - high < size // 2 else min(end, markup_end(body, word_end(body, high)))
 
@@ -421,7 +442,8 @@ def _window(
     readable_text: ReadableText, found: Sequence[_Match], wanted: Mapping[str, float], size: int
 ) -> Span:
     """Returns the run of whole sentences within `size` that has the largest weight. Each word counts once."""
-    body, spans = readable_text.text, readable_text.units
+    body = readable_text.text
+    spans = _with_whole_phrases(readable_text.units, found)
     if len(body) <= size:
         return 0, len(body)
     if not spans:
@@ -441,6 +463,18 @@ def _window(
             best, shown = worth, (start, end)
     start, end = shown
     return shown if end - start <= size else _dense(body, found, shown, size)
+
+
+def _with_whole_phrases(units: Sequence[Span], found: Sequence[_Match]) -> Sequence[Span]:
+    """Returns the sentences, as one where a phrase extends over several."""
+    whole = list(units)
+    for match in found:
+        if match.word[0] == _PLACE and match.start < match.end:
+            first = max(0, bisect_left(whole, (match.start + 1, 0)) - 1)
+            last = bisect_left(whole, (match.end, 0))
+            if last > first + 1:
+                whole[first:last] = [(whole[first][0], whole[last - 1][1])]
+    return whole
 
 
 def _densest(units: Sequence[Span], found: Sequence[_Match], wanted: Mapping[str, float]) -> int:
@@ -463,7 +497,8 @@ def _worth_a_look(spans: Sequence[Span], starts: Sequence[int], size: int) -> ra
 
 def _dense(body: str, found: Sequence[_Match], within: Span, size: int) -> Span:
     """Returns the part with the most matches of a sentence that is too long."""
-    starts = [match.start for match in found if within[0] <= match.start < within[1]]
+    inside = [match for match in found if within[0] <= match.start < within[1]]
+    starts = [match.start for match in inside if match.word[0] == _PLACE] or [m.start for m in inside]
     best = max(
         range(len(starts)),
         key=lambda first: (bisect_left(starts, starts[first] + size * 3 // 4) - first, -first),

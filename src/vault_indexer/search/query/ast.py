@@ -130,8 +130,8 @@ class Property:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A fact in the catalog, given by an operator with one value: the time when the note's file was last
-    modified (`before` or `after` a moment), the language of the note (`lang`, ISO 639-1), or the level of a
-    chunk (`level`, one of `LEVELS`)."""
+    modified (`before` or `after` a moment), the language of the note (`lang`, ISO 639-1), the kind of file
+    (`kind`, one of `KINDS`), or the level of a chunk (`level`, one of `LEVELS`)."""
 
     operator: str
     value: str
@@ -227,18 +227,17 @@ def _outline_of_value(node: Node) -> str:
             raise AssertionError(node)
 
 
-def ranking_words(node: Node) -> Iterator[str]:
-    """Yields the texts of a condition that are searched for, without negated texts, names and values."""
+def ranking_words(node: Node) -> list[str]:
+    """Returns the texts of a condition that are searched for, without negated texts, names and values."""
     match node:
         case Word(text, _) | Phrase(text, _):
-            yield text
+            return [text]
         case All(parts) | Either(parts):
-            for part in parts:
-                yield from ranking_words(part)
+            return [text for part in parts for text in ranking_words(part)]
         case Within(scope, inside, _) if inside and scope not in NAMES:
-            yield from ranking_words(inside)
+            return ranking_words(inside)
         case _:
-            return
+            return []
 
 
 def atoms(node: Node) -> Iterator[Node]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from vault_indexer.errors import QueryError
+from vault_indexer.model import KINDS
 from vault_indexer.search.query.ast import (
     LEVELS,
     MOMENTS,
@@ -71,6 +72,7 @@ _ANOTHER_OR = re.compile(r"OR(?:\s|$)")
 _FLAG = re.compile(r"-(?:$|[\s\-]|[A-Za-z](?:\s|$))")
 _PROPERTY = re.compile(r"\[\s*(?:\"([^\"\]]+)\"|([^\W\d][^\[\]:\"\n]+?))\s*(?=[\]:])")
 _TASKS = frozenset({Scope.TASK, Scope.TASK_TODO, Scope.TASK_DONE})
+_DUE = "task-due"
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*")
 _COMPARED = re.compile(r"\"[^\"\]]*\"|[^\s\])]+")
 _ESCAPE = re.compile(r"\\([\"\\])")
@@ -84,6 +86,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "path": "notes whose path contains the text",
         "file": "notes whose file name contains the text",
         "lang": "notes in a language, such as lang:es",
+        "kind": "notes, canvases or documents of a kind, such as kind:pdf",
         "before": "notes changed before a day or a time ago, such as before:2026-02-01",
         "after": "notes changed since a day or a time ago, such as after:7d",
         "links-to": "notes with a link to a note",
@@ -96,8 +99,9 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "task": "a task with the word",
         "task-todo": "a task that is not done",
         "task-done": "a task that is done",
+        "task-due": "open tasks by their due date, such as task-due:<2026-12-01",
         "level": "chunks that are a child of another, or a parent: level:child, level:parent",
-        "vault": "notes of one vault, where several are searched",
+        "vault": "notes of one vault, if several are searched",
         "match-case": "the word in exactly this case",
         "ignore-case": "the word in any case, inside match-case:",
     }
@@ -129,6 +133,7 @@ def parse_query(text: str) -> Query:
     return Query(
         text=" ".join(words) if conditions else (text.strip() if words else ""),
         conditions=tuple(conditions),
+        # A space behind a word shows that the user has finished it.
         open_end=isinstance(last, Word) and not text[-1:].isspace(),
         notices=tuple(dict.fromkeys(parser.notices)),
     )
@@ -163,7 +168,7 @@ def _no_operator(name: str) -> str:
     """Returns the notice that a name is not an operator, with the operator that is probably meant."""
     near = difflib.get_close_matches(name, OPERATORS, n=1, cutoff=_ALIKE)
     hint = f"; did you mean {near[0]}:?" if near else ""
-    return f'"{name}:" is no operator, so it is searched as text{hint}'
+    return f'"{name}:" is not an operator, so it is searched as text{hint}'
 
 
 def _spread(part: _Part) -> list[_Part]:
@@ -182,8 +187,6 @@ def _is_plain(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A term with its span in the query."""
-
     node: Node
     start: int
     end: int
@@ -280,6 +283,8 @@ class _Parser:
             return self._bare_operator(name, argument, strict=strict)
         if name in _CASE:
             return self._with_case(name, argument, end)
+        if name == _DUE:
+            return self._task_due(argument, end)
         if name in _NAMED:
             return self._scope(_NAMED[name], argument, end)
         return self._value(name, argument, end)
@@ -289,8 +294,8 @@ class _Parser:
         ends = not self.text[argument:].strip()
         if strict or ends or not self.text[argument].isspace():
             meant = f' ({name}:"" finds any task)' if name in _TASKS else ""
-            raise QueryError(f"{name}: needs a value right behind the colon{meant}", argument + 1)
-        self.notices.append(f"{name}: at column {self.at + 1} has a space behind it: taken as text")
+            raise QueryError(f"{name}: needs a value right after the colon{meant}", argument + 1)
+        self.notices.append(f"{name}: at column {self.at + 1} is followed by a space: taken as text")
         word = Word(self.text[self.at : argument], self.at + 1)
         self.at = argument
         return word
@@ -325,6 +330,7 @@ class _Parser:
         start = self.at
         close = start + 1
         while close < len(self.text) and self.text[close] != '"':
+            # An escaped quote does not close the phrase.
             close += 2 if self.text[close] == "\\" else 1
         if close < len(self.text):
             self.at = close + 1
@@ -365,25 +371,40 @@ class _Parser:
             char = self.text[self.at]
             if char == end and (char != ")" or not inner) and self.at > start:
                 break
+            # `f(x)` is one word, even within parentheses.
             inner += (char == "(") - (char == ")" and inner > 0)
             self.at += 1
         return Word(self.text[start : self.at], start + 1)
 
     def _scope(self, scope: Scope, argument: int, end: str) -> Node:
         column, self.at = self.at + 1, argument
-        inside = self._argument(end)
-        if inside is None and scope in _TASKS:
+        is_task = scope in _TASKS
+        inside = self._argument(end, '("/[' if is_task else '("/')
+        if inside is None and is_task:
             return Within(scope, None, column)
         if inside is None:
             raise QueryError(f"{scope}: needs at least one word", argument + 1)
-        _check_leaves(f"{scope}:", inside, (Word, Phrase, Regex))
+        _check_leaves(f"{scope}:", inside, (Word, Phrase, Regex, *([Property] if is_task else [])))
         if scope is Scope.TAG:
             _check_tags(inside)
         return Within(scope, inside, column)
 
-    def _argument(self, end: str) -> Node | None:
+    def _task_due(self, argument: int, end: str) -> Node:
+        column, self.at = self.at + 1, argument
+        value = self._comparison() if self.text[argument] in "<>" else self._argument(end)
+        if isinstance(value, (Word, Phrase)) and iso_date(value.text) is None:
+            raise QueryError(
+                f"{_DUE}: takes a date like 2026-01-31 or <2026-02, not {value.text!r}", value.column
+            )
+        if isinstance(value, Compare) and not isinstance(value.value, str):
+            raise QueryError(f"{_DUE}: compares with a date like 2026-01-31", value.column)
+        if value is not None and not isinstance(value, (Word, Phrase, Compare)):
+            raise QueryError(f"{_DUE}: takes one value", argument + 1)
+        return Within(Scope.TASK_TODO, Property("due", value, column), column)
+
+    def _argument(self, end: str, opening: str = '("/') -> Node | None:
         operator = _OPERATOR.match(self.text, self.at)
-        if self.text[self.at] in '("/' or (operator and operator[1] in _CASE):
+        if self.text[self.at] in opening or (operator and operator[1] in _CASE):
             return self._operand(end, strict=True)
         return self._word(end)
 
@@ -466,7 +487,7 @@ def _check_levels(conditions: Iterable[Condition]) -> None:
     for condition in conditions:
         for atom in () if level_of(condition.node) else atoms(condition.node):
             if level_of(atom):
-                raise QueryError("level: cannot stand beside OR, or in -( )", column_of(atom))
+                raise QueryError("level: cannot be combined with OR or -( )", column_of(atom))
 
 
 def _is_null(node: Node) -> bool:
@@ -505,6 +526,13 @@ def _language(name: str, value: Word | Phrase, column: int) -> Node:
     return Fact(name, code, column)
 
 
+def _kind(name: str, value: Word | Phrase, column: int) -> Node:
+    kind = value.text.lower()
+    if kind not in KINDS:
+        raise QueryError(f"kind: takes one of {', '.join(KINDS)}, not {value.text!r}", value.column)
+    return Fact(name, kind, column)
+
+
 def _level(name: str, value: Word | Phrase, column: int) -> Node:
     if value.text not in LEVELS:
         raise QueryError(f"level: takes {' or '.join(LEVELS)}, not {value.text!r}", value.column)
@@ -527,6 +555,7 @@ _VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyT
         "before": _time_filter,
         "after": _time_filter,
         "lang": _language,
+        "kind": _kind,
         "links-to": _link_filter,
         "linked-from": _link_filter,
         "vault": _vault_filter,

@@ -111,6 +111,7 @@ def compile_regex(pattern: str, column: int = 1, *, match_case: bool = False) ->
         raise QueryError(f"this regular expression is not valid: {_message(error)}", column) from None
     if engine.programsize > MAX_PROGRAM:
         raise QueryError("this regular expression is too large: its repetitions multiply", column)
+    # A group without capture has no flags.
     has_flags = "(?" in pattern.replace("(?:", "")
     effort = 1 + engine.programsize // _EFFORT_SIZE
     return RegexMatcher(translation.pieces(), translation.has_line_start, has_flags, effort, engine)

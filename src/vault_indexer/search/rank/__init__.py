@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from vault_indexer.search.rank.candidates import Candidates, reciprocal_rank_fusion
-from vault_indexer.search.rank.notes import Copies, find_copies
 from vault_indexer.search.rank.rank import LISTED, RepeatedRank, depth_of, list_by_time, rank
 from vault_indexer.search.rank.rerank import reasons_of
-from vault_indexer.search.rank.retrieve import match_titles
+from vault_indexer.search.rank.retrieve import Copies, find_copies, match_titles
 
 __all__ = [
     "LISTED",

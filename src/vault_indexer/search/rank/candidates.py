@@ -16,10 +16,6 @@ from vault_indexer.search.prepare import PreparedQuery
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Keys = NDArray[np.int64]
@@ -49,20 +45,14 @@ class HeldWords(NamedTuple):
     mask: Mask
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """Creates a column without rows. `new` is the value of a row before a stage fills the column."""
-
-    new: float | None
-    dtype: type[object] = np.float64
-
-    def __call__(self) -> NDArray[Any]:
-        return np.empty(0, self.dtype)
+def _column(new: float | None, dtype: type[object] = np.float64) -> Mapping[str, Any]:
+    """The metadata of a column. `new` is the value of a row before a stage fills the column."""
+    return {"new": new, "dtype": dtype}
 
 
-_KEY = _RANK = _Column(0, np.int64)
-_PATHS = _Column(None, object)
-_UNKNOWN, _ZERO, _ONE = map(_Column, (np.nan, 0.0, 1.0))
+_KEY = _RANK = _column(0, np.int64)
+_PATHS = _column(None, object)
+_UNKNOWN, _ZERO, _ONE = map(_column, (np.nan, 0.0, 1.0))
 
 
 @dataclass(eq=False)
@@ -85,25 +75,31 @@ class Candidates:
     last_cosine: float = 0.0
     last_words: float = 0.0
     reranked: int = 0
-    fusion_order: Keys = field(default_factory=lambda: np.empty(0, np.int64))
+    fusion_order: Keys = field(init=False)
     held: dict[int, HeldWords] = field(default_factory=dict)
     evidence: dict[str, Floats] = field(default_factory=dict)
-    key: Keys = field(default_factory=_KEY)
-    vector_rank: Ints = field(default_factory=_RANK)
-    cosine: Floats = field(default_factory=_UNKNOWN)
-    word_rank: Ints = field(default_factory=_RANK)
-    words: Floats = field(default_factory=_UNKNOWN)
-    link_rank: Ints = field(default_factory=_RANK)
-    link: Floats = field(default_factory=_UNKNOWN)
-    via: NDArray[np.object_] = field(default_factory=_PATHS)
-    note_cosine: Floats = field(default_factory=_UNKNOWN)
-    note_coverage: Floats = field(default_factory=_UNKNOWN)
-    coverage: Floats = field(default_factory=_UNKNOWN)
-    fused: Floats = field(default_factory=_ZERO)
-    fused_rank: Ints = field(default_factory=_RANK)
-    age: Floats = field(default_factory=_ONE)
-    title: Floats = field(default_factory=_ZERO)
-    score: Floats = field(default_factory=_ZERO)
+    key: Keys = field(init=False, metadata=_KEY)
+    vector_rank: Ints = field(init=False, metadata=_RANK)
+    cosine: Floats = field(init=False, metadata=_UNKNOWN)
+    word_rank: Ints = field(init=False, metadata=_RANK)
+    words: Floats = field(init=False, metadata=_UNKNOWN)
+    link_rank: Ints = field(init=False, metadata=_RANK)
+    link: Floats = field(init=False, metadata=_UNKNOWN)
+    via: NDArray[np.object_] = field(init=False, metadata=_PATHS)
+    note_cosine: Floats = field(init=False, metadata=_UNKNOWN)
+    note_coverage: Floats = field(init=False, metadata=_UNKNOWN)
+    coverage: Floats = field(init=False, metadata=_UNKNOWN)
+    fused: Floats = field(init=False, metadata=_ZERO)
+    fused_rank: Ints = field(init=False, metadata=_RANK)
+    age: Floats = field(init=False, metadata=_ONE)
+    document: Floats = field(init=False, metadata=_ONE)
+    title: Floats = field(init=False, metadata=_ZERO)
+    score: Floats = field(init=False, metadata=_ZERO)
+
+    def __post_init__(self) -> None:
+        self.fusion_order = np.empty(0, np.int64)
+        for name, column in _COLUMNS.items():
+            setattr(self, name, np.empty(0, column["dtype"]))
 
     def __len__(self) -> int:
         return len(self.key)
@@ -133,6 +129,7 @@ class Candidates:
 
     def rows_of_vault(self, number: int) -> Ints:
         rows = np.flatnonzero(self.vault == number)
+        # By key: the indices look up ascending keys fastest.
         return rows[self.key[rows].argsort()]
 
     def best_first(self, values: Floats) -> Ints:
@@ -152,14 +149,15 @@ class Candidates:
 
     def _append(self, keys: Keys) -> None:
         for name, column in _COLUMNS.items():
-            added = keys if name == "key" else np.full(len(keys), column.new, column.dtype)
+            added = keys if name == "key" else np.full(len(keys), column["new"], column["dtype"])
             setattr(self, name, np.concatenate([getattr(self, name), added]))
+        # New rows have no evidence yet, which is not the same as evidence of 0.
         unknown = np.full(len(keys), np.nan)
         self.evidence = {name: np.concatenate([values, unknown]) for name, values in self.evidence.items()}
 
 
-_COLUMNS: Mapping[str, _Column] = MappingProxyType(
-    {one.name: one.default_factory for one in fields(Candidates) if isinstance(one.default_factory, _Column)}
+_COLUMNS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {one.name: one.metadata for one in fields(Candidates) if one.metadata}
 )
 
 
@@ -184,6 +182,7 @@ RRF_K = 60
 def fuse(table: Candidates, request: RankRequest) -> None:
     """Sets the score and rank of each row in the fusion. With `search.rerank`, keeps only the first rows, at
     least twice the requested number of hits, and the rows of notes whose name is the query."""
+    # A note whose name is the query belongs to the result, even if no ranking has found it.
     table.rows_at(np.array(list(table.named.values()), np.int64))
     table.fused = fused_scores(table, request.settings)
     order = table.best_first(table.fused)
@@ -204,7 +203,6 @@ def fused_scores(table: Candidates, settings: SearchSettings) -> NDArray[np.floa
 
 
 def _in_order(ranks: NDArray[np.int64]) -> list[int]:
-    """Returns the rows of one ranking, best first."""
     rows = np.flatnonzero(ranks)
     return rows[ranks[rows].argsort()].tolist()  # type: ignore[no-any-return]
 

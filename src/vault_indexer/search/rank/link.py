@@ -77,6 +77,7 @@ def _match(
         matching = forms & texts.held.keys()
         if matching:
             links, form = max((texts.held[form], form) for form in matching)
+            # A second link confirms the first; ten say hardly more than five.
             weight += worth * links / (links + 1)
             via.update(dict.fromkeys(texts.sources[form]))
     return AnchorMatch(path, weight / total, tuple(via)[:_SHOWN])
@@ -137,6 +138,7 @@ def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[Neighbour]:
 
 
 def _neighbour(path: str, shares: Mapping[str, float], degrees: Mapping[str, int]) -> Neighbour:
+    # 2, so that a note with one link is divided by more than 1, and one without links by 1.
     weight = sum(shares.values()) / log2(2 + degrees.get(path, 0))
     return Neighbour(path, weight, tuple(sorted(shares, key=lambda seed: -shares[seed])))
 
@@ -241,7 +243,9 @@ def _nearest(query: PreparedQuery, paths: Sequence[str]) -> dict[str, int]:
     own = query.snapshot.catalog.chunk_keys_at(paths)
     rows = sorted((key, path) for path, of_note in own.items() for key in of_note)
     keys = np.array([key for key, _ in rows], np.int64)
+    # The lowest cosine: a chunk without a vector is chosen only if no other one has any.
     scores = np.nan_to_num(query.snapshot.vectors.scores(query.vector, keys), nan=-1.0)
+    # Below every cosine: a chunk that the filters exclude is never chosen.
     scores[~query.passing(keys)] = -np.inf
     best: dict[str, tuple[float, int]] = {}
     for (key, path), score in zip(rows, scores.tolist(), strict=True):

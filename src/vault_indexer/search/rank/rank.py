@@ -13,9 +13,16 @@ from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates, HeldWords, RankRequest, fuse, local_notes
 from vault_indexer.search.rank.link import link
-from vault_indexer.search.rank.notes import cover, group, weigh_notes
 from vault_indexer.search.rank.rerank import rerank
-from vault_indexer.search.rank.retrieve import add_title_scores, complete, first_chunks_by_name, retrieve
+from vault_indexer.search.rank.retrieve import (
+    add_title_scores,
+    complete,
+    cover,
+    first_chunks_by_name,
+    group,
+    retrieve,
+    weigh_notes,
+)
 from vault_indexer.store import Snapshot
 
 # Age: recently modified notes rank a little higher.
@@ -25,8 +32,8 @@ _DAY_NS = 86_400 * 1_000_000_000
 
 
 def age(table: Candidates, request: RankRequest) -> None:
-    """Multiplies the score of each row by the factor for the age of its note. Drops rows whose note is
-    gone."""
+    """Multiplies the score of each row by the factors for the age of its note and, if it is a document, for
+    that. Drops rows whose note is gone."""
     now = time.time_ns()
     factors = np.full(len(table), np.nan)
     for number, query in enumerate(request.queries):
@@ -35,8 +42,13 @@ def age(table: Candidates, request: RankRequest) -> None:
         modified = query.snapshot.catalog.modified_times(set(notes))
         by_note = recency_factors(modified, now, request.settings.recency)
         factors[rows] = [by_note.get(note_id, np.nan) for note_id in notes]
+        documents = query.snapshot.catalog.documents_among(set(notes))
+        if documents:
+            weight = request.settings.documents.weight
+            table.document[rows] = [weight if note_id in documents else 1.0 for note_id in notes]
     table.age = factors
-    table.score = table.score * factors
+    table.score = table.score * factors * table.document
+    # Without a daemon, a derived index may be behind its catalog (`open_to_read`) and still contain the note.
     exists = ~np.isnan(factors)
     if not exists.all():
         table.take(exists)
@@ -175,6 +187,7 @@ class RepeatedRank:
     def _retrieve(self, table: Candidates, request: RankRequest) -> None:
         weights = request.settings.weights
         rrf_k = request.settings.rrf_k
+        # The ranking by link starts from the fusion of the other two, so it depends on their weights.
         key = (table.depth, rrf_k, weights.vector, weights.keyword, bool(weights.graph))
         if key not in self._retrieved:
             new = self._retrieved[key] = Candidates(table.depth)
@@ -193,6 +206,7 @@ class RepeatedRank:
         new = np.flatnonzero(~np.isin(table.key, known.key))
         if len(new):
             self._known[switches] = known = _joined(known, _evidence_of(table, new, request))
+        # `known` grows with each set of settings, so its keys are not in order.
         order = known.key.argsort()
         places = order[np.searchsorted(known.key, table.key, sorter=order)]
         for name in _EVIDENCE:
@@ -215,6 +229,7 @@ def _evidence_of(table: Candidates, rows: NDArray[np.int64], request: RankReques
         stage(found, request)
     at, mask = found.held[0]
     in_order = np.empty_like(mask)
+    # `held` is in the order of keys, the table in the order of arrival.
     in_order[at] = mask
     found.held = {0: HeldWords(np.arange(len(found)), in_order)}
     return found

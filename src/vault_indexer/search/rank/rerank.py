@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vault_indexer.model import GraphReason, KeywordReason, NoteReason, VectorReason, Why
-from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.prepare import PreparedQuery, words_with_signs
 from vault_indexer.search.rank.candidates import Candidates, RankRequest
-from vault_indexer.search.rank.notes import NOTE_MEANING, NOTE_WORDS
-from vault_indexer.search.terms import lacking_weight, vector_weight
-from vault_indexer.search.typed_words import only_typed_word
+from vault_indexer.search.rank.retrieve import NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.terms import lacking_weight, vector_weight, weight_by_idf
 from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
 
 _TYPED = 2.0
-"""The weight of a row that contains the whole word (see `_typed`), relative to all evidence. It exceeds the
-evidence and age together."""
+"""The weight of a row that contains the words with signs (see `_typed`), relative to all evidence. It exceeds
+the evidence and age together."""
 
 
 class Evidence(NamedTuple):
@@ -53,13 +52,16 @@ def rerank(table: Candidates, request: RankRequest) -> None:
 
 
 def _typed(table: Candidates, request: RankRequest) -> Floats:
-    """Returns 1 for rows that contain the whole word, if the query is one word with signs, such as `12:30` or
-    `.NET`; otherwise 0. A title with only a piece of the word is no evidence."""
+    """Returns for each row the share of the query, in [0, 1], in words with signs, such as `12:30` or `.NET`,
+    that it contains as typed. A title with only a piece of such a word is no evidence."""
     typed = np.zeros(len(table))
     for number, query in enumerate(request.queries):
-        if word := only_typed_word(query.text):
-            rows = table.rows_of_vault(number)
-            typed[rows] = query.typed_words.chunks_with(word, table.local_key[rows])
+        rows = table.rows_of_vault(number)
+        for start, end, word in words_with_signs(query.text):
+            words = weight_by_idf(query.statistics, query.words)
+            within = np.array([[start <= term.start and term.end <= end for term in words]])
+            matching = query.typed_words.chunks_with(word, table.local_key[rows])
+            typed[rows] += held_weight(within, words) * matching
     return typed
 
 
@@ -128,6 +130,7 @@ def _weight_of_vectors(table: Candidates, request: RankRequest) -> float:
         return query.language_weight
     share = query.statistics.language_share(query.language)
     lacking = lacking_weight(query.vault.embedder.model, share)
+    # The best chunk by words shows how much of the query the words can find at all.
     best = np.flatnonzero(table.word_rank == 1)
     if not len(best):
         return vector_weight(0.0, lacking)
@@ -137,9 +140,7 @@ def _weight_of_vectors(table: Candidates, request: RankRequest) -> float:
     return vector_weight(float(held[0]), lacking)
 
 
-# The reasons for the rank of a chunk: its row in the table of candidates, and the score of each query
-# word.
-
+# The reasons for the rank of a chunk: its row in the table, and the score of each query word.
 
 _FIELDS = frozenset(field.name for field in fields(Why))
 
@@ -166,6 +167,7 @@ def _why(table: Candidates, row: int, keyword: KeywordReason | None, filters: tu
         keyword=keyword,
         graph=graph,
         recency=float(table.age[row]),
+        document_weight=float(table.document[row]),
         fused=float(table.fused[row]),
         fused_rank=int(table.fused_rank[row]),
         title=float(table.title[row]),
@@ -219,5 +221,4 @@ def _synonyms(query: PreparedQuery, keys: Sequence[int]) -> dict[int, dict[str, 
 
 
 def _known(value: float) -> float | None:
-    """Returns None for an unknown value."""
     return None if isnan(value) else float(value)

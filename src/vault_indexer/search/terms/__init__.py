@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.terms.compounds import Groups, Synonym, find_synonyms, with_compounds, with_synonyms
-from vault_indexer.search.terms.spelling import as_spelt, find_corrections, with_corrections
+from vault_indexer.search.terms.compounds import (
+    Groups,
+    Synonym,
+    as_spelt,
+    find_corrections,
+    find_synonyms,
+    with_compounds,
+    with_corrections,
+    with_synonyms,
+)
 from vault_indexer.search.terms.words import (
     WordStatistics,
     is_common,

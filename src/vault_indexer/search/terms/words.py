@@ -117,6 +117,7 @@ def _documents(snapshot: Snapshot) -> int:
 
 def _frequency(snapshot: Snapshot, term: str) -> int:
     """The number of chunks of the snapshot's vault that contain the term, never less than in the snapshot."""
+    # The statistics may be older than the snapshot, so the larger number counts.
     own = snapshot.keywords.document_frequency(term)
     return max(own, snapshot.statistics.vocabulary.frequency(term)) if snapshot.statistics else own
 
@@ -216,6 +217,7 @@ def weight_by_idf(statistics: WordStatistics, terms: Iterable[QueryTerm]) -> lis
     Vietnamese, `mạ` is rare. That raised Hit@1 on XQuAD vi from .905 to .924 (tuning half).
     """
     documents = statistics.documents + 1
+    # The rarity of a word in no document, which becomes 1.
     most = log(documents / 0.5)
     return [
         replace(term, weight=term.weight * log(documents / (_term_frequency(statistics, term) + 0.5)) / most)
@@ -225,8 +227,7 @@ def weight_by_idf(statistics: WordStatistics, terms: Iterable[QueryTerm]) -> lis
 
 def _term_frequency(statistics: WordStatistics, term: QueryTerm) -> int:
     largest = statistics.largest_document_frequency
-    as_written = {form for term_class in term.classes if not term_class.folded for form in term_class.terms}
-    frequency = largest(as_written) or largest(term.forms)
+    frequency = largest(term.written_forms) or largest(term.forms)
     return min(frequency, statistics.documents)  # deleted chunks count until a merge drops them
 
 
@@ -284,6 +285,7 @@ def vocabulary_file() -> Path | None:
 
 
 def _rank(lines: mmap.mmap, word: str) -> float:
+    # With a space: in this vocabulary, the token of a word in a text includes the space before it.
     token = b"\n" + b64encode(f" {word}".encode("utf-8", "surrogatepass")) + b" "
     at = lines.find(token)
     if at < 0:

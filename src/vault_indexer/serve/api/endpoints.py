@@ -17,6 +17,7 @@ from vault_indexer.contract.marks import check_note_name, check_query
 from vault_indexer.contract.parameters import Parameter, Value, parameters_of
 from vault_indexer.contract.requests import (
     AskRequest,
+    BaseRequest,
     ChunksRequest,
     ClustersRequest,
     CompleteRequest,
@@ -78,6 +79,9 @@ class Endpoint(Generic[Answer]):
     line: str = ""
     """The type of each line, if the answer can be a stream of JSON lines instead."""
 
+    has_etag: bool = False
+    """Whether the answer has an ETag, so that a client that has it already gets status 304."""
+
     is_long_lived: bool = False
     """Whether an answer may take longer than the time limit of a request."""
 
@@ -102,11 +106,9 @@ class Endpoint(Generic[Answer]):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters, in order."""
         return parameters_of(self.request) if self.own_parameters is None else self.own_parameters
 
     def parameter(self, name: str) -> Parameter:
-        """The parameter of this name. Raises KeyError."""
         return {one.name: one for one in self.parameters}[name]
 
     def view(self, answer: str, **fixed: Value) -> Endpoint[Any]:
@@ -150,8 +152,8 @@ VAULT = Parameter(
     name="vault",
     default="",
     max_chars=60,
-    help="The name of the vault that is asked, as `/v1/vaults` lists it. Where the daemon keeps one, it may "
-    "be left out; where it keeps several, only a search can go without: it searches all.",
+    help="The name of the vault, as listed by `/v1/vaults`. It may be omitted if the daemon serves one "
+    "vault. If it serves several, only search and ask may omit it: they then search all vaults.",
 )
 """A query parameter of every request, whatever its method; equivalent to the address `/vault/NAME/v1/...`. It
 is not a parameter of a row: the server removes it from a request before the row is answered."""
@@ -170,7 +172,7 @@ ASK: Endpoint[shapes.AskAnswerJson] = Endpoint(
     name="ask",
     method="POST",
     path="/v1/ask",
-    help="Answer a question with sentences, each with the span of a note that it rests on.",
+    help="Answer a question with sentences, each with the span of a note that supports it.",
     request=AskRequest,
     answer="AskAnswer",
     answer_help="The answer.",
@@ -182,10 +184,10 @@ ASK: Endpoint[shapes.AskAnswerJson] = Endpoint(
 EXPLAIN: Endpoint[shapes.ExplanationJson] = Endpoint(
     name="explain",
     path="/v1/explain",
-    help="Where a note is in the answer to a query, and why or why not.",
+    help="The rank of a note in the answer to a query, with the reasons.",
     request=ExplainRequest,
     answer="Explanation",
-    answer_help="The note in the answer.",
+    answer_help="The rank and the reasons.",
 )
 
 STATUS: Endpoint[shapes.StatusReportJson] = Endpoint(
@@ -201,10 +203,10 @@ STATUS: Endpoint[shapes.StatusReportJson] = Endpoint(
 RELATED: Endpoint[shapes.RelatedAnswerJson] = Endpoint(
     name="related",
     path="/v1/related",
-    help="Notes near a note, by meaning and by link.",
+    help="Notes related to a note, by meaning and by link.",
     request=RelatedRequest,
     answer="RelatedAnswer",
-    answer_help="The notes near it.",
+    answer_help="The related notes.",
 )
 
 ALL_LINKS: Endpoint[
@@ -225,19 +227,29 @@ ORPHANS: Endpoint[shapes.OrphansJson] = ALL_LINKS.view("Orphans", view="orphans"
 NOTE: Endpoint[shapes.NoteTextJson] = Endpoint(
     name="note",
     path="/v1/note",
-    help="The text of a note of the index, as it is in the vault now.",
+    help="The current text of an indexed note.",
     request=NoteRequest,
     answer="NoteText",
     answer_help="The note.",
+    has_etag=True,
 )
 
 NOTES: Endpoint[shapes.NoteListJson] = Endpoint(
     name="notes",
     path="/v1/notes",
-    help="The notes of the index: of a folder, with a tag, changed since a time.",
+    help="The indexed notes, by folder, tag and time of change.",
     request=NotesRequest,
     answer="NoteList",
     answer_help="The notes.",
+)
+
+BASE: Endpoint[shapes.BaseViewJson] = Endpoint(
+    name="base",
+    path="/v1/base",
+    help="The rows of a view of an Obsidian base.",
+    request=BaseRequest,
+    answer="BaseView",
+    answer_help="The rows.",
 )
 
 GRAPH: Endpoint[shapes.NoteGraphJson] = Endpoint(
@@ -262,16 +274,17 @@ CLUSTERS: Endpoint[shapes.ClusterMapJson] = Endpoint(
 VIEW: Endpoint[shapes.NoteViewJson] = Endpoint(
     name="view",
     path="/v1/view",
-    help="A note to be read, as it was indexed: its outline, its properties and a tree of its text.",
+    help="An indexed note for reading: its outline, its properties, and its text as a tree.",
     request=ViewRequest,
     answer="NoteView",
     answer_help="The note.",
+    has_etag=True,
 )
 
 PICTURE: Endpoint[shapes.PictureJson] = Endpoint(
     name="picture",
     path="/v1/picture",
-    help="A picture of the vault that the index knows as an attachment, at most 8 MB.",
+    help="A picture that is an attachment in the index, at most 8 MB.",
     request=PictureRequest,
     answer="Picture",
     answer_help="The picture.",
@@ -280,7 +293,7 @@ PICTURE: Endpoint[shapes.PictureJson] = Endpoint(
 CHUNKS: Endpoint[shapes.NoteChunksJson] = Endpoint(
     name="chunks",
     path="/v1/chunks",
-    help="The chunks of a note as the index holds them, or as another strategy would make them.",
+    help="The chunks of a note in the index, or those that another strategy would create.",
     request=ChunksRequest,
     answer="NoteChunks",
     answer_help="The chunks.",
@@ -289,7 +302,7 @@ CHUNKS: Endpoint[shapes.NoteChunksJson] = Endpoint(
 SENTENCE: Endpoint[shapes.PassageJson] = Endpoint(
     name="sentence",
     path="/v1/sentences",
-    help="The sentence of an id that a chunk, a hit or a citation names, as it was indexed.",
+    help="The indexed sentence with an id from a chunk, a hit or a citation.",
     request=SentenceRequest,
     answer="Passage",
     answer_help="The sentence.",
@@ -298,7 +311,7 @@ SENTENCE: Endpoint[shapes.PassageJson] = Endpoint(
 COMPLETE: Endpoint[shapes.CompletionsJson] = Endpoint(
     name="complete",
     path="/v1/complete",
-    help="How the end of a query can go on: operators, tags, properties, values, folders.",
+    help="Completions for the end of a query: operators, tags, properties, values, folders.",
     request=CompleteRequest,
     answer="Completions",
     answer_help="The completions.",
@@ -307,7 +320,7 @@ COMPLETE: Endpoint[shapes.CompletionsJson] = Endpoint(
 HEALTH: Endpoint[shapes.VaultHealthJson] = Endpoint(
     name="health",
     path="/v1/health",
-    help="Sizes of chunks, languages, the size of the index, orphans, and the most wanted notes.",
+    help="Sizes of chunks, languages, the size of the index, orphans, and the most frequent broken links.",
     answer="VaultHealth",
     answer_help="The figures.",
 )
@@ -318,7 +331,7 @@ REBUILD: Endpoint[shapes.RebuildReportJson] = Endpoint(
     name="rebuild",
     method="POST",
     path="/v1/rebuild",
-    help="Rebuild the index. If a rebuild is running already, no second one starts.",
+    help="Rebuild the index. If a rebuild is already running, no second one starts.",
     request=RebuildRequest,
     answer="RebuildReport",
     answer_help="The rebuild has ended.",
@@ -352,10 +365,10 @@ EMBED: Endpoint[shapes.UpgradeStateJson] = Endpoint(
     name="embed",
     method="POST",
     path="/v1/embed",
-    help="Pause the making of better vectors, or go on with it.",
+    help="Pause or resume the creation of better vectors.",
     request=EmbedRequest,
     answer="UpgradeState",
-    answer_help="How far the better vectors are.",
+    answer_help="The progress of the better vectors.",
     needs_daemon=True,
 )
 
@@ -383,7 +396,7 @@ RESUME: Endpoint[shapes.PauseStateJson] = Endpoint(
 VAULTS: Endpoint[shapes.VaultListJson] = Endpoint(
     name="vaults",
     path="/v1/vaults",
-    help="The vaults that the daemon keeps, each with its state.",
+    help="The vaults that the daemon serves, each with its state.",
     answer="VaultList",
     answer_help="The vaults, by name.",
     is_quick=True,
@@ -415,6 +428,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     ALL_LINKS,
     NOTE,
     NOTES,
+    BASE,
     GRAPH,
     CLUSTERS,
     VIEW,

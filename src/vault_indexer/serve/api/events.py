@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.model import StatusReport
+from vault_indexer.model import NoteChanges, StatusReport
 
 MAX_STREAMS = 8
 _STEP_S = 0.1
@@ -22,11 +22,13 @@ class StatusEvents:
         self,
         status: Callable[[], StatusReport],
         stopping: Callable[[], bool],
+        changes: Callable[[int, int], NoteChanges] = lambda _before, now: NoteChanges(now, more=True),
         *,
         look_every_s: float = 0.5,
         show_life_every_s: float = 5.0,
     ) -> None:
         self._status = status
+        self._changes = changes
         self._stopping = stopping
         self._look_every_s = look_every_s
         self._show_life_every_s = show_life_every_s
@@ -37,24 +39,28 @@ class StatusEvents:
         self._status()
 
     def is_full(self) -> bool:
-        """Whether the maximum number of streams is open."""
         return self._open >= MAX_STREAMS
 
     async def stream(self) -> AsyncIterator[str]:
-        """Server-sent events `status` with the JSON of `/v1/status`, with comments in between as a
-        keep-alive. The stream ends when the vault no longer answers."""
+        """Server-sent events `status` with the JSON of `/v1/status`, each followed by an event `notes` if
+        notes changed, with comments in between as a keep-alive. The stream ends when the vault no longer
+        answers."""
         self._open += 1
         try:
             last, sent = "", time.monotonic()
+            before: StatusReport | None = None
             while not self._stopping():
                 try:
                     found = await asyncio.to_thread(self._status)
                 except VaultIndexerError:
                     return
-                status = json.dumps(encode(found), ensure_ascii=False)
+                status = _event("status", found)
                 if status != last:
                     last, sent = status, time.monotonic()
-                    yield f"event: status\ndata: {status}\n\n"
+                    yield status
+                    if before and (before.generation, before.seq) != (found.generation, found.seq):
+                        yield _event("notes", await asyncio.to_thread(self._changes_since, before, found))
+                    before = found
                 elif time.monotonic() - sent > self._show_life_every_s:
                     sent = time.monotonic()
                     yield ": alive\n\n"
@@ -62,7 +68,16 @@ class StatusEvents:
         finally:
             self._open -= 1
 
+    def _changes_since(self, before: StatusReport, now: StatusReport) -> NoteChanges:
+        if before.generation != now.generation:
+            return NoteChanges(now.seq, more=True)
+        return self._changes(before.seq, now.seq)
+
     async def _pause(self) -> None:
         until = time.monotonic() + self._look_every_s
         while time.monotonic() < until and not self._stopping():
             await asyncio.sleep(_STEP_S)
+
+
+def _event(name: str, data: object) -> str:
+    return f"event: {name}\ndata: {json.dumps(encode(data), ensure_ascii=False)}\n\n"

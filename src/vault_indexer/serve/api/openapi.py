@@ -21,6 +21,9 @@ from vault_indexer.serve.api.endpoints import VAULT, Endpoint
 LINES = "application/x-ndjson"
 """The media type of lines of JSON."""
 
+PROBLEM = "application/problem+json"
+"""The media type of errors (RFC 9457)."""
+
 OPENAPI_PATH = "/openapi.json"
 _VERSION = "3.1.0"
 
@@ -43,9 +46,14 @@ class ApiDocument:
             operation["parameters"] = parameters
         if not in_query:
             operation["requestBody"] = self._body(endpoint)
-        responses: Json = {"200": answers(endpoint.answer_help, endpoint.answer, endpoint.line)}
+        success = answers(endpoint.answer_help, endpoint.answer, endpoint.line)
+        responses: Json = {"200": success}
         for status, text, answer in endpoint.other_answers:
             responses[str(status)] = answers(text, answer)
+        if endpoint.has_etag:
+            etag: Json = {"ETag": {"description": "Changes with the answer.", "schema": {"type": "string"}}}
+            success["headers"] = etag
+            responses["304"] = {"description": "The ETag in If-None-Match is current.", "headers": etag}
         self._describe(endpoint.path, endpoint.method, operation, responses, is_public=endpoint.is_public)
 
     def add_other(self, name: str, path: str, text: str, response: Json, *, is_public: bool = False) -> None:
@@ -54,12 +62,14 @@ class ApiDocument:
         self._describe(path, "GET", operation, {"200": response}, is_public=is_public)
 
     def json(self) -> Json:
+        schemas: Json = {}
+        paths = {path: _named_once(methods, schemas) for path, methods in self._paths.items()}
         return {
             "openapi": _VERSION,
             "info": self._info,
-            "paths": dict(self._paths),
+            "paths": paths,
             "components": {
-                "schemas": self._bodies,
+                "schemas": {**self._bodies, **schemas},
                 "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             },
             "security": [{"token": []}],
@@ -73,7 +83,8 @@ class ApiDocument:
         }
 
     def _describe(self, path: str, method: str, operation: Json, responses: Json, *, is_public: bool) -> None:
-        error: Json = {"default": answers("An error.", Failure.__name__)}
+        failure: Json = {PROBLEM: {"schema": schema_of(Failure)}}
+        error: Json = {"default": {"description": "An error.", "content": failure}}
         security: Json = {"security": []} if is_public else {}
         described: Json = {**operation, "responses": {**responses, **error}, **security}
         self._paths.setdefault(path, {})[method.lower()] = described
@@ -94,6 +105,24 @@ class ApiDocument:
         }
         content: Json = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
         return {"content": content, "required": True}
+
+
+def _named_once(value: JsonValue, schemas: Json) -> JsonValue:
+    """The value with a reference in place of each object schema that has a title, and those in `schemas`: a
+    generated client then has one class for each."""
+    if isinstance(value, list):
+        return [_named_once(part, schemas) for part in value]
+    if not isinstance(value, dict):
+        return value
+    named = {key: _named_once(part, schemas) for key, part in value.items()}
+    if "properties" not in named or not isinstance(title := named.get("title"), str):
+        return named
+    properties = named["properties"]
+    if isinstance(properties, dict) and title.lower() in properties:
+        # Generated code would use one variable for the object and for its key.
+        title = named["title"] = f"{title}Answer"
+    assert schemas.setdefault(title, named) == named, f"two schemas are called {title}"
+    return {"$ref": f"#/components/schemas/{title}"}
 
 
 def answer_type(names: str) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from vault_indexer.answer import AskEvent, whole_answer
@@ -20,7 +19,6 @@ from vault_indexer.contract.requests import (
     ExplainRequest,
     LinksRequest,
     NoParameters,
-    NoteRequest,
     PauseRequest,
     RelatedRequest,
     VerifyRequest,
@@ -38,7 +36,6 @@ from vault_indexer.model import (
     JsonValue,
     LinksAnswer,
     MentionsAnswer,
-    NoteText,
     Orphans,
     PauseState,
     RelatedAnswer,
@@ -57,7 +54,6 @@ from vault_indexer.serve.api.endpoints import (
     ASK,
     EMBED,
     EXPLAIN,
-    NOTE,
     PAUSE,
     RELATED,
     RESUME,
@@ -68,8 +64,6 @@ from vault_indexer.serve.api.endpoints import (
     Endpoint,
 )
 from vault_indexer.service import VaultService
-from vault_indexer.text.phrases import iso_time
-from vault_indexer.vault import read_note
 from vault_indexer.vaults import Vaults
 
 # The keys of a hit that a request selects, including one that costs more than reading a field.
@@ -94,7 +88,6 @@ def hit_keys(fields: str) -> frozenset[str] | None:
 
 
 def with_shares(answer: SearchAnswer) -> SearchAnswer:
-    """Returns the answer with the `shares` of each hit."""
     strongest = max((hit.why.keyword.score for hit in answer.results if hit.why.keyword), default=0.0)
     hits = (replace(hit, shares=_shares(hit.why, strongest)) for hit in answer.results)
     return replace(answer, results=tuple(hits))
@@ -106,10 +99,6 @@ def _shares(why: Why, strongest: float) -> Shares:
         meaning=why.vector.score if why.vector else 0.0,
         links=why.graph.score if why.graph else 0.0,
     )
-
-
-_NOTE_BYTES = 64 << 20
-"""Notes of the index are smaller (`files.max_file_bytes`), but a file may have grown since."""
 
 
 # Actions of agent tools beyond queries to the service, passed to the server at construction.
@@ -124,9 +113,7 @@ class StrategySetting(Protocol):
     """The key `chunking.strategy` of the vault's configuration."""
 
     @property
-    def choices(self) -> Sequence[str]:
-        """The available strategies."""
-        ...
+    def choices(self) -> Sequence[str]: ...
 
     def current(self) -> str:
         """The strategy in use. Raises ConfigError."""
@@ -266,14 +253,8 @@ def _links(
         case "orphans":
             return Orphans.of(context.service.orphans(), limit)
         case _:
-            return context.service.links(request.note).first(limit)
-
-
-def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
-    # Only notes of the index are shown, never an excluded file.
-    known = context.service.path_of(request.note)
-    read = read_note(Path(context.service.status().vault), known, _NOTE_BYTES)
-    return NoteText(known, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
+            answer = context.service.links(request.note).first(limit)
+            return context.service.with_trees(answer) if request.rendered else answer
 
 
 def _verify(context: AnswerContext, request: VerifyRequest) -> Verification:
@@ -311,7 +292,6 @@ FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
     STATUS.name: _status,
     RELATED.name: _related,
     ALL_LINKS.name: _links,
-    NOTE.name: _note,
     VERIFY.name: _verify,
     EMBED.name: _embed,
     PAUSE.name: _pause,

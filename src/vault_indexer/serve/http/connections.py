@@ -23,7 +23,8 @@ from collections.abc import Callable, Collection
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from vault_indexer.serve.http.guard import NOT_STORED, json_headers
+from vault_indexer.serve.api.openapi import PROBLEM
+from vault_indexer.serve.http.guard import NOT_STORED, json_headers, problem_details
 
 _LOG = logging.getLogger(__name__)
 
@@ -124,6 +125,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts the time limit for the first request."""
         super().connection_made(transport)
+        # Replaces the parser that uvicorn has created.
         self.conn = _RequestParser(h11.SERVER, _MAX_HEAD_BYTES)
         self.source = source_of(self.client)
         self.idle_since = time.monotonic()
@@ -162,7 +164,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answers input that is not HTTP in the same format as other errors."""
-        body = _error_body("request", msg.rstrip("."))
+        body = _error_body(400, "request", msg.rstrip("."))
         response = h11.Response(status_code=400, headers=_error_headers(body))
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
@@ -176,6 +178,7 @@ class Connection(H11Protocol):
         if self._is_answering:
             self.idle_since = None
         state = self.conn.their_state
+        # A body is on its way, or a head is incomplete: in both cases the client owes bytes.
         if state is h11.SEND_BODY or (state is h11.IDLE and self.conn.trailing_data[0]):
             self._arrival = self._arrival or self.loop.call_later(REQUEST_S, self._give_up)
         else:
@@ -252,6 +255,7 @@ class Acceptor:
         """Closes an idle connection, of this client if one is given. Returns whether there was one."""
         now, count = time.monotonic(), self._count()
         idle = [
+            # The id breaks ties, because connections themselves cannot be compared.
             (-count[one.source], one.idle_since, id(one), one)
             for one in self._connections
             if isinstance(one, Connection)
@@ -291,13 +295,14 @@ def source_of(address: object) -> str:
     host = str(address[0]) if isinstance(address, tuple) else ""
     if ":" not in host:
         return host
+    # Without the zone of a link-local address.
     found = ipaddress.IPv6Address(host.partition("%")[0])
     return str(found.ipv4_mapped or ipaddress.IPv6Network((int(found) >> 64 << 64, 64)))
 
 
 async def _say_full(client: socket.socket) -> None:
     loop = asyncio.get_running_loop()
-    body = _error_body("busy", "too many connections are open: try again")
+    body = _error_body(503, "busy", "too many connections are open: try again")
     headers = [*_error_headers(body), (b"retry-after", b"1")]
     lines = (b"HTTP/1.1 503 Service Unavailable", *(b": ".join(header) for header in headers), b"", b"")
     with client:
@@ -319,8 +324,8 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 
 
 def _error_headers(body: bytes) -> list[tuple[bytes, bytes]]:
-    return [*json_headers(body), (b"connection", b"close"), *NOT_STORED]
+    return [*json_headers(body, PROBLEM), (b"connection", b"close"), *NOT_STORED]
 
 
-def _error_body(kind: str, message: str) -> bytes:
-    return json.dumps({"error": {"kind": kind, "message": message}}).encode()
+def _error_body(status: int, kind: str, message: str) -> bytes:
+    return json.dumps(problem_details(status, kind, message)).encode()

@@ -14,7 +14,10 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, cast
+
+from vault_indexer.serve.api.openapi import PROBLEM
 
 MAX_BODY_BYTES = 1 << 20
 MAX_QUERY_STRING_BYTES = 32 << 10
@@ -30,6 +33,9 @@ MAX_QUICK = 16
 
 MAX_WAITING = 64
 """The maximum number of queued requests; each keeps its connection open."""
+
+_NEW_PHRASES = {413: "Content Too Large", 422: "Unprocessable Content"}
+"""Phrases of RFC 9110 that Python has only since 3.13."""
 
 NOT_STORED = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 """Headers of every answer without rules of its own: it is private, so no cache stores it, and no browser
@@ -74,6 +80,9 @@ class GuardRules:
     checks_host: Callable[[str], bool] = lambda _: True
     """Whether the Host of a request to this path is checked."""
 
+    has_pass: Callable[[Message], bool] = lambda _: False
+    """Whether the address of a request (its ASGI scope) replaces the token; see `vault_files`."""
+
     knows_token: Callable[[str], bool] | None = None
     methods: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The allowed methods of each path; other paths are left to the application."""
@@ -105,9 +114,10 @@ def refusal(rules: GuardRules, scope: Message, headers: Headers) -> Refusal | No
     is_public = method in ("GET", "HEAD") and scope["path"] in rules.public
     return (
         (_wrong_host(rules, headers) if rules.checks_host(scope["path"]) else None)
+        # Before the token: a page of another origin must not learn whether its token is right.
         or _wrong_origin(rules, headers)
         or _preflight(method, headers)
-        or (None if is_public else _no_token(rules, headers))
+        or (None if is_public or rules.has_pass(scope) else _no_token(rules, headers))
         or _wrong_method(rules, method, scope["path"])
         or _too_long(scope["query_string"], headers)
         or _no_json(method, headers)
@@ -118,6 +128,7 @@ def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
     """A rebound name appears in Host. Only the names of loopback with this port are accepted."""
     ours = {f"{name}:{rules.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     hosts = headers.get("host", ())
+    # Exactly one: with two, a proxy and this server could use different ones.
     if len(hosts) == 1 and hosts[0].lower() in ours | rules.hosts:
         return None
     names = ", ".join(sorted(rules.hosts))
@@ -153,7 +164,7 @@ def _preflight(method: str, headers: Headers) -> Refusal | None:
         return None
     granted = [
         ("access-control-allow-methods", "GET, POST"),
-        ("access-control-allow-headers", "authorization, content-type"),
+        ("access-control-allow-headers", "authorization, content-type, if-none-match"),
         ("access-control-max-age", str(PREFLIGHT_SECONDS)),
     ]
     if headers.get("access-control-request-private-network") == ("true",):
@@ -187,7 +198,7 @@ def _wrong_method(rules: GuardRules, method: str, path: str) -> Refusal | None:
     if allowed is None or method in allowed:
         return None
     listed = ", ".join(sorted(allowed))
-    return Refusal(405, "request", f"{path} takes {listed} only, not {method[:20]}", (("allow", listed),))
+    return Refusal(405, "request", f"{path} only supports {listed}, not {method[:20]}", (("allow", listed),))
 
 
 def _too_long(query: bytes, headers: Headers) -> Refusal | None:
@@ -198,6 +209,7 @@ def _too_long(query: bytes, headers: Headers) -> Refusal | None:
             f"the query string has {len(query)} bytes: at most {MAX_QUERY_STRING_BYTES} are allowed",
         )
     declared = headers.get("content-length", ("0",))[0]
+    # 20 digits are enough to exceed the limit, and a longer number takes time to read.
     if not declared.isdecimal() or int(declared[:20]) > MAX_BODY_BYTES:
         return _TOO_LARGE
     return None
@@ -246,6 +258,7 @@ class Guard:
         elif scope["type"] == "http":
             await self._http(scope, receive, send)
         else:
+            # 1008 means "policy violation" (RFC 6455): there are no web sockets here.
             await send({"type": "websocket.close", "code": 1008})
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -299,6 +312,7 @@ class Guard:
         done, _ = await asyncio.wait({task}, timeout=self._rules.timeout_s)
         if done:
             task.result()
+        # An answer that has begun cannot be replaced by another status.
         elif not once.started:
             given_up.set()
             await once.refuse(_late(self._rules))
@@ -327,6 +341,7 @@ class Guard:
         try:
             await self._app(scope, _replay(body, receive), send)
         finally:
+            # Otherwise it would take the next message of the connection.
             watch.cancel()
 
 
@@ -407,7 +422,6 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 def headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers of an ASGI scope, with lower-case names."""
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in raw:
         key = name.decode("latin-1").lower()
@@ -416,8 +430,6 @@ def headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def _not_stored(send: Send) -> Send:
-    """Adds the headers `NOT_STORED` that are not present."""
-
     async def send_marked(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = message.get("headers", ())
@@ -435,23 +447,36 @@ def _for_origin(send: Send, origin: str) -> Send:
 
     async def send_with_origin(message: Message) -> None:
         if message["type"] == "http.response.start":
-            added = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin")]
+            added = [
+                (b"access-control-allow-origin", origin.encode("latin-1")),
+                (b"access-control-expose-headers", b"etag"),
+                # A cache must not give one origin's answer to another.
+                (b"vary", b"Origin"),
+            ]
             message = {**message, "headers": [*message.get("headers", ()), *added]}
         await send(message)
 
     return send_with_origin
 
 
-def json_headers(body: bytes) -> list[tuple[bytes, bytes]]:
-    return [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+def json_headers(body: bytes, media_type: str = "application/json") -> list[tuple[bytes, bytes]]:
+    return [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode())]
+
+
+def problem_details(status: int, kind: str, message: str) -> dict[str, object]:
+    """The body of every error, a `Failure`. The type is "about:blank" because `error.kind` already names the
+    error."""
+    title = _NEW_PHRASES.get(status) or HTTPStatus(status).phrase
+    error = {"kind": kind, "message": message}
+    return {"type": "about:blank", "title": title, "status": status, "detail": message, "error": error}
 
 
 async def refuse(send: Send, refused: Refusal) -> None:
     body = b""
     headers = [(name.encode(), value.encode()) for name, value in refused.headers]
     if refused.status != 204:
-        body = json.dumps({"error": {"kind": refused.kind, "message": refused.message}}).encode()
-        headers += json_headers(body)
+        body = json.dumps(problem_details(refused.status, refused.kind, refused.message)).encode()
+        headers += json_headers(body, PROBLEM)
     if refused.status in (413, 504):
         headers.append((b"connection", b"close"))  # the rest of the body is not read
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})

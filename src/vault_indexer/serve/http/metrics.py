@@ -38,7 +38,8 @@ class RequestMetrics:
             from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
         except ImportError as error:
             raise ProviderError(
-                'prometheus-client is not installed, /metrics needs it: pip install "vault-indexer[milvus]"'
+                "prometheus-client is not installed, but /metrics requires it: pip install "
+                '"vault-indexer[milvus]"'
             ) from error
         self.registry: CollectorRegistry = CollectorRegistry()
         self._routes = routes
@@ -131,7 +132,7 @@ class _IndexCollector:
                 gauge.add_metric([vault], value(report))
             yield gauge
         state = GaugeMetricFamily(
-            f"{_DAEMON}_state", "1 for the state that the index is in.", labels=["vault", "state"]
+            f"{_DAEMON}_state", "1 for the current state of the index.", labels=["vault", "state"]
         )
         for vault, report in reports.items():
             state.add_metric([vault, report.state], 1)
@@ -141,10 +142,10 @@ class _IndexCollector:
 _GAUGES: tuple[tuple[str, str, Callable[[StatusReport], int]], ...] = (
     ("notes", "Notes of the index.", lambda report: report.counts.notes),
     ("chunks", "Chunks of the index.", lambda report: report.counts.chunks),
-    ("pending", "Changes that are noticed and not in the index yet.", lambda report: report.pending),
-    ("vectors_owed", "Chunks without their vector.", lambda report: report.vectors_owed),
+    ("pending", "Detected changes that are not in the index yet.", lambda report: report.pending),
+    ("vectors_owed", "Chunks without a vector.", lambda report: report.vectors_owed),
     ("skipped", "Files that could not be indexed.", lambda report: len(report.skipped)),
     ("index_seq", "Number of the last commit.", lambda report: report.seq),
-    ("index_generation", "Number of the index.", lambda report: report.generation),
-    ("unpublished", "Commits with which Milvus does not answer yet.", lambda report: report.unpublished),
+    ("index_generation", "Number of the index build.", lambda report: report.generation),
+    ("unpublished", "Commits that Milvus does not return yet.", lambda report: report.unpublished),
 )

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "font-src 'self'; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
+    "font-src 'self'; frame-src 'self'; media-src 'self'; worker-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
 )
 """Only files of this page run, and nothing is fetched from another host, whatever a note contains."""
 
@@ -103,6 +103,7 @@ def _mermaid() -> bytes:
 def _diagrams_document(*scripts: bytes) -> PageFile:
     """A document that runs only these scripts. It makes no requests, so no file of the page has to be
     readable for another origin."""
+    # An HTML parser ends the script at this text, even within a string.
     texts = [script.replace(b"</script", b"<\\/script") for script in scripts]
     hashes = " ".join(f"'sha256-{b64encode(hashlib.sha256(text).digest()).decode()}'" for text in texts)
     policy = (

@@ -52,6 +52,7 @@ class Rebuilds:
     def start(self, options: RebuildOptions) -> None:
         """Starts a rebuild, unless one is running."""
         with self._lock:
+            # A second request joins the running rebuild instead of beginning another.
             if self._thread is not None and self._thread.is_alive():
                 return
             self._progress, self._report, self._error = None, None, None
@@ -68,6 +69,7 @@ class Rebuilds:
 
     def state(self) -> RebuildRun:
         with self._lock:
+            # The thread may live a moment longer than its result.
             ended = self._report is not None or self._error is not None
             running = self._thread is not None and not ended
             return RebuildRun(running, self._progress, self._report, self._error)

@@ -7,13 +7,13 @@ search) was spent in the framework between a request and its function.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl
 
-from vault_indexer.contract.codec import encode
 from vault_indexer.contract.parameters import Value, WrongRequestError, own_name, validate
 from vault_indexer.errors import (
     BackendError,
@@ -25,9 +25,19 @@ from vault_indexer.errors import (
     UsageError,
     VaultIndexerError,
 )
-from vault_indexer.model import ErrorReport, Failure
+from vault_indexer.model import ErrorReport
 from vault_indexer.serve.api.endpoints import Endpoint
-from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
+from vault_indexer.serve.api.openapi import PROBLEM
+from vault_indexer.serve.http.guard import (
+    App,
+    Message,
+    Receive,
+    Refusal,
+    Send,
+    headers_by_name,
+    problem_details,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from starlette.responses import JSONResponse, Response
@@ -53,7 +63,6 @@ class ParameterCheck:
         self._allowed = allowed
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answers 422 for an unknown or repeated parameter, otherwise passes the request on."""
         if scope["type"] == "http" and scope["query_string"]:
             allowed = self._allowed.get((scope["method"], scope["path"]))
             pairs = query_pairs(scope["query_string"])
@@ -84,7 +93,7 @@ def problem_of_query(path: str, pairs: Sequence[tuple[str, str]], allowed: Seque
         if name not in allowed:
             return f"unknown parameter {shown}: {path} takes {', '.join(allowed) or 'no parameters'}"
         if count > 1:
-            return f"the parameter {shown} is given {count} times: give it once"
+            return f"the parameter {shown} is given {count} times, but must be given once"
     return None
 
 
@@ -115,7 +124,6 @@ def error_report(error: VaultIndexerError) -> ErrorReport:
 
 
 def wrong_request(problem: str) -> JSONResponse:
-    """The response 422 to a request that no endpoint accepts."""
     return failure(422, ErrorReport("request", problem))
 
 
@@ -127,7 +135,9 @@ def internal_error() -> JSONResponse:
 def failure(status: int, error: ErrorReport) -> JSONResponse:
     from starlette.responses import JSONResponse
 
-    return JSONResponse(encode(Failure(error)), status_code=status)
+    return JSONResponse(
+        problem_details(status, error.kind, error.message), status_code=status, media_type=PROBLEM
+    )
 
 
 def _status_of(error: VaultIndexerError) -> int:
@@ -178,6 +188,8 @@ class EndpointRoute:
         self._in_query = endpoint.method == "GET"
         self._parameters = endpoint.parameters
         self._respond = respond
+        self._has_etag = endpoint.has_etag
+        # The event loop's own threads, so that quick answers never wait for a search.
         self._in_thread = asyncio.to_thread if endpoint.is_quick else run_in_threadpool
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -187,6 +199,8 @@ class EndpointRoute:
             response: Response = wrong_request(str(wrong))
         else:
             response = await self._in_thread(self._response, values)
+            if self._has_etag and response.status_code == 200:
+                response = _with_etag(response, headers_by_name(scope["headers"]).get("if-none-match", ()))
         await response(cast("Any", scope), cast("Any", receive), cast("Any", send))
 
     def _values(self, query: bytes, body: bytes) -> Mapping[str, Value]:
@@ -196,6 +210,7 @@ class EndpointRoute:
         if problem:
             raise WrongRequestError(problem)
         found = dict(pairs) if self._in_query else _object(body)
+        # All values of a query string are texts; those of JSON have their types.
         return validate(self._parameters, found, is_strict=not self._in_query)
 
     def _response(self, values: Mapping[str, Value]) -> Response:
@@ -206,6 +221,19 @@ class EndpointRoute:
         except Exception:  # noqa: BLE001 - logged, and reported to the caller
             _LOG.exception("a request failed")
             return internal_error()
+
+
+def _with_etag(response: Response, known: Sequence[str]) -> Response:
+    """The response with the hash of its body as ETag, or 304 without a body if the client knows it."""
+    from starlette.responses import Response
+
+    etag = f'"{hashlib.sha256(response.body).hexdigest()[:32]}"'
+    # A weak comparison, as RFC 9110 requires for If-None-Match.
+    tags = {tag.strip().removeprefix("W/") for line in known for tag in line.split(",")}
+    if tags & {etag, "*"}:
+        return Response(status_code=304, headers={"ETag": etag})
+    response.headers["ETag"] = etag
+    return response
 
 
 def _object(body: bytes) -> Mapping[str, object]:

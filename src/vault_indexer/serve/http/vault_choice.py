@@ -18,7 +18,7 @@ from vault_indexer.vaults import Vaults
 CHOSEN_VAULT: ContextVar[str] = ContextVar("chosen_vault", default="")
 """The name of the vault in the request; "" if it names none."""
 
-_IN_PATH = "vault_in_path"
+IN_PATH = "vault_in_path"
 """The key in the ASGI scope for the vault name from the address."""
 
 _PREFIX = "/vault/"
@@ -36,7 +36,7 @@ def without_prefix(app: App) -> App:
         if scope["type"] == "http" and scope["path"].startswith(_PREFIX):
             name, slash, rest = scope["path"].removeprefix(_PREFIX).partition("/")
             if slash:
-                scope = {**scope, "path": f"/{rest}", _IN_PATH: name}
+                scope = {**scope, "path": f"/{rest}", IN_PATH: name}
         await app(scope, receive, send)
 
     return shorten
@@ -55,10 +55,9 @@ class VaultChoice:
         self._public = public
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answers 422 for a wrong vault, otherwise passes the request on."""
         if scope["type"] == "http":
             in_query, rest = _taken(scope["query_string"])
-            named = [*in_query, *([scope[_IN_PATH]] if _IN_PATH in scope else [])]
+            named = [*in_query, *([scope[IN_PATH]] if IN_PATH in scope else [])]
             problem = "" if scope["path"] in self._public else self._problem(named)
             if problem:
                 await refuse(send, Refusal(422, "request", problem))
@@ -69,7 +68,7 @@ class VaultChoice:
 
     def _problem(self, named: list[str]) -> str:
         if len(named) > 1:
-            return f"the parameter {VAULT.name!r} is given {len(named)} times: give it once"
+            return f"the parameter {VAULT.name!r} is given {len(named)} times, but must be given once"
         try:
             self._vaults.holders(*named)
         except UsageError as error:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
-from vault_indexer.serve.mcp.protocol import PATH
+from vault_indexer.serve.mcp.protocol import OPTIONS, PATH, error_message, fault_of
 from vault_indexer.serve.mcp.tools import CallWatch, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
 
@@ -41,15 +42,23 @@ class McpApp:
         protocol allows for a server without sessions."""
         if self._started is None:
             self._started = asyncio.get_running_loop().create_future()
+            # Kept, because the event loop has only weak references to tasks.
             self._running = asyncio.create_task(self._run(self._started))
         try:
+            # A client that disconnects must not cancel the start for the others.
             manager = await asyncio.shield(self._started)
         except _NotStartedError:
             self._started = None
             await refuse(send, _FAILED)
             return
         self._tools.follow()
-        await manager.handle_request(cast("Any", scope), cast("Any", receive), cast("Any", send))
+        OPTIONS.set(frozenset(scope["query_string"].decode("latin-1").split("&")))
+        body = await _body_of(receive)
+        if fault := fault_of(body):  # the SDK would take a request with a wrong id for a notification
+            await _send_error(send, error_message(None, *fault))
+            return
+        again = cast("Any", _with_body(body, receive))
+        await manager.handle_request(cast("Any", scope), again, cast("Any", send))
 
     async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         try:
@@ -61,6 +70,31 @@ class McpApp:
         async with manager.run():
             started.set_result(manager)
             await asyncio.Event().wait()
+
+
+async def _body_of(receive: Receive) -> bytes:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = bool(message.get("more_body"))
+    return body
+
+
+def _with_body(body: bytes, receive: Receive) -> Receive:
+    """Yields the body once more, and then what the client does."""
+    first = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return first.pop() if first else await receive()
+
+    return again
+
+
+async def _send_error(send: Send, error: Mapping[str, object]) -> None:
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(error).encode()})
 
 
 class ToolSet(Protocol):

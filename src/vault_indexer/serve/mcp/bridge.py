@@ -23,11 +23,14 @@ from vault_indexer.errors import DaemonError, VaultIndexerError
 from vault_indexer.serve.mcp.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
+    INVALID_REQUEST,
     MODERN_VERSIONS,
     NAMED_BY,
     PATH,
     VERSION_KEY,
     discover_result,
+    error_message,
+    fault_of,
     initialize_result,
 )
 from vault_indexer.text.control_characters import json_text
@@ -48,7 +51,7 @@ _DRAIN_S = 60.0
 """The time limit for pending answers after the end of the input."""
 
 _MAX_ROUNDS = 4
-_PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR, _BUSY = -32700, -32600, -32603, -32000
+_INTERNAL_ERROR, _BUSY = -32603, -32000
 _PLAIN = re.compile(r"[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?")
 
 Message = dict[str, object]
@@ -63,8 +66,9 @@ class Bridge:
     ready. `run` returns when the input has ended and all pending requests are answered.
     """
 
-    def __init__(self, reach: Callable[[], DaemonInfo], out: BinaryIO, version: str) -> None:
-        self._daemon = _Daemon(reach)
+    def __init__(self, reach: Callable[[], DaemonInfo], out: BinaryIO, version: str, query: str = "") -> None:
+        """`query` is the query of the address at which the daemon is asked."""
+        self._daemon = _Daemon(reach, query)
         self._out = out
         self._version = version
         self._writing = threading.Lock()
@@ -75,6 +79,7 @@ class Bridge:
         self._idle = threading.Condition()
 
     def run(self, lines: Iterable[bytes]) -> None:
+        # The daemon starts while the host is still shaking hands.
         threading.Thread(target=self._daemon.warm_up, daemon=True).start()
         for line in lines:
             if line.strip():
@@ -85,17 +90,14 @@ class Bridge:
                 self._idle.wait(deadline - time.monotonic())
 
     def _take(self, line: bytes) -> None:
-        try:
-            message = json.loads(line) if len(line) <= MAX_LINE_BYTES else None
-        except (ValueError, RecursionError):
-            self._fail(None, _PARSE_ERROR, "the line is not JSON")
+        if len(line) > MAX_LINE_BYTES:
+            self._fail(None, INVALID_REQUEST, f"not a message: more than {MAX_LINE_BYTES} bytes")
             return
-        if not isinstance(message, dict):
-            reason = (
-                "one JSON-RPC message a line" if message is not None else f"more than {MAX_LINE_BYTES} bytes"
-            )
-            self._fail(None, _INVALID_REQUEST, f"not a message: {reason}")
-        elif "method" not in message:
+        if fault := fault_of(line):
+            self._fail(None, *fault)
+            return
+        message: Message = json.loads(line)
+        if "method" not in message:
             self._resolve(message)
         elif "id" not in message:
             self._notified(message)
@@ -147,9 +149,11 @@ class Bridge:
         try:
             reply = self._reply(call)
         except VaultIndexerError as error:
-            reply = _error(call.message["id"], _INTERNAL_ERROR, " ".join(str(error).split("\n")))
+            reply = error_message(call.message["id"], _INTERNAL_ERROR, " ".join(str(error).split("\n")))
         except Exception as error:  # noqa: BLE001 - a request always gets an answer
-            reply = _error(call.message["id"], _INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}")
+            reply = error_message(
+                call.message["id"], _INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}"
+            )
         # Clients expect no answer to a cancelled request.
         if reply is not None and not call.is_cancelled:
             self._send(reply)
@@ -219,7 +223,7 @@ class Bridge:
             pending.answered.set()
 
     def _fail(self, request_id: object, code: int, text: str) -> None:
-        self._send(_error(request_id, code, text))
+        self._send(error_message(request_id, code, text))
 
     def _send(self, message: Mapping[str, object]) -> None:
         line = json_text(message, is_compact=True).encode("utf-8", "replace")
@@ -263,8 +267,9 @@ class _Call:
 class _Daemon:
     """The daemon's `/mcp`. `reach` runs once, at the first request, and again after the daemon has gone."""
 
-    def __init__(self, reach: Callable[[], DaemonInfo]) -> None:
+    def __init__(self, reach: Callable[[], DaemonInfo], query: str = "") -> None:
         self._reach = reach
+        self._path = f"{PATH}?{query}" if query else PATH
         self._reaching = threading.Lock()
         self._info: DaemonInfo | None = None
 
@@ -313,7 +318,7 @@ class _Daemon:
         call.use(connection)
         try:
             sent = {**headers, "Authorization": f"Bearer {info.token}"}
-            connection.request("POST", address.path + PATH, body, sent)
+            connection.request("POST", address.path + self._path, body, sent)
             response = connection.getresponse()
             return _answer_of(response.read(), call.message["id"])
         except ConnectionRefusedError:
@@ -357,11 +362,9 @@ def _answer_of(content: bytes, request_id: object) -> Message | None:
     if isinstance(found, dict) and "jsonrpc" in found:
         return {**found, "id": request_id}
     refused = _object(_object(found).get("error"))
-    return _error(request_id, _INTERNAL_ERROR, str(refused.get("message", "the daemon does not serve /mcp")))
-
-
-def _error(request_id: object, code: int, message: str) -> Message:
-    return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
+    return error_message(
+        request_id, _INTERNAL_ERROR, str(refused.get("message", "the daemon does not serve /mcp"))
+    )
 
 
 def _version_of(params: Message) -> str:

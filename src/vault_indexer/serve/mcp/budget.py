@@ -10,31 +10,28 @@ from typing import cast
 
 from vault_indexer.model import JsonValue
 
-MAX_TOKENS = 8_000
-"""The limit of a whole result: hosts cut or refuse larger ones (Claude Code warns from 10,000)."""
+DEFAULT_TOKENS = 4_000
+"""The limit of a result that names none: hosts cut or refuse large ones (Claude Code warns from 10,000)."""
 
-PAGE_TOKENS = MAX_TOKENS // 2 - 100
-"""The limit of a page. A result contains it twice, as text and as structured content, because hosts differ in
-which of them they pass to the model."""
+MAX_TOKENS = 20_000
+"""The largest limit that a call can name."""
 
-_PIECE = re.compile(r"[A-Za-z0-9]+|[ \t]+|[^A-Za-z0-9 \t]")
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_LIKELY_PIECE = re.compile(r"[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9\x80-\U0010ffff]+|[^\x00-\x7f]")
-_LETTERS_PER_TOKEN = 4
-_LONGEST_WORD = 24
-_ALPHABETS = (
-    ("\x80", 1.0),  # ASCII
-    ("\u0530", 0.75),  # European alphabets
-    ("\u2000", 1.4),  # other alphabets
-    ("\u2e80", 2.5),  # punctuation and symbols
-    ("\U00010000", 1.75),  # East Asia
+_SPARE = 0.9
+"""The share of the limit that is used: the estimate is within an eighth of the tokens of most models."""
+
+_PIECE = re.compile(r"[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9\x80-\U0010ffff]+|\n\s*|[^\x00-\x7f]")
+_TOKENS_OF_CHARACTER = (
+    ("\u0590", 0.5),  # European alphabets
+    ("\u2000", 0.8),  # other alphabets
+    ("\u2e80", 1.0),  # punctuation and symbols
+    ("\U00010000", 1.0),  # East Asia
 )
-"""The upper bound of a range of characters, and the maximum number of tokens of one of them. Emoji and rare
-characters, above all ranges, take a token per byte."""
+"""The upper bound of a range of characters, and the tokens of one of them. Emoji and rare characters, above
+all ranges, take more."""
 
-_RARE = 4.0
+_RARE = 2.5
 
-_OFFSET_TOKENS = 20
+_OFFSET_TOKENS = 12
 """The tokens reserved for `next_offset`."""
 
 _SHORTEST = 40
@@ -42,32 +39,26 @@ _CUT = " […]"
 
 
 def tokens_of(text: str) -> int:
-    """An upper estimate of the tokens of a text. The vocabulary of the host's model is unknown, so characters
-    are counted as by Llama 2, one of the poorest in use."""
+    """The tokens of a text by a large vocabulary: within an eighth of o200k for English, code and JSON, and
+    rather above it for other alphabets."""
     return math.ceil(sum(_tokens_of_piece(piece) for piece in _PIECE.findall(text)))
 
 
 def _tokens_of_piece(piece: str) -> float:
-    if piece[0] in " \t":
-        return 0.0 if len(piece) == 1 else 1.0
-    if not piece.isascii() or not piece.isalnum():
-        return next((tokens for above, tokens in _ALPHABETS if piece < above), _RARE)
-    if len(piece) <= _LONGEST_WORD and _WORD.fullmatch(piece):
-        return math.ceil(len(piece) / _LETTERS_PER_TOKEN)
-    return float(len(piece))  # numbers, names of programs, base64
-
-
-def likely_tokens(text: str) -> int:
-    """An estimate of the tokens of a text with a current vocabulary: within an eighth of cl100k for English,
-    code and JSON, and above it for other alphabets."""
-    return sum(_likely_tokens_of_piece(piece) for piece in _LIKELY_PIECE.findall(text))
-
-
-def _likely_tokens_of_piece(piece: str) -> int:
     if not piece.isascii():
+        return next((tokens for above, tokens in _TOKENS_OF_CHARACTER if piece < above), _RARE)
+    if piece[0] == "\n":
         return 1
     length = 7 if piece.isalpha() else 3 if piece.isdigit() else 4
     return math.ceil(len(piece) / length)
+
+
+def room_of(max_tokens: int) -> int:
+    """The estimated tokens that a result with this limit may have."""
+    return int(max_tokens * _SPARE)
+
+
+PAGE_TOKENS = room_of(DEFAULT_TOKENS)
 
 
 def as_text(value: JsonValue) -> str:
@@ -75,9 +66,13 @@ def as_text(value: JsonValue) -> str:
 
 
 def page(
-    answer: dict[str, JsonValue], lists: Sequence[str], offset: int, limit: int | None = None
+    answer: dict[str, JsonValue],
+    lists: Sequence[str],
+    offset: int,
+    limit: int | None = None,
+    tokens: int = PAGE_TOKENS,
 ) -> dict[str, JsonValue]:
-    """The part of an answer that begins at entry `offset` and has at most `limit` entries and PAGE_TOKENS
+    """The part of an answer that begins at entry `offset` and has at most `limit` entries and `tokens`
     tokens.
 
     Entries are numbered through all of `lists`, in their order. `next_offset` of a page is the start of the
@@ -85,12 +80,13 @@ def page(
     lists, the longest texts are cut and marked by "[…]".
     """
     beside = {name: [] if name in lists else value for name, value in answer.items()}
-    found = cast("dict[str, JsonValue]", fitting(beside, PAGE_TOKENS // 2))
+    found = cast("dict[str, JsonValue]", fitting(beside, tokens // 2))
     entries = [(name, entry) for name in lists for entry in cast("list[JsonValue]", answer.get(name) or [])]
-    room = PAGE_TOKENS - tokens_of(as_text(found)) - _OFFSET_TOKENS
+    room = tokens - tokens_of(as_text(found)) - _OFFSET_TOKENS
     taken = 0
     for name, entry in entries[offset : None if limit is None else offset + limit]:
-        fit = fitting(entry, room if not taken else PAGE_TOKENS)
+        # The first entry is cut to the page, or the next page would begin with it again.
+        fit = fitting(entry, room if not taken else tokens)
         size = tokens_of(as_text(fit)) + 1
         if taken and size > room:
             break
@@ -105,6 +101,7 @@ def page(
 def fitting(value: JsonValue, tokens: int) -> JsonValue:
     """The value with its longest texts and lists halved, marked by "[…]", until it has at most `tokens`
     tokens."""
+    # All texts of the greatest length are halved together, so that none of several equal ones is cut alone.
     while tokens_of(as_text(value)) > tokens:
         longest = max(_sizes(value), default=0)
         if longest <= _SHORTEST:
@@ -137,7 +134,7 @@ def _shortened(value: JsonValue, longest: int) -> JsonValue:
     return value
 
 
-# Projections of an answer and of its schema: an agent pays for every key that it reads.
+# Projections of an answer: an agent pays for every key that it reads.
 
 
 Schema = dict[str, JsonValue]
@@ -163,46 +160,3 @@ def project(value: JsonValue, keep: Keep | None) -> JsonValue:
             name: project(value[name], inner) for name, inner in keep.items() if value.get(name) is not None
         }
     return value
-
-
-def kept_schema(schema: Schema, keep: Keep | None) -> Schema:
-    """The schema of the selected part of a value, without titles and descriptions: the type of every selected
-    key, and the required keys. Keys that an object lacks are omitted.
-
-    A value that may be null is omitted when it is null, so null is not one of its types and its key is not
-    required: some hosts do not accept a list of types.
-    """
-    if "anyOf" in schema:
-        parts = _without_null(schema)
-        return kept_schema(parts[0], keep) if len(parts) == 1 else {}
-    if schema.get("type") == "array":
-        return {"type": "array", "items": kept_schema(cast("Schema", schema["items"]), keep)}
-    if "properties" not in schema:
-        return {name: value for name, value in schema.items() if name in ("type", "enum")}
-    properties = cast("dict[str, Schema]", schema["properties"])
-    names = [name for name in (properties if keep is None else keep) if name in properties]
-    present = set(cast("list[str]", schema.get("required", []))) & set(names)
-    return {
-        "type": "object",
-        "properties": {name: kept_schema(properties[name], keep[name] if keep else None) for name in names},
-        "required": [name for name in names if name in present and not _may_be_null(properties[name])],
-    }
-
-
-def _without_null(schema: Schema) -> list[Schema]:
-    return [one for one in cast("list[Schema]", schema["anyOf"]) if one.get("type") != "null"]
-
-
-def _may_be_null(schema: Schema) -> bool:
-    return "anyOf" in schema and len(_without_null(schema)) < len(cast("list[Schema]", schema["anyOf"]))
-
-
-def merged_schema(schemas: list[Schema]) -> Schema:
-    """One object schema with the properties of all, for an answer that is one of several objects. A key is
-    required if all of them require it."""
-    properties: dict[str, JsonValue] = {}
-    for schema in schemas:
-        properties.update(cast("dict[str, JsonValue]", schema["properties"]))
-    first, *others = (cast("list[str]", schema["required"]) for schema in schemas)
-    required = [name for name in first if all(name in other for other in others)]
-    return {"type": "object", "properties": properties, "required": cast("JsonValue", required)}

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from vault_indexer.errors import UsageError
 from vault_indexer.model import NoteHeading, NoteOutline, NotePart, NoteText
 from vault_indexer.parse import Anchors
-from vault_indexer.serve.mcp.budget import tokens_of
+from vault_indexer.serve.mcp.budget import PAGE_TOKENS, tokens_of
 
-TEXT_TOKENS = 3_000
-"""The limit for the text of a page. JSON writes a line break and a quotation mark as two characters, so some
-room is left."""
+TEXT_TOKENS = PAGE_TOKENS - 100
+"""The limit for the text of a page, beside its place in the note."""
 
 _NAME_CHARS = 60
 _NAMED = 20
@@ -58,14 +57,16 @@ def lines_of(text: str, first: int, last: int | None) -> tuple[int, int]:
     return starts[first - 1], len(text) if last is None or last >= len(starts) else starts[last]
 
 
-def beginning_of(note: NoteText, outline: NoteOutline, span: tuple[int, int]) -> NotePart:
+def beginning_of(
+    note: NoteText, outline: NoteOutline, span: tuple[int, int], tokens: int = TEXT_TOKENS
+) -> NotePart:
     """The first page of a span of the note. If there are more pages, it begins with the headings of the span
     as indexed, each of which can be requested separately."""
-    part = part_of(note, span, 0)
+    part = part_of(note, span, 0, tokens)
     if not part.next_offset:
         return part
     headings: list[NoteHeading] = []
-    room = _HEADING_TOKENS
+    most = room = min(_HEADING_TOKENS, tokens // 3)
     for one in outline.headings:
         if span[0] <= one.start < span[1] and not one.nested:
             heading = NoteHeading(one.text[:_NAME_CHARS], one.line)
@@ -73,7 +74,7 @@ def beginning_of(note: NoteText, outline: NoteOutline, span: tuple[int, int]) ->
             if room < 0:
                 break
             headings.append(heading)
-    shorter = part_of(note, span, 0, TEXT_TOKENS - _HEADING_TOKENS + max(0, room))
+    shorter = part_of(note, span, 0, tokens - most + max(0, room))
     return replace(shorter, headings=tuple(headings))
 
 
@@ -116,21 +117,129 @@ def page_length(text: str, tokens: int = TEXT_TOKENS) -> int:
     return text.rfind("\n", 0, low) + 1 or low
 
 
-def around_marks(text: str, marks: Sequence[tuple[int, int]], chars: int) -> str:
-    """The part of a snippet with the most marks, in whole words, of about `chars` characters at most."""
-    if len(text) <= chars:
-        return text
-    starts = [max(0, min(start - chars // 4, len(text) - chars)) for start, _ in marks] or [0]
-    begin = max(
-        starts,
-        key=lambda at: (sum(at <= start and end <= at + chars for start, end in marks), -at),
-    )
-    cut = text[begin : begin + chars]
+_LIST_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_MORE_LINES = 2
+"""Further lines of a chunk that an excerpt shows because they contain words of the query."""
+
+
+def excerpt(text: str, focus: int, words: Collection[str], chunk: tuple[int, int], tokens: int) -> str:
+    """The part of a note, as written, that an agent sees of a hit.
+
+    It contains the line `focus` of the match and the lines of the chunk with other `words` of the query, the
+    item above a nested one and the header of a table, and as many of the lines around it as fit into
+    `tokens`. `chunk` are the first and the last line of the hit. "…" stands for lines left out.
+    """
+    lines = text.split("\n")
+    at = min(max(focus - 1, 0), len(lines) - 1)
+    if tokens_of(lines[at]) > tokens:
+        return _part_of_line(lines[at], words, tokens)
+    found = _Excerpt(lines, at, tokens)
+    found.explain()
+    held = _words_in(lines[at], words)
+    own = range(chunk[0] - 1, min(chunk[1], len(lines)))
+    others = sorted((-len(_words_in(lines[number], words) - held), number) for number in own)
+    for missing, number in others[:_MORE_LINES]:
+        if missing:
+            found.add(number)
+    found.explain()
+    found.grow(at)
+    return found.text()
+
+
+class _Excerpt:
+    """Lines of a note, within a limit of tokens."""
+
+    def __init__(self, lines: Sequence[str], at: int, tokens: int) -> None:
+        self._lines = lines
+        self._room = tokens - tokens_of(lines[at])
+        self._shown = {at}
+
+    def add(self, number: int) -> bool:
+        """Adds a line if it fits; whether the excerpt contains it."""
+        cost = tokens_of(self._lines[number]) + 1
+        if number not in self._shown and cost <= self._room:
+            self._shown.add(number)
+            self._room -= cost
+        return number in self._shown
+
+    def explain(self) -> None:
+        for number in sorted(self._shown):
+            for above in _lines_that_explain(self._lines, number):
+                self.add(above)
+
+    def grow(self, at: int) -> None:
+        """Adds the lines below and above a line, two below for each above, as long as they fit."""
+        reached = {1: at, -1: at}
+        while reached:
+            for step in (1, 1, -1):
+                if step not in reached:
+                    continue
+                number = reached.pop(step) + step
+                if _is_in_body(self._lines, number) and self.add(number):
+                    reached[step] = number
+
+    def text(self) -> str:
+        parts: list[str] = []
+        before = -1
+        for number in sorted(self._shown):
+            if parts and any(self._lines[between].strip() for between in range(before + 1, number)):
+                parts.append("…")
+            if self._lines[number].strip() or (parts and parts[-1] not in ("", "…")):
+                parts.append(self._lines[number].rstrip())
+            before = number
+        return "\n".join(parts).rstrip()
+
+
+def _is_in_body(lines: Sequence[str], number: int) -> bool:
+    """Whether there is such a line, and it is not the end of the properties."""
+    if not 0 <= number < len(lines):
+        return False
+    return lines[number].rstrip() != "---" or not lines[0].startswith("---")
+
+
+def _lines_that_explain(lines: Sequence[str], number: int) -> Iterator[int]:
+    """The items above a nested item, and the header of a table above its row."""
+    line = lines[number]
+    if line.lstrip(" \t>").startswith("|"):
+        above = number
+        while above > 0 and lines[above - 1].lstrip(" \t>").startswith("|"):
+            above -= 1
+        yield from (one for one in (above, above + 1) if one < number and lines[above + 1 : above + 2])
+        return
+    depth = len(line) - len(line.lstrip(" \t"))
+    for above in range(number - 1, -1, -1):
+        indent = len(lines[above]) - len(lines[above].lstrip(" \t"))
+        if depth == 0 or not lines[above].strip():
+            return
+        if indent < depth and _LIST_ITEM.match(lines[above]):
+            yield above
+            depth = indent
+
+
+def _words_in(line: str, words: Collection[str]) -> set[str]:
+    folded = line.casefold()
+    return {word for word in words if word in folded}
+
+
+def _part_of_line(line: str, words: Collection[str], tokens: int) -> str:
+    """About `tokens` tokens of a long line, with as many of the words as possible."""
+    chars = max(40, int(tokens * len(line) / tokens_of(line)))
+    folded = line.casefold()
+    places = [place for word in words if (place := folded.find(word)) >= 0] or [0]
+    starts = [max(0, min(place - chars // 4, len(line) - chars)) for place in places]
+    begin = max(starts, key=lambda at: (len(_words_in(line[at : at + chars], words)), -at))
+    cut = line[begin : begin + chars]
     if begin:
         cut = "…" + (cut.partition(" ")[2] or cut)
-    if begin + chars < len(text):
+    if begin + chars < len(line):
         cut = (cut.rpartition(" ")[0] or cut) + "…"
     return cut
+
+
+def line_at(text: str, line: int) -> int:
+    """The start of a line (1-based), or the end of the text."""
+    starts = _line_starts(text)
+    return starts[line - 1] if line <= len(starts) else len(text)
 
 
 def _line_starts(text: str) -> list[int]:

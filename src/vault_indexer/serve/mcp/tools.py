@@ -3,20 +3,25 @@ answers."""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, cast
-from urllib.parse import quote
 
-from vault_indexer.contract.codec import encode, schema_of
+from vault_indexer.contract.codec import encode
 from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, validate
+from vault_indexer.documents import part_name, span_of_parts
 from vault_indexer.errors import IndexUnusableError, NoteError, UnknownNoteError, UsageError
+from vault_indexer.links import nearest_names
 from vault_indexer.model import (
+    HEADER_SEPARATOR,
     FetchedMetadata,
     FetchedNote,
     FoundNote,
@@ -28,45 +33,60 @@ from vault_indexer.model import (
     NoteText,
     Progress,
     ReadNote,
+    RelatedAnswer,
+    RelatedNote,
     SearchAnswer,
     StrategyChange,
+    TaskState,
     count_in_notes,
+    doc_id_of,
 )
+from vault_indexer.parse import stem
 from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
-from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.serve.mcp.budget import (
     Keep,
     Schema,
     as_text,
-    kept_schema,
-    likely_tokens,
-    merged_schema,
     page,
     project,
+    room_of,
     tokens_of,
 )
+from vault_indexer.serve.mcp.drafts import check_draft, insertion_point
+from vault_indexer.serve.mcp.protocol import OPTIONS, SHORT_HITS_QUERY
 from vault_indexer.serve.mcp.reading import (
-    TEXT_TOKENS,
-    around_marks,
     beginning_of,
+    excerpt,
     lines_of,
     part_of,
     section_of,
 )
 from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.text.language import function_words
 
-HIT_TOKENS = 84
-"""The size of a hit with its snippet, by `likely_tokens`: ten hits have less than 1,000 tokens."""
+_SNIPPET_TOKENS = (40, 116)
+"""The least and the most that a hit shows of its note."""
 
-_LEAST_SNIPPET = 12
+_HIT_TOKENS = 45
+"""The overhead of a hit: its place, title and keys."""
+
 _LOOK_AGAIN_S = 0.2
 
 _MOST_NOTES = 20
+_MOST_NAMES = 40
+"""Folders, tags and so on in an overview, each."""
+
+_FETCH_TOKENS = room_of(8_000)
 _NOTE_TOKENS = 50
 """The overhead of a note in a list of notes, in addition to its text."""
 
 _NAME_CHARS = 60
+_NEAR = 50.0
+"""The similarity, out of 100, from which an error names another note. A rule of thumb."""
+
+_NEAR_NAMES = 3
+_NAMED = 5
 Object = dict[str, JsonValue]
 CallWatch = Callable[[str], AbstractContextManager[object]]
 """A context manager around a call of the tool with a name; it gets the error of the call."""
@@ -114,19 +134,6 @@ def _parameter_schema(parameter: Parameter) -> Schema:
     return schema
 
 
-def output_schema(view: ToolView) -> Schema:
-    """The schema of a tool's structured content: an object, as the protocol requires."""
-    whole = schema_of(answer_type(view.endpoint.answer))
-    members = cast("list[Schema]", whole.get("anyOf", [whole]))
-    schema = merged_schema([kept_schema(member, view.keep) for member in members])
-    for name in view.lists if view.optional else ():
-        entry = cast("Object", cast("dict[str, Schema]", schema["properties"])[name]["items"])
-        entry["required"] = [one for one in cast("list[str]", entry["required"]) if one not in view.optional]
-    if view.lists:
-        cast("Object", schema["properties"])["next_offset"] = {"type": "integer"}
-    return schema
-
-
 def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, Value]:
     """A value for each parameter. Raises UsageError, with the text of the HTTP API, for a wrong, missing or
     unknown one; null counts as not given."""
@@ -137,24 +144,49 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
     try:
         return validate(view.endpoint.parameters, values, is_strict=not view.is_read_only)
     except WrongRequestError as error:
-        raise UsageError(str(error)) from error
+        known = ", ".join(parameter.name for parameter in view.endpoint.parameters)
+        hint = f" ({view.name} has {known})" if "unknown key" in str(error) else ""
+        raise UsageError(f"{error}{hint}") from error
 
 
 def answer_of(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The requested page. While an index is built for the first time, it waits for the first notes. Raises
-    VaultIndexerError."""
-    if added := context.actions.tools.get(view.name):
-        found = _once_there(context, partial(added, arguments))
-    else:
-        found = _once_there(context, partial(_OWN.get(view.name, _row_answer), view, context, arguments))
+    VaultIndexerError; an unknown name comes with the nearest ones."""
+    try:
+        if added := context.actions.tools.get(view.name):
+            found = _once_there(context, partial(added, arguments))
+        else:
+            found = _once_there(context, partial(_OWN.get(view.name, _row_answer), view, context, arguments))
+    except (UnknownNoteError, UsageError) as error:
+        if near := _nearest_names(context, error, arguments):
+            raise type(error)(f"{error}{near}") from error
+        raise
     if not view.lists or view.pages_itself:
         return found
     offset, limit = cast("int", arguments["offset"]), cast("int | None", arguments.get("limit"))
-    if view.counts_notes and limit is not None:
-        (name,) = view.lists
-        rest = cast("list[Object]", found[name])[offset:]
-        limit = count_in_notes(((hit.get("vault"), hit["path"]) for hit in rest), limit)
     return page(cast("Object", project(found, view.keep)), view.lists, offset, limit)
+
+
+def _nearest_names(context: AnswerContext, error: Exception, arguments: Mapping[str, Value]) -> str:
+    """The nearest notes, folders or tags, for an error about an unknown one."""
+    said = str(error)
+    if "did you mean" in said or not said.startswith(("no such note", "no note of the index")):
+        return ""
+    if isinstance(error, UnknownNoteError):
+        wanted = str(next((arguments[key] for key in ("path", "id") if arguments.get(key)), ""))
+        own, _ = in_its_vault(context, wanted) if "id" in arguments else (context, "")
+        wanted = wanted.partition("#")[0]
+        names = {path: doc_id_of(path).rpartition("/")[2] for path in own.service.note_paths()}
+        near = nearest_names(doc_id_of(wanted.rpartition("/")[2]), names, _NEAR_NAMES, _NEAR)
+    else:
+        overview = context.service.overview()
+        is_tag = "has the tag" in said
+        known = overview.tags if is_tag else overview.folders
+        wanted = str(arguments["tag" if is_tag else "folder"])
+        near = (
+            nearest_names(wanted, {name: name for name in known}, _NEAR_NAMES, _NEAR) or list(known)[:_NAMED]
+        )
+    return f". Nearest: {', '.join(map(repr, near))}" if near else ""
 
 
 def _once_there(context: AnswerContext, call: Callable[[], Object]) -> Object:
@@ -202,47 +234,131 @@ def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Val
 
 
 _MOST_COPIES = 20
+_PROPERTY_TOKENS = 40
+_SHOWN_PROPERTIES = 3
+"""The best hits, of which all properties are shown if they are short."""
+
+_QUERY_WORD = re.compile(r"\w{3,}")
+_IDLE_PROPERTIES = frozenset({"tags", "aliases", "cssclasses", "title"})
 
 
 def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    found: SearchAnswer = _asked(SEARCH, context, _row_values(view, arguments))
-    is_full = arguments["detail"] == "full"
-    hits = tuple(_found_note(context, result, is_full=is_full) for result in found.results)
-    likely = max(0, found.likely - cast("int", arguments["offset"]))
-    return encode(
+    offset, limit = cast("int", arguments["offset"]), cast("int", arguments["limit"])
+    found: SearchAnswer = _asked(SEARCH, context, {**_row_values(view, arguments), "limit": MAX_LIMIT})
+    rest = found.results[offset:]
+    wanted = rest[: count_in_notes(((hit.vault, hit.path) for hit in rest), limit)]
+    room = _room(arguments)
+    least, most = _SNIPPET_TOKENS
+    each = max(least, min(most, room // max(1, len(wanted)) - _HIT_TOKENS))
+    query = str(arguments["query"])
+    hits = tuple(
+        _found_note(context, hit, query, 0 if arguments["detail"] == "full" else each, offset + number)
+        for number, hit in enumerate(wanted)
+    )
+    likely = max(0, found.likely - offset)
+    answer = encode(
         FoundNotes(found.verdict, likely, hits, found.missing_words, found.notices, found.corrections)
     )
+    shown = page(answer, view.lists, 0, None, room)
+    return _with_next_offset(shown, "results", offset, len(found.results))
 
 
-def _found_note(context: AnswerContext, hit: Hit, *, is_full: bool) -> FoundNote:
+def _with_next_offset(shown: Object, name: str, offset: int, count: int) -> Object:
+    """A page that begins at `offset` of `count` entries, with the offset of the next one."""
+    shown.pop("next_offset", None)
+    end = offset + len(cast("list[JsonValue]", shown[name]))
+    return {**shown, "next_offset": end} if end < count else shown
+
+
+def _room(arguments: Mapping[str, Value]) -> int:
+    return room_of(cast("int", arguments["max_tokens"]))
+
+
+def _words_of(query: str, language: str) -> frozenset[str]:
+    """The beginnings of the words of a query, which also begin their other forms."""
+    words = {word.casefold() for word in _QUERY_WORD.findall(query)}
+    words -= function_words(language) | function_words("en")
+    return frozenset(word if len(word) < 6 else word[:-2] for word in words)
+
+
+def _found_note(context: AnswerContext, hit: Hit, query: str, tokens: int, rank: int) -> FoundNote:
+    """A hit with an excerpt of this size, or (0) with its whole chunk."""
     own_id = _id_of(context, hit.path, hit.vault or context.vault)
+    is_short = SHORT_HITS_QUERY in OPTIONS.get()
+    words = _words_of(query, hit.language)
+    headings = hit.header_path.split(HEADER_SEPARATOR)
     found = FoundNote(
         id=own_id,
-        title=hit.title,
-        url=f"vault://{quote(own_id)}",
-        path=hit.path,
-        header_path=hit.header_path,
-        start_line=hit.start_line,
-        end_line=hit.end_line,
-        relevance=hit.relevance,
+        title="" if is_short and hit.title == stem(hit.path) else hit.title,
+        url="" if is_short else _url_of(own_id),
+        line=hit.line or hit.start_line,
+        part=hit.part,
+        heading=HEADER_SEPARATOR.join(headings[headings[0] == hit.title :]),
+        properties=_shown_properties(hit.frontmatter, words, is_whole=rank < _SHOWN_PROPERTIES),
+        passage=hit.passage,
         vault=hit.vault,
         copies=hit.copies[:_MOST_COPIES],
     )
-    if is_full:
-        return replace(found, content=hit.content, modified_time=hit.modified_time, passage=hit.passage)
-    room = max(_LEAST_SNIPPET, HIT_TOKENS - likely_tokens(as_text(encode(found))))
-    chars = int(room * len(hit.snippet) / max(1.0, likely_tokens(hit.snippet)))
-    return replace(found, snippet=around_marks(hit.snippet, hit.marks, chars), passage=hit.passage)
+    if not tokens:
+        return replace(
+            found,
+            line=hit.start_line,
+            text=hit.content,
+            relevance=hit.relevance,
+            modified_time=hit.modified_time,
+        )
+    if hit.kind != "note":
+        return replace(found, text=hit.snippet)
+    own = replace(context, vault=hit.vault or context.vault)
+    marked = {hit.snippet[start:end].casefold() for start, end in hit.marks}
+    chunk = (hit.start_line, hit.end_line)
+    text = excerpt(own.service.indexed_text(hit.path), found.line, {*marked, *words}, chunk, tokens)
+    is_shown = re.search(rf"^#+ +{re.escape(headings[-1])}\s*$", text, re.MULTILINE)
+    return replace(found, text=text, heading="" if is_shown else found.heading)
+
+
+def _url_of(own_id: str) -> str:
+    """The address of a note as a resource, readable where it can be."""
+    return f"vault://{own_id.replace('%', '%25').replace(' ', '%20').replace('#', '%23').replace('?', '%3F')}"
+
+
+def _shown_properties(
+    frontmatter: Mapping[str, JsonValue], words: frozenset[str], *, is_whole: bool
+) -> dict[str, JsonValue]:
+    """The properties that contain words of the query, or all if they are short and `is_whole`."""
+    found: dict[str, JsonValue] = {}
+    everything = {name: value for name, value in frontmatter.items() if name not in _IDLE_PROPERTIES}
+    if is_whole and tokens_of(as_text(everything)) <= _PROPERTY_TOKENS:
+        return everything
+    for name, value in everything.items():
+        said = f"{name} {as_text(value)}".casefold()
+        if (
+            any(word in said for word in words)
+            and tokens_of(as_text({**found, name: value})) <= _PROPERTY_TOKENS
+        ):
+            found[name] = value
+    return found
 
 
 def _ask(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    """The answer, with its passages if requested, or with places to look at if there is no answer."""
+    """The answer, with its passages if they are requested, or with places to look at if the vault is hardly
+    about the question. A citation without a quote has the sentence itself as its quote."""
     found = _row_answer(view, context, arguments)
+    passages = cast("list[Object]", found["passages"])
+    dates = {passage["path"]: str(passage["modified_time"])[:10] for passage in passages}
+    sentences = cast("list[Object]", found["sentences"])
+    for sentence in sentences:
+        sentence["citations"] = [
+            {
+                **{key: value for key, value in cited.items() if key != "quote" or value != sentence["text"]},
+                "date": dates.get(cited["path"]),
+            }
+            for cited in cast("list[Object]", sentence["citations"])
+        ]
     wanted = bool(arguments["passages"])
-    if not wanted and found["kind"] not in ("passages", "declined"):
+    if not wanted and sentences and found["verdict"] not in ("weak", "none"):
         return {**found, "passages": []}
     unwanted = "snippet" if wanted else "content"
-    passages = cast("list[Object]", found["passages"])
     return {
         **found,
         "passages": [
@@ -257,35 +373,76 @@ def _read_note(_view: ToolView, context: AnswerContext, arguments: Mapping[str, 
     offset = cast("int", arguments["offset"])
     note = note_text(context, path)
     outline = context.service.outline(note.path)
-    if heading.strip():
+    if parts := str(arguments["parts"]).strip():
+        if heading.strip() or first is not None or last is not None:
+            raise UsageError("parts and a heading or lines are both given: give one of them")
+        try:
+            span = span_of_parts(note.text, parts) if part_name(note.path) else (0, 0)
+        except ValueError as error:
+            raise UsageError(f"parts = {parts}: {error}") from None
+        if span == (0, 0):
+            raise UsageError(f"parts = {parts}: {note.path} has no pages, slides or sheets")
+    elif heading.strip():
         if first is not None or last is not None:
             raise UsageError("heading and lines are both given: give one of them")
         # The positions of headings refer to the indexed text, so that text is cut.
         note, span = replace(note, text=outline.text), section_of(outline, heading)
     else:
         span = lines_of(note.text, first or 1, last)
-    return encode(part_of(note, span, offset) if offset else beginning_of(note, outline, span))
+    tokens = _room(arguments) - _NOTE_TOKENS
+    return encode(
+        part_of(note, span, offset, tokens) if offset else beginning_of(note, outline, span, tokens)
+    )
 
 
 def _get_notes(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    """Each note has its share of a page; an unused part goes to the following notes."""
-    paths = [path for path in dict.fromkeys(str(arguments["paths"]).split("\n")) if path.strip()]
-    if not 0 < len(paths) <= _MOST_NOTES:
+    """Each note has its share of the result; an unused part goes to the following notes."""
+    paths = list(_paths_meant(context, str(arguments["paths"]).split("\n")))
+    is_pattern = any(map(_is_pattern, str(arguments["paths"]).split("\n")))
+    if not paths or (len(paths) > _MOST_NOTES and not is_pattern):
         raise UsageError(f"paths: {len(paths)} are given; allowed are 1 to {_MOST_NOTES}")
-    room = TEXT_TOKENS - _NOTE_TOKENS * len(paths)
+    shown = paths[:_MOST_NOTES]
+    room = _room(arguments) - _NOTE_TOKENS * len(shown)
     found: list[ReadNote] = []
-    for number, path in enumerate(paths):
-        one = _note_within(context, path, room // (len(paths) - number))
+    for number, path in enumerate(shown):
+        one = _note_within(context, path, room // (len(shown) - number))
         room -= tokens_of(one.text)
         found.append(one)
-    return encode(NotesRead(tuple(found)))
+    return encode(NotesRead(tuple(found), len(paths) - len(shown)))
+
+
+def _is_pattern(path: str) -> bool:
+    return any(sign in path for sign in "*?")
+
+
+def _paths_meant(context: AnswerContext, given: Iterable[str]) -> dict[str, None]:
+    """The paths as given, and the paths of the notes that patterns match, each once. Raises UsageError for a
+    pattern without notes."""
+    found: dict[str, None] = {}
+    for path in filter(str.strip, given):
+        if not _is_pattern(path):
+            found[path] = None
+            continue
+        pattern = _expression_of(path.strip().removeprefix("./"))
+        matching = [one for one in context.service.note_paths() if pattern.fullmatch(one)]
+        if not matching:
+            raise UsageError(f"no note matches the pattern {path!r}: vault_overview shows the folders")
+        found.update(dict.fromkeys(matching))
+    return found
+
+
+def _expression_of(pattern: str) -> re.Pattern[str]:
+    """`*` and `?` match within a folder, `**` any number of folders; `.md` may be missing."""
+    signs = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    return re.compile("".join(signs.get(part, re.escape(part)) for part in parts) + r"(?:\.md)?")
 
 
 def _note_within(context: AnswerContext, path: str, tokens: int) -> ReadNote:
     try:
         note = note_text(context, path)
-    except (UsageError, NoteError) as error:
-        return ReadNote(path, error=str(error))
+    except (UsageError, NoteError, UnknownNoteError) as error:
+        return ReadNote(path, error=f"{error}{_nearest_names(context, error, {'path': path})}")
     part = part_of(note, (0, len(note.text)), 0, tokens)
     return ReadNote(note.path, part.text, part.total_lines, note.modified_time, part.next_offset)
 
@@ -304,15 +461,15 @@ def _fetch(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Valu
     span = (0, len(note.text))
     if heading:
         note, span = replace(note, text=outline.text), section_of(outline, heading)
-    part = beginning_of(note, outline, span)
+    part = beginning_of(note, outline, span, _FETCH_TOKENS)
     known = _id_of(own, note.path, own.vault)
     more = f"\n[…] The note goes on. An id of a section, such as {known}#Heading, gives more.\n"
     return encode(
         FetchedNote(
             id=wanted,
-            title=outline.title,
+            title=service.titles([path]).get(path, outline.title),
             text=part.text + (more if part.next_offset else ""),
-            url=outline.uri,
+            url=_url_of(known),
             metadata=FetchedMetadata(
                 note.path, note.modified_time, tuple(one.heading for one in part.headings)
             ),
@@ -340,10 +497,93 @@ def in_its_vault(context: AnswerContext, name: str) -> tuple[AnswerContext, str]
 def _list_notes(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     offset = cast("int", arguments["offset"])
     found: NoteList = _asked(view.row, context, {**_row_values(view, arguments), "offset": offset})
-    shown = page(encode(found), view.lists, 0)
-    shown.pop("next_offset", None)
-    end = offset + len(cast("list[JsonValue]", shown["notes"]))
-    return {**shown, "next_offset": end} if end < found.count else shown
+    titles = context.service.titles(note.path for note in found.notes)
+    shown = replace(
+        found, notes=tuple(replace(note, title=titles.get(note.path, note.title)) for note in found.notes)
+    )
+    return _with_next_offset(page(encode(shown), view.lists, 0), "notes", offset, found.count)
+
+
+def _tasks(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    """The tasks, grouped by note, so that its path is there once."""
+    offset, limit = cast("int", arguments["offset"]), cast("int", arguments["limit"])
+    found = context.service.tasks(
+        cast("TaskState", arguments["state"]), str(arguments["path"]), str(arguments["folder"])
+    )
+    entries: list[JsonValue] = [encode(task) for task in found]
+    shown = page({"count": len(found), "tasks": entries}, view.lists, offset, limit)
+    listed = cast("list[Object]", shown.pop("tasks"))
+    return {
+        "count": len(found),
+        "notes": [
+            {"path": path, "tasks": [_shown_task(task) for task in tasks]}
+            for path, tasks in groupby(listed, key=itemgetter("path"))
+        ],
+        **shown,
+    }
+
+
+def _shown_task(task: Object) -> Object:
+    return {"line": task["line"], "text": task["text"], **({"due": task["due"]} if task["due"] else {})}
+
+
+def _vault_overview(_view: ToolView, context: AnswerContext, _: Mapping[str, Value]) -> Object:
+    found = context.service.overview()
+    shown = encode(found)
+    shown["recent"] = dict(found.recent)
+    left_out: Object = {}
+    for name, value in shown.items():
+        if isinstance(value, dict | list) and len(value) > _MOST_NAMES:
+            left_out[name] = len(value) - _MOST_NAMES
+            cut = dict(list(value.items())[:_MOST_NAMES]) if isinstance(value, dict) else value[:_MOST_NAMES]
+            shown[name] = cast("JsonValue", cut)
+    return {**shown, **({"left_out": left_out} if left_out else {})}
+
+
+def _links(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    found = _row_answer(view, context, arguments)
+    unwanted = {"in": ("outgoing", "unresolved"), "out": ("backlinks",)}.get(str(arguments["direction"]), ())
+    return {name: [] if name in unwanted else value for name, value in found.items()}
+
+
+def _related(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    found: RelatedAnswer = _asked(view.row, context, _row_values(view, arguments))
+    titles = context.service.titles(note.path for note in found.results)
+    return {
+        "note": found.note,
+        "results": [
+            {
+                "path": note.path,
+                "title": titles.get(note.path, note.title),
+                "heading": note.header_path or None,
+                "score": round(note.score, 2),
+                "why": _why_related(note),
+            }
+            for note in found.results
+        ],
+    }
+
+
+def _why_related(note: RelatedNote) -> str:
+    """The reasons, the strongest first."""
+    shared = ", ".join(note.shared[:3]) + (
+        f" and {note.shared_count - 3} more" if note.shared_count > 3 else ""
+    )
+    reasons = [
+        (note.why.link, " and ".join(note.links)),
+        (note.why.shared, f"both linked with {shared}" if note.shared else ""),
+        (note.why.meaning, f"similar in meaning ({note.similarity:.2f})" if note.similarity else ""),
+    ]
+    return "; ".join(reason for _, reason in sorted(reasons, reverse=True) if reason)
+
+
+def _insertion_point(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    given = (str(arguments[name]) for name in ("path", "heading", "at"))
+    return insertion_point(context, *given)
+
+
+def _check_draft(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    return check_draft(context, str(arguments["text"]), str(arguments["path"]))
 
 
 def note_text(context: AnswerContext, path: str) -> NoteText:
@@ -358,8 +598,13 @@ _OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Obje
     "read_note": _read_note,
     "get_notes": _get_notes,
     "fetch": _fetch,
+    "vault_overview": _vault_overview,
     "list_notes": _list_notes,
-    "recent_changes": _list_notes,
+    "tasks": _tasks,
+    "related": _related,
+    "links": _links,
+    "insertion_point": _insertion_point,
+    "check_draft": _check_draft,
 }
 
 

@@ -85,15 +85,35 @@ export function shareToken(received) {
  * @returns {Promise<boolean>}
  */
 export async function isKnownDaemon(signal) {
-  const encoder = new TextEncoder();
   const challenge = crypto.randomUUID();
   const response = await send(`/v1/proof?challenge=${challenge}`, { signal });
   const proof = response.ok ? (await response.json()).proof : "";
+  return proof === await signed(`${location.port || "80"}:${challenge}`);
+}
+
+/**
+ * The HMAC of a text with the token as key, in hexadecimal.
+ * @param {string} text
+ */
+async function signed(text) {
+  const encoder = new TextEncoder();
   const key = await crypto.subtle.importKey("raw", encoder.encode(sessionStorage.getItem(KEY) ?? ""),
     { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const port = location.port || "80";
-  const expected = await crypto.subtle.sign("HMAC", key, encoder.encode(`${port}:${challenge}`));
-  return proof === Array.from(new Uint8Array(expected), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const made = await crypto.subtle.sign("HMAC", key, encoder.encode(text));
+  return Array.from(new Uint8Array(made), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Seconds for which the address of a file works. */
+const PASS_S = 12 * 3600;
+
+/**
+ * The address of a file of the vault, for elements that cannot send the token: it has a pass for this file.
+ * @param {string} path
+ */
+export async function fileAddress(path) {
+  const until = String(Math.floor(Date.now() / 1000) + PASS_S);
+  const query = new URLSearchParams({ path, until, pass: await signed(`${VAULT}\n${until}\n${path}`) });
+  return `${BASE}/v1/file?${query}`;
 }
 
 /**
@@ -171,12 +191,41 @@ export async function post(route, body = {}, signal) {
 }
 
 /**
- * The status of the daemon, each time it changes, until the daemon or the signal ends it. An EventSource cannot
- * send the token, so the stream is read by `fetch`. Raises ApiError if nothing comes for `SILENCE_MS`.
- * @param {(status: any) => void} show
+ * An order whose answer arrives as lines of JSON. Leaving the loop closes the connection.
+ * @param {string} route
+ * @param {Record<string, unknown>} body
+ * @param {AbortSignal} signal
+ * @returns {AsyncGenerator<any>}
+ */
+export async function* postLines(route, body, signal) {
+  const response = await request(pathOf(route), { method: "POST", body: JSON.stringify(body), signal });
+  if (!response.body) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const lines = (text + value).split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) yield JSON.parse(line);
+    }
+  } catch (error) {
+    if (error instanceof TypeError && !signal.aborted) throw new ApiError(0, "The daemon does not answer.");
+    throw error;
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/**
+ * What the daemon tells until it or the signal ends the stream: `status` each time it changes, `notes` with those that
+ * changed. An EventSource cannot send the token, so the stream is read by `fetch`. Raises ApiError if nothing comes
+ * for `SILENCE_MS`.
+ * @param {(name: string, data: any) => void} show
  * @param {AbortSignal} signal
  */
-export async function watchStatus(show, signal) {
+export async function watchEvents(show, signal) {
   const response = await request("/v1/events", { signal });
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -187,8 +236,8 @@ export async function watchStatus(show, signal) {
     const events = (text + value).split("\n\n");
     text = events.pop() ?? "";
     for (const event of events) {
-      const data = event.split("\n").find((line) => line.startsWith("data: "));
-      if (data) show(JSON.parse(data.slice("data: ".length)));
+      const [, name, data] = /^event: (\w+)\ndata: (.*)$/.exec(event) ?? [];
+      if (data) show(name, JSON.parse(data));
     }
   }
 }

@@ -1,21 +1,24 @@
 /** The page: takes the token, shows the view that the address names, what the daemon does, what has gone wrong. */
 
 import { ApiError, VAULT, forgetToken, get, inVault, isKnownDaemon, shareToken, takeToken, useToken } from "./api.js";
+import { showAsk } from "./ask.js";
 import { recordClicks } from "./clicks.js";
 import { daemonState, followDaemon, noteLoss } from "./daemon.js";
 import { announce, byId, count, h, quantity, setTitle } from "./dom.js";
 import { showGraph } from "./graph.js";
 import { showHealth } from "./health.js";
 import { showJudge } from "./judge.js";
+import { showKeys } from "./keys.js";
 import { showNote } from "./note.js";
-import { currentRoute, setAddress } from "./route.js";
+import { showQuickOpen } from "./quick-open.js";
+import { address, currentRoute, go, keepSearch, lastSearch, setAddress } from "./route.js";
 import { keepScroll, restoreScroll } from "./scroll.js";
 import { focusSearch, showSearch } from "./search.js";
 import { hasShortcuts, showSettings } from "./settings.js";
 
 /** @type {Record<string, (main: HTMLElement, values: URLSearchParams, signal: AbortSignal) => void | Promise<void>>} */
-const VIEWS = { search: showSearch, note: showNote, graph: showGraph, health: showHealth, judge: showJudge };
-const TITLES = { search: "Search", note: "Note", graph: "Graph", health: "Health", judge: "Judge" };
+const VIEWS = { search: showSearch, ask: showAsk, note: showNote, graph: showGraph, health: showHealth, judge: showJudge };
+const TITLES = { search: "Search", ask: "Ask", note: "Note", graph: "Graph", health: "Health", judge: "Judge" };
 
 const RETRY_MS = 1000;
 
@@ -37,6 +40,7 @@ async function show() {
   }
   const { view, values } = currentRoute();
   const name = /** @type {keyof typeof TITLES} */ (view in VIEWS ? view : "search");
+  showField(name, values);
   for (const link of document.querySelectorAll("nav a[data-view]")) {
     if (link instanceof HTMLElement && link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -56,6 +60,29 @@ async function show() {
   }
 }
 
+/**
+ * The field of the bar, in every view but that of the search, which has its own: it has the query of the last search,
+ * or of the one that led to a note.
+ * @param {string} view
+ * @param {URLSearchParams} values
+ */
+function showField(view, values) {
+  const field = /** @type {HTMLInputElement} */ (byId("bar-q"));
+  if (view === "note" && values.has("q")) {
+    keepSearch({ q: values.get("q") ?? "", f: values.getAll("f"), by: values.get("by") ?? "", sort: values.get("sort") ?? "" });
+  }
+  field.hidden = view === "search";
+  byId("open-note").hidden = false;
+  if (view !== "search") field.value = lastSearch().q;
+}
+
+/** Search what is typed into the field of the bar, at once: the next key goes into the search's own field. */
+function searchFromBar() {
+  const field = /** @type {HTMLInputElement} */ (byId("bar-q"));
+  setAddress(address("search", { ...lastSearch(), q: field.value }), true);
+  void show();
+}
+
 /** @param {unknown} error */
 function showError(error) {
   const main = byId("main");
@@ -63,14 +90,14 @@ function showError(error) {
   noteLoss(error);
   if (status === 401) {
     forgetToken();
-    askForToken(main, "The daemon has started again, and its token is another one now.");
+    askForToken(main, "The daemon was restarted and has a new token.");
   } else if (status === 0 || status === 503) {
     isWaiting = true;
     main.replaceChildren(h("section", { class: "message", role: "status" }, h("h1", {}, "Waiting for the index"),
-      h("p", {}, error instanceof Error ? error.message : ""), h("p", {}, "This view comes by itself.")));
+      h("p", {}, error instanceof Error ? error.message : ""), h("p", {}, "This view will open automatically.")));
   } else {
     const text = error instanceof Error ? error.message : String(error);
-    main.replaceChildren(h("section", { class: "message", role: "alert" }, h("h1", {}, "This did not work"),
+    main.replaceChildren(h("section", { class: "message", role: "alert" }, h("h1", {}, "Something went wrong"),
       h("p", {}, text), h("button", { type: "button", onclick: () => show() }, "Try again")));
   }
 }
@@ -81,11 +108,12 @@ function showError(error) {
  */
 function askForToken(main, reason) {
   byId("daemon").hidden = true;
+  byId("bar-q").hidden = byId("open-note").hidden = true;
   const input = h("input", { id: "token", type: "text", autocomplete: "off", spellcheck: "false",
     placeholder: "http://127.0.0.1:…/#token=…" });
   const use = () => {
     if (useToken(input.value)) void start();
-    else byId("token-help").textContent = "That holds no token.";
+    else byId("token-help").textContent = "That contains no token.";
   };
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") use();
@@ -131,7 +159,10 @@ async function start() {
 function showChoice(vaults) {
   document.getElementById("vault-choice")?.remove();
   const choice = h("select", { id: "vault-choice", "aria-label": "Vault",
-    onchange: () => location.assign(choice.value ? inVault(choice.value, "#/search") : "/#/search") });
+    onchange: () => {
+      const to = address("search", { ...lastSearch() });
+      location.assign(choice.value ? inVault(choice.value, to) : `/${to}`);
+    } });
   fillChoice(choice, vaults);
   document.querySelector(".brand")?.after(choice);
   for (const link of document.querySelectorAll("nav a[data-view]")) {
@@ -176,7 +207,7 @@ function followState() {
   const { contact, status, vaults } = now;
   if (contact === "changed") {
     forgetToken();
-    askForToken(byId("main"), "The daemon has started again, and its token is another one now.");
+    askForToken(byId("main"), "The daemon was restarted and has a new token.");
     return;
   }
   if (status) recordClicks(status.records_clicks === true);
@@ -189,7 +220,7 @@ function followState() {
   before = now;
   if (isWaiting && contact === "answering" && (!status || status.generation > 0)) void show();
   else if (isBuilt && byId("main").dataset.view === "graph") void show();
-  else if (isBack || isBuilt) document.dispatchEvent(new CustomEvent("renewed"));
+  else if (isBack || isBuilt) document.dispatchEvent(new CustomEvent("renewed", { detail: null }));
 }
 
 /**
@@ -213,7 +244,7 @@ function showDaemon(daemon) {
   const said = place.dataset.state;
   if (contact === "lost") {
     place.dataset.state = "lost";
-    place.replaceChildren(h("span", {}, "The daemon does not answer. This page goes on when it runs again: ",
+    place.replaceChildren(h("span", {}, "The daemon does not answer. This page reconnects when it runs again: ",
       h("code", {}, "indexer start")));
     if (said !== "lost") announce("The daemon does not answer.");
   } else if (running.length) {
@@ -248,10 +279,17 @@ function buildLine(build) {
 /** @param {KeyboardEvent} event */
 function onKey(event) {
   const inField = event.target instanceof HTMLElement && /^(?:INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
+    event.preventDefault();
+    if (takeToken()) showQuickOpen();
+    return;
+  }
   if (inField || event.ctrlKey || event.metaKey || event.altKey || !hasShortcuts()) return;
+  if (document.querySelector("dialog[open]")) return;
   const views = document.body.dataset.vaults === "all" ? {} : { g: "#/graph", h: "#/health" };
   const view = /** @type {Record<string, string>} */ (views)[event.key];
   if (event.key === "/") focusSearch();
+  else if (event.key === "?") showKeys();
   else if (view) location.assign(view);
   else return;
   event.preventDefault();
@@ -261,6 +299,16 @@ showSettings();
 keepScroll();
 byId("skip").addEventListener("click", () => byId("main").focus());
 addEventListener("keydown", onKey);
+byId("open-note").addEventListener("click", showQuickOpen);
+byId("bar-q").addEventListener("input", searchFromBar);
+byId("bar-q").addEventListener("keydown", (event) => {
+  if (event.key === "Enter") searchFromBar();
+  if (event.key === "Escape") event.preventDefault(); // Chromium empties a search field
+});
+document.querySelector('nav a[data-view="search"]')?.addEventListener("click", (event) => {
+  event.preventDefault();
+  go(address("search", { ...lastSearch() }));
+});
 addEventListener("hashchange", () => void show());
 document.addEventListener("daemon", followState);
 addEventListener("unhandledrejection", (event) => {

@@ -1,6 +1,9 @@
-/** The daemon as all views see it: whether it answers, and its status, followed while the tab is seen. */
+/**
+ * The daemon as all views see it: whether it answers, its status, which notes changed. One tab of the browser asks it,
+ * of those that are seen, and tells the others: a browser opens six connections to a server, and each tab needs some.
+ */
 
-import { ApiError, get, isKnownDaemon, statusOf, watchStatus } from "./api.js";
+import { ApiError, VAULT, get, isKnownDaemon, statusOf, watchEvents } from "./api.js";
 
 /**
  * @typedef {object} DaemonState
@@ -13,6 +16,7 @@ import { ApiError, get, isKnownDaemon, statusOf, watchStatus } from "./api.js";
  * @typedef {object} VaultState
  * @property {string} name
  * @property {string} state
+ * @property {number} [seq]
  * @property {{ notes: number, total: number } | null} progress of a build
  */
 
@@ -24,6 +28,12 @@ let current = { contact: "asked", status: null, vaults: [] };
 
 let isFollowed = false;
 
+/** Whether this tab asks the daemon for all. */
+let leads = false;
+
+const SHARED = `daemon:${VAULT}`;
+const channel = new BroadcastChannel(SHARED);
+
 /** What is known now. The event `daemon` of the document tells of each change. */
 export function daemonState() {
   return current;
@@ -32,7 +42,21 @@ export function daemonState() {
 /** @param {Partial<DaemonState>} change */
 function tell(change) {
   current = { ...current, ...change };
+  if (leads && current.contact !== "changed") channel.postMessage({ state: current });
   document.dispatchEvent(new CustomEvent("daemon", { detail: current }));
+}
+
+/** Whether notes have changed that a hidden tab did not fetch. */
+let isBehind = false;
+
+/**
+ * Notes have changed. The event `renewed` of the document has their paths, or null if any may have changed.
+ * @param {string[] | null} paths
+ */
+function tellChanges(paths) {
+  if (leads) channel.postMessage({ changes: paths });
+  if (document.hidden) isBehind = true;
+  else document.dispatchEvent(new CustomEvent("renewed", { detail: paths }));
 }
 
 /**
@@ -40,7 +64,17 @@ function tell(change) {
  * @param {unknown} error
  */
 export function noteLoss(error) {
-  if (error instanceof ApiError && error.status === 0 && current.contact === "answering") tell({ contact: "lost" });
+  if (!(error instanceof ApiError && error.status === 0 && current.contact === "answering")) return;
+  tell({ contact: "lost" });
+  if (!leads) setTimeout(() => channel.postMessage("ask"), RETRY_MS);
+}
+
+/** @param {MessageEvent} message of another tab */
+function hear({ data }) {
+  if (data === "ask" && leads) channel.postMessage({ state: current });
+  if (leads || !isFollowed) return;
+  if (data.state) tell(data.state);
+  if (data.changes !== undefined) tellChanges(data.changes);
 }
 
 /**
@@ -50,36 +84,69 @@ export function noteLoss(error) {
 export async function followDaemon(hasVault) {
   if (isFollowed) return;
   isFollowed = true;
-  for (;;) {
+  channel.addEventListener("message", hear);
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && isBehind) document.dispatchEvent(new CustomEvent("renewed", { detail: null }));
+    if (!document.hidden) isBehind = false;
+  });
+  while (isFollowed) {
     await seen();
     const hidden = new AbortController();
     const stop = () => document.hidden && hidden.abort();
     document.addEventListener("visibilitychange", stop);
+    channel.postMessage("ask");
     try {
-      if (!(await isKnownDaemon(hidden.signal))) {
-        isFollowed = false;
-        tell({ contact: "changed" });
-        return;
-      }
-      if (hasVault) await followStatus(hidden.signal);
-      else await poll(hidden.signal);
+      await navigator.locks.request(SHARED, { signal: hidden.signal }, () => lead(hidden.signal, hasVault));
     } catch (error) {
-      if (!hidden.signal.aborted) tell({ contact: "lost" });
+      if (!hidden.signal.aborted) throw error;
     } finally {
       document.removeEventListener("visibilitychange", stop);
     }
-    if (!hidden.signal.aborted) await pause(RETRY_MS);
+  }
+}
+
+/**
+ * Ask the daemon, for this tab and the others, until this tab is hidden or the daemon is lost.
+ * @param {AbortSignal} hidden
+ * @param {boolean} hasVault
+ */
+async function lead(hidden, hasVault) {
+  leads = true;
+  try {
+    if (!(await isKnownDaemon(hidden))) {
+      isFollowed = false;
+      channel.removeEventListener("message", hear);
+      tell({ contact: "changed" });
+      return;
+    }
+    if (hasVault) await followStatus(hidden);
+    else await poll(hidden);
+  } catch (error) {
+    if (!hidden.aborted) tell({ contact: "lost" });
+  } finally {
+    if (!hidden.aborted && isFollowed) await pause(RETRY_MS);
+    leads = false;
   }
 }
 
 /** @param {AbortSignal} signal */
 async function followStatus(signal) {
+  let isFirst = true;
+  const show = (/** @type {import("./shapes").StatusReport} */ status) => {
+    const before = current.contact === "answering" && isFirst ? current.status : null;
+    isFirst = false;
+    tell({ contact: "answering", status });
+    if (before && (before.seq !== status.seq || before.generation !== status.generation)) tellChanges(null);
+  };
   try {
-    await watchStatus((status) => tell({ contact: "answering", status }), signal);
+    await watchEvents((name, data) => {
+      if (name === "status") show(data);
+      if (name === "notes") tellChanges(data.more ? null : [...data.changed, ...data.removed]);
+    }, signal);
   } catch (error) {
-    // More tabs are open than the daemon has streams for.
+    // More browsers are open than the daemon has streams for.
     if (!(error instanceof ApiError && error.status === 503)) throw error;
-    tell({ contact: "answering", status: await get("status", {}, signal) });
+    show(await get("status", {}, signal));
     return;
   }
   throw new ApiError(0, "The stream has ended.");
@@ -91,23 +158,25 @@ async function poll(signal) {
     const { vaults: listed } = await get("vaults", {}, signal);
     const vaults = await Promise.all(listed.map((/** @type {VaultState} */ one) => vaultState(one, signal)));
     const isNews = JSON.stringify(vaults) !== JSON.stringify(current.vaults);
+    const seqs = (/** @type {VaultState[]} */ all) => all.map(({ name, seq }) => `${name} ${seq}`).join();
+    const isChanged = current.vaults.length > 0 && seqs(vaults) !== seqs(current.vaults);
     if (isNews || current.contact !== "answering") tell({ contact: "answering", vaults });
+    if (isChanged) tellChanges(null);
     await pause(POLL_MS);
   }
 }
 
 /**
- * The list of vaults says that one is being indexed; how far a build is, its own status says.
+ * The status of a vault; what the list of vaults says where it has none.
  * @param {{ name: string, state: string }} listed
  * @param {AbortSignal} signal
  * @returns {Promise<VaultState>}
  */
 async function vaultState({ name, state }, signal) {
-  if (!["building", "rebuilding", "indexing"].includes(state)) return { name, state, progress: null };
   try {
     const status = await statusOf(name, signal);
     const { notes, total } = status.progress ?? {};
-    return { name, state: status.state, progress: status.progress && { notes, total } };
+    return { name, state: status.state, seq: status.seq, progress: status.progress && { notes, total } };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status === 0 || error.status === 401) throw error;
     return { name, state, progress: null }; // it is being opened again

@@ -26,6 +26,7 @@ export class Diagrams {
   constructor(signal) {
     this.signal = signal;
     this.count = 0;
+    this.saysMissing = false;
     /** @type {Promise<unknown>} */
     this.before = Promise.resolve();
     /** @type {Promise<HTMLIFrameElement> | null} */
@@ -43,9 +44,13 @@ export class Diagrams {
     return drawn.then((found) => {
       if (found.problem || typeof found.svg !== "string" || found.svg.length > MAX_PICTURE) {
         place.dataset.problem = found.problem;
-        place.append(h("p", { class: "line" }, found.problem === "missing"
-          ? "The extra “diagrams” draws this: pip install vault-indexer[diagrams]."
-          : `This diagram cannot be drawn: ${found.problem}`));
+        if (found.problem !== "missing") {
+          place.append(h("p", { class: "line" }, `This diagram cannot be drawn: ${found.problem}`));
+        } else if (!this.saysMissing) {
+          this.saysMissing = true;
+          place.append(h("p", { class: "line" }, "The extra “diagrams” draws this: ",
+            h("code", {}, "pip install 'vault-indexer[diagrams]'")));
+        }
         return;
       }
       const code = place.querySelector("pre");

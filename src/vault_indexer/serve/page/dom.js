@@ -10,14 +10,21 @@ const ATTRIBUTES = new Set([
   "alt", "class", "colspan", "datetime", "dir", "disabled", "for", "height", "hidden", "href", "id", "lang", "max", "min",
   "name", "open", "placeholder", "rel", "role", "scope", "spellcheck", "start", "tabindex", "target", "title", "type",
   "value", "viewBox", "width", "autocomplete", "checked", "selected", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy",
-  "r", "d", "transform", "text-anchor", "enterkeyhint", "draggable",
+  "r", "d", "transform", "text-anchor", "enterkeyhint", "draggable", "controls", "preload", "download",
 ]);
 
-/** Schemes of addresses that a link may have. A note's address passes here as well as on the server. */
-const SCHEMES = /^(?:https?:|mailto:|obsidian:\/\/open\?|(?:\/vault\/[a-z0-9-]+\/)?#\/)/i;
+/** Addresses that a link may have: those of `SCHEMES` on the server, and this page's own. */
+const ADDRESSES = new RegExp("^(?:(?:https?|mailto|anki|bear|callto|cursor|devonthink|discord|drafts|drafts5|evernote|"
+  + "facetime|figma|geo|hook|idea|irc|ircs|jetbrains|kindle|linear|logseq|magnet|marginnote3app|matrix|message|"
+  + "messages|mid|msteams|notion|obsidian|omnifocus|raycast|readwise|reminders|sgnl|sip|skype|slack|sms|spotify|tel|"
+  + "tg|things|ticktick|todoist|ulysses|vscode|vscode-insiders|vscodium|webcal|whatsapp|wiki|x-devonthink-item|xmpp|"
+  + "zed|zoommtg|zotero):|(?:/vault/[a-z0-9-]+/)?#/)", "i");
 
 /** What the source of a picture may be: bytes that this page has fetched itself. */
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml);base64,/;
+
+/** The address of a file of the vault; see `fileAddress`. */
+const FILE = /^(?:\/vault\/[a-z0-9-]+)?\/v1\/file\?/;
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -33,10 +40,11 @@ function fill(element, attributes, children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on") && typeof value === "function") {
       element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    } else if (name === "href" && !SCHEMES.test(String(value))) {
+    } else if (name === "href" && !ADDRESSES.test(String(value)) && !FILE.test(String(value))) {
       continue;
-    } else if (name === "src" && element.localName === "img") {
-      if (PICTURE.test(String(value))) element.setAttribute(name, String(value));
+    } else if (name === "src") {
+      const allowed = element.localName === "img" ? PICTURE : FILE;
+      if (allowed.test(String(value))) element.setAttribute(name, String(value));
     } else if (ATTRIBUTES.has(name) || /^(?:aria|data)-[a-z-]+$/.test(name)) {
       element.setAttribute(name, value === true ? "" : String(value));
     } else {
@@ -93,6 +101,16 @@ export function marked(text, marks) {
   }
   parts.push(points.slice(at).join(""));
   return parts;
+}
+
+/**
+ * The marked parts of a text.
+ * @param {string} text
+ * @param {number[][]} marks
+ */
+export function marksOf(text, marks) {
+  const points = Array.from(text);
+  return marks.map(([start, end]) => points.slice(start, end).join(""));
 }
 
 /**

@@ -4,28 +4,24 @@
  */
 
 import { ApiError, get } from "./api.js";
+import { BaseTable, isBase } from "./base.js";
 import { colourCode } from "./code.js";
 import { Diagrams } from "./diagrams.js";
 import { h } from "./dom.js";
+import { fileViewer } from "./files.js";
 import { languageOf, picturePlace, renderBlocks } from "./markdown.js";
 import { setFormulas } from "./math.js";
-import { obsidianAddress } from "./route.js";
 
 /** Notes inside of each other that are shown; a deeper one is a link. */
 const MAX_DEPTH = 3;
 
-/** Embedded notes and pictures of one view; the rest stay links and names. */
+/** Embedded notes, pictures and files of one view; the rest stay links and names. */
 const MAX_NOTES = 50;
 const MAX_PICTURES = 100;
+const MAX_FILES = 20;
 
 /** Pixels below the window from which on a picture is fetched. */
 const AHEAD = "400px";
-
-/**
- * @typedef {object} Note
- * @property {string} path
- * @property {string} uri opens the note: in Obsidian, or as the system opens files
- */
 
 /** Completes texts: fetches what a note embeds when it comes into sight. One for each view. */
 export class Embeds {
@@ -34,6 +30,7 @@ export class Embeds {
     this.signal = signal;
     this.notes = 0;
     this.pictures = 0;
+    this.files = 0;
     this.diagrams = new Diagrams(signal);
     /** @type {WeakMap<Element, string[]>} */
     this.above = new WeakMap();
@@ -50,17 +47,13 @@ export class Embeds {
   /**
    * Complete a text, and watch the embeds in it.
    * @param {ParentNode} text
-   * @param {Note} note the note of the text
    * @param {string[]} above the notes and parts that the text stands in, outermost first
    */
-  fill(text, note, above) {
-    if (obsidianAddress(note.uri)) {
-      for (const name of text.querySelectorAll("[data-file]")) linkFile(/** @type {HTMLElement} */ (name), note);
-    }
+  fill(text, above) {
     for (const link of text.querySelectorAll("button[data-picture-of]")) {
       link.addEventListener("click", () => this.togglePicture(/** @type {HTMLElement} */ (link)));
     }
-    for (const place of text.querySelectorAll("[data-picture], [data-note], [data-diagram]")) {
+    for (const place of text.querySelectorAll("[data-picture], [data-note], [data-file], [data-diagram]")) {
       this.above.set(place, above);
       this.seen.observe(place);
     }
@@ -73,7 +66,8 @@ export class Embeds {
     try {
       if (place.dataset.picture !== undefined) await this.showPicture(place, place.dataset.picture);
       else if (place.dataset.diagram !== undefined) await this.diagrams.show(place, sourceOf(place));
-      else await this.showNote(place, place.dataset.note ?? "", place.dataset.part ?? "");
+      else if (place.dataset.file !== undefined) await this.showFile(place, place.dataset.file);
+      else await this.showNote(place, place.dataset.note ?? "", place.dataset.of ?? "");
     } catch (error) {
       if (!(error instanceof ApiError)) {
         if (this.signal.aborted) return;
@@ -108,10 +102,28 @@ export class Embeds {
     if (this.pictures > MAX_PICTURES) return;
     const found = await get("picture", { path }, this.signal);
     const alt = place.textContent ?? "";
-    const picture = h("img", { alt, title: path, src: `data:${found.media_type};base64,${found.data}`,
+    const picture = h("img", { alt, title: path, "data-shows": path, src: `data:${found.media_type};base64,${found.data}`,
       width: place.dataset.width, height: place.dataset.height });
-    picture.addEventListener("error", () => picture.replaceWith(place));
-    place.replaceWith(picture);
+    picture.addEventListener("error", () => shown.replaceWith(place));
+    // Within a link, a click follows the link.
+    const shown = place.closest("a, button, summary") ? picture
+      : h("button", { type: "button", class: "enlarge", "aria-label": `Enlarge ${alt || path}`, onclick: () => enlarge(picture) },
+        picture);
+    place.replaceWith(shown);
+  }
+
+  /**
+   * @param {HTMLElement} place
+   * @param {string} path
+   */
+  async showFile(place, path) {
+    this.files += 1;
+    if (this.files > MAX_FILES) return;
+    const link = /** @type {HTMLElement} */ (place.cloneNode(true));
+    link.className = "embedded-name";
+    link.textContent = path.split("/").pop() ?? path;
+    delete link.dataset.file;
+    place.replaceWith(h("span", { class: "embedded-file" }, link, await fileViewer(path, place.dataset.of ?? "")));
   }
 
   /**
@@ -126,46 +138,36 @@ export class Embeds {
     if (above.length > MAX_DEPTH || above.some((one) => one === own || one === `${path}#`)) return;
     this.notes += 1;
     if (this.notes > MAX_NOTES) return;
-    const note = await get("view", { path, part }, this.signal);
-    const text = h("div", { class: "embedded", role: "group", "aria-label": place.textContent ?? note.title,
+    const note = await get("view", { path, part: isBase(path) ? "" : part }, this.signal);
+    const text = h("div", { class: "embedded", "data-shows": path, role: "group", "aria-label": place.textContent ?? note.title,
       ...languageOf(note.language) });
     const link = /** @type {HTMLElement} */ (place.cloneNode(true));
     link.className = "embedded-name";
     link.textContent = part ? `${note.title} › ${part.split("#").pop()}` : note.title;
     delete link.dataset.note;
-    text.append(link, renderBlocks(note.blocks, levelAbove(place)));
+    if (isBase(path)) {
+      const base = new BaseTable(path, above[0]?.replace(/#.*$/, "") ?? "", part, this.signal);
+      text.append(link, base.place);
+      void base.fill();
+    } else text.append(link, renderBlocks(note.blocks, levelAbove(place)));
     // The lines are those of the other note.
     for (const block of text.querySelectorAll("[data-line]")) block.removeAttribute("data-line");
     place.replaceWith(text);
-    this.fill(text, note, [...above, own]);
+    this.fill(text, [...above, own]);
   }
 }
 
 /**
- * Make the name of a file a link that opens it in Obsidian.
- * @param {HTMLElement} name
- * @param {Note} note a note of the vault
+ * Show a picture as large as the window allows, until Escape or a click.
+ * @param {HTMLImageElement} picture
  */
-function linkFile(name, note) {
-  const path = name.dataset.file ?? "";
-  name.replaceWith(h("a", { class: name.className, title: path, href: fileAddress(note, path) }, ...name.childNodes));
-}
-
-/**
- * Opens a file of the vault in Obsidian.
- * @param {Note} note a note of the vault, whose address ends in its encoded path
- * @param {string} path
- */
-function fileAddress({ uri, path: own }, path) {
-  return uri.slice(0, -encode(own).length) + encode(path);
-}
-
-/**
- * Percent-encoded, as the server does.
- * @param {string} text
- */
-function encode(text) {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+function enlarge(picture) {
+  const close = () => dialog.close();
+  const large = h("img", { alt: picture.alt, src: picture.src });
+  const dialog = h("dialog", { class: "enlarged", "aria-label": picture.alt || picture.title, onclick: close,
+    onclose: () => dialog.remove() }, large, h("button", { type: "button", onclick: close }, "Close"));
+  document.body.append(dialog);
+  dialog.showModal(); // closed, it gives the focus back
 }
 
 /** @param {HTMLElement} place */

@@ -152,7 +152,7 @@ function show(place, graph, signal) {
     h("button", { type: "button", class: "quiet", dir: "auto", onclick: () => choose(item.id) }, item.label),
     h("small", {}, ` ${item.note}`))));
   const drawing = new Drawing(graph.nodes, graph.links,
-    { label: `${graph.title}: ${graph.summary}. The list holds the same.`, distance: graph.distance, choose }, signal);
+    { label: `${graph.title}: ${graph.summary}. The list contains the same nodes.`, distance: graph.distance, choose }, signal);
   const zoom = (/** @type {string} */ name, /** @type {number} */ factor, /** @type {string} */ label) =>
     h("button", { type: "button", "aria-label": label, onclick: () => drawing.zoom(factor) }, name);
   place.replaceChildren(

@@ -48,7 +48,7 @@ class HealthView {
     for (const button of this.buttons) button.disabled = contact !== "answering" || this.isBusy;
     if (contact === "lost") {
       this.state.replaceChildren(h("p", { class: "pill unusable" }, "not running"),
-        h("p", { class: "line" }, "The daemon does not answer. The figures below are those of before."));
+        h("p", { class: "line" }, "The daemon does not answer. The figures below are the last known ones."));
     } else if (status) {
       this.showStatus(status);
     }
@@ -66,7 +66,7 @@ class HealthView {
       ["Chunks", count(status.chunks)],
       ["Links", `${count(status.links)}, ${count(status.unresolved)} lead nowhere`],
       ["Pending", quantity(status.pending, "change")],
-      status.vectors_owed ? ["Vectors to make", count(status.vectors_owed)] : null,
+      status.vectors_owed ? ["Pending vectors", count(status.vectors_owed)] : null,
       status.upgrade ? ["Better vectors", better(status.upgrade)] : null,
       ["Watching", status.watching],
     ];
@@ -126,7 +126,7 @@ class HealthView {
 
   async togglePause() {
     const answer = await post(this.paused ? "resume" : "pause", {}, this.signal);
-    return answer.paused ? "Indexing is paused." : "Indexing goes on.";
+    return answer.paused ? "Indexing is paused." : "Indexing was resumed.";
   }
 
   /** Ask for the figures that change with the index. */
@@ -135,7 +135,7 @@ class HealthView {
       get("health", {}, this.signal), get("links", { view: "orphans", limit: 50 }, this.signal)]);
     this.figuresPlace.replaceChildren(
       card("Chunks", histogram(health)),
-      card("Most wanted notes", wanted(health)),
+      card("Most frequent broken links", wanted(health)),
       card("Orphans", list(orphans.orphans, orphans.count)),
       card("Index", h("dl", { class: "figures" },
         h("dt", {}, "Folder"), this.folder, h("dt", {}, "Size"), h("dd", {}, `${(health.index_bytes / 1e6).toFixed(1)} MB`),

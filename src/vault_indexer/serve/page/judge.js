@@ -37,7 +37,7 @@ function showQuestions(main, pool) {
     h("div", { class: "query-box" }, input),
     h("ul", { class: "questions" }, ...pool.questions.map((/** @type {string} */ one) =>
       h("li", {}, h("a", { href: address("judge", { q: one }), dir: "auto" }, one)))),
-    h("p", { class: "quiet-text" }, `Kept in ${pool.folder}`)));
+    h("p", { class: "quiet-text" }, `Stored in ${pool.folder}`)));
   input.focus({ preventScroll: true });
 }
 
@@ -76,7 +76,7 @@ class Judging {
         ...grades.map((/** @type {string} */ meaning, /** @type {number} */ grade) =>
           h("button", { type: "button", onclick: () => void this.grade(grade) }, `${grade} ${meaning}`)),
         h("button", { type: "button", onclick: () => this.skip() }, "s skip")),
-      h("p", { class: "quiet-text" }, `Kept in ${folder}`)));
+      h("p", { class: "quiet-text" }, `Stored in ${folder}`)));
     announce(note ? `${note.title}, ${place}` : place);
   }
 

@@ -5,7 +5,8 @@
 
 import { calloutIcon, calloutKind } from "./callouts.js";
 import { codeBlock } from "./code.js";
-import { h } from "./dom.js";
+import { announce, h } from "./dom.js";
+import { isViewable } from "./files.js";
 import { address } from "./route.js";
 
 /**
@@ -16,12 +17,14 @@ import { address } from "./route.js";
  * @property {(Node | string)[]} [c]
  * @property {string} [text]
  * @property {string} [href]
+ * @property {string} [address]
  * @property {string | null} [path]
  * @property {string} [subpath]
  * @property {string} [lang]
  * @property {number} [level]
  * @property {number} [start]
  * @property {number} [number]
+ * @property {number} [part] of a document, that begins here
  * @property {string} [align]
  * @property {string} [task]
  * @property {boolean} [done]
@@ -55,6 +58,61 @@ export function renderBlocks(blocks, above = 1) {
   orderHeadings(blocks, above, []);
   fragment.append(...children(blocks));
   return fragment;
+}
+
+/** @type {WeakMap<Element, { key: string, line: number }>} what the blocks of a text show, apart from their lines */
+const SHOWN = new WeakMap();
+
+/**
+ * Show blocks in a text. Elements of those that have not changed stay where they are. The first heading is hidden if it
+ * repeats the title, which stands above the text.
+ * @param {HTMLElement} text
+ * @param {Node[]} blocks
+ * @param {string} title
+ * @param {(block: Element) => boolean} isStale whether an element has to be made again
+ * @param {(added: DocumentFragment) => void} complete called with the new elements
+ */
+export function updateBlocks(text, blocks, title, isStale, complete) {
+  const first = blocks.find(({ t }) => t === "h");
+  const repeated = first && element(first);
+  const isTitle = repeated?.textContent?.trim() === title.trim() && !repeated.querySelector("a, button, [data-block], .embed");
+  orderHeadings(isTitle ? blocks.filter((one) => one !== first) : blocks, 1, []);
+  /** @type {Map<string, Element[]>} */
+  const before = new Map();
+  for (const one of text.children) {
+    const key = SHOWN.get(one)?.key;
+    if (key && !isStale(one)) before.set(key, [...(before.get(key) ?? []), one]);
+  }
+  const added = document.createDocumentFragment();
+  const shown = blocks.map((block) => {
+    const key = JSON.stringify(block, (name, value) => (name === "l" ? undefined : value));
+    const kept = before.get(key)?.shift();
+    const made = kept ?? element(block);
+    if (kept) moveLines(kept, (block.l ?? 0) - (SHOWN.get(kept)?.line ?? 0));
+    else added.append(made);
+    SHOWN.set(made, { key, line: block.l ?? 0 });
+    if (made instanceof HTMLElement) made.hidden = isTitle && block === first;
+    return made;
+  });
+  complete(added);
+  const wanted = new Set(shown);
+  for (const one of [...text.children]) if (!wanted.has(one)) one.remove();
+  let at = text.firstChild;
+  for (const one of shown) {
+    if (one === at) at = at.nextSibling;
+    else text.insertBefore(one, at);
+  }
+}
+
+/**
+ * @param {Element} block
+ * @param {number} by
+ */
+function moveLines(block, by) {
+  if (!by) return;
+  for (const one of [block, ...block.querySelectorAll("[data-line]")]) {
+    if (one instanceof HTMLElement && one.dataset.line) one.dataset.line = String(Number(one.dataset.line) + by);
+  }
 }
 
 /**
@@ -114,7 +172,7 @@ function children(nodes) {
 /** @type {Record<string, (node: Node, line: Record<string, unknown>) => Element>} */
 const KINDS = {
   h: heading,
-  p: (node, line) => h("p", { ...line, dir: "auto" }, ...children(node.c)),
+  p: (node, line) => h("p", { ...line, "data-part": node.part, dir: "auto" }, ...children(node.c)),
   pre: (node, line) => (node.lang === "mermaid"
     ? h("div", { ...line, class: "diagram", "data-diagram": "" }, codeBlock(node.text ?? "", "mermaid", {}))
     : codeBlock(node.text ?? "", node.lang ?? "", line)),
@@ -132,8 +190,9 @@ const KINDS = {
   code: (node) => h("code", {}, ...(node.c ? children(node.c) : [node.text])),
   html: (node) => h("code", { class: "raw", title: "HTML that is shown, not run" }, node.text),
   tag: (node) => h("a", { class: "tag", href: address("search", { f: [`tag:#${node.text}`] }) }, `#${node.text}`),
-  a: (node) => h("a", { href: node.href, rel: "noreferrer noopener", target: "_blank", class: "external" },
-    ...children(node.c)),
+  a: (node) => h("a", { href: node.href, rel: "noreferrer noopener", class: "external",
+    target: /^https?:/i.test(node.href ?? "") ? "_blank" : null }, ...children(node.c)),
+  address: closedAddress,
   note: noteLink,
   embed: placeholder,
   img: placeholder,
@@ -242,22 +301,40 @@ function leadTo(from, selector) {
 function noteLink(node) {
   const shown = children(node.c);
   if (!node.path) return h("span", { class: "unresolved", title: "No file has this name yet" }, ...shown);
-  if (isNote(node.path)) return h("a", { class: "wikilink", href: address("note", { path: node.path, at: node.subpath }) },
-    ...shown);
   if (PICTURE.test(node.path)) {
     return h("button", { type: "button", class: "file", "data-picture-of": node.path, "aria-expanded": "false",
       title: node.path }, ...shown);
   }
-  return h("span", { class: "file", "data-file": node.path, title: node.path }, ...shown);
+  return h("a", { class: "wikilink", href: address("note", { path: node.path, at: node.subpath }) }, ...shown);
+}
+
+/**
+ * A link that a browser does not open from a page, with its address to copy.
+ * @param {Node} node
+ */
+function closedAddress(node) {
+  const address = node.address ?? "";
+  const shown = children(node.c);
+  const isNamed = shown.length !== 1 || shown[0] !== address;
+  return h("span", { class: "closed-address" }, ...(isNamed ? [...shown, " "] : []),
+    h("button", { type: "button", class: "quiet", dir: "ltr", title: "Copy this address", onclick: async () => {
+      await navigator.clipboard.writeText(address);
+      announce("Copied.");
+    } }, address));
 }
 
 /** @param {string} path */
 function isNote(path) {
-  return /\.(?:md|canvas)$/i.test(path);
+  return /\.(?:md|canvas|base)$/i.test(path);
 }
 
 /** Which files `Embeds` shows as pictures; the daemon decides what a file is by its content. */
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i;
+
+/** @param {string} path */
+export function isPicture(path) {
+  return PICTURE.test(path);
+}
 
 /** What `![[picture|300]]` or `![alt|300x200](picture)` says of the size, in CSS pixels. */
 const SIZE = /^(?:.*\|)?(\d{1,4})(?:x(\d{1,4}))?$/;
@@ -274,13 +351,11 @@ function placeholder(node) {
     return h("a", { class: "embed", href: node.href, rel: "noreferrer noopener", target: "_blank" },
       `Picture elsewhere: ${name || node.href}`);
   }
-  if (node.path && isNote(node.path)) {
-    return h("a", { class: "embed", "data-note": node.path, "data-part": node.subpath ?? "",
-      href: address("note", { path: node.path, at: node.subpath }) }, `Embedded: ${name}`);
-  }
-  return node.path
-    ? h("span", { class: "embed file", "data-file": node.path, title: node.path }, `Attachment: ${name || node.path}`)
-    : h("span", { class: "embed unresolved", title: "No file has this name" }, `Attachment: ${name}`);
+  if (!node.path) return h("span", { class: "embed unresolved", title: "No file has this name" }, `Attachment: ${name}`);
+  const kind = isNote(node.path) ? "data-note" : isViewable(node.path) ? "data-file" : "data-name";
+  return h("a", { class: "embed", [kind]: node.path, "data-of": node.subpath ?? "", title: node.path,
+    href: address("note", { path: node.path, at: node.subpath }) },
+    `${isNote(node.path) ? "Embedded" : "Attachment"}: ${name || node.path}`);
 }
 
 /**

@@ -26,6 +26,10 @@ export async function setFormulas(text) {
         strict: false, maxExpand: 500, maxSize: 20, throwOnError: true });
       place.replaceChildren(made);
       place.classList.add("set");
+      if (place.dataset.formula !== "block") continue;
+      place.tabIndex = 0; // it may be wider than the window, and is scrolled by keys
+      place.setAttribute("role", "group");
+      place.setAttribute("aria-label", "Formula");
     } catch (error) {
       place.title = error instanceof Error ? error.message.slice(0, 300) : "";
     }

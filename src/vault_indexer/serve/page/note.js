@@ -1,11 +1,30 @@
 /** The note view: text, outline, what is linked, near or named, and the chunks as the index sees them. */
 
-import { get } from "./api.js";
-import { count, h, marked, quantity } from "./dom.js";
+import { ApiError, fileAddress, get } from "./api.js";
+import { BaseTable, isBase } from "./base.js";
+import { drawCanvas } from "./canvas.js";
+import { daemonState, noteLoss } from "./daemon.js";
+import { announce, count, h, marked, quantity, setTitle } from "./dom.js";
 import { Embeds } from "./embeds.js";
-import { blockAt, languageOf, renderBlocks } from "./markdown.js";
+import { fileLink, fileViewer, isPdf, isViewable } from "./files.js";
+import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks } from "./markdown.js";
+import { Matches } from "./matches.js";
 import { followPlace, outline } from "./outline.js";
-import { address, go, obsidianAddress, setAddress } from "./route.js";
+import { previewLinks } from "./preview.js";
+import { relatedRows } from "./related.js";
+import { address, go, noteName, obsidianAddress, setAddress } from "./route.js";
+
+const TAGS = 12;
+
+/** Links and mentions that are listed first, and how many more each time. */
+const LISTED = 30;
+
+/** Places of one note that are listed first. */
+const PLACES = 3;
+
+/** Links that are fetched first; all, once more are wanted. Of mentions, the daemon gives no more than the second. */
+const FETCHED = 100;
+const MOST_MENTIONS = 200;
 
 /**
  * Show the view. The signal ends its requests.
@@ -14,38 +33,330 @@ import { address, go, obsidianAddress, setAddress } from "./route.js";
  * @param {AbortSignal} signal
  */
 export async function showNote(main, values, signal) {
-  const note = await fetchNote(values, signal);
-  document.title = `${note.title} · vault-indexer`;
-  const text = h("article", { class: "note-text", "aria-label": "Text", ...languageOf(note.language) },
-    partLinks(note), renderBlocks(note.blocks), partLinks(note));
-  const body = h("div", { class: "note-body" }, text);
-  const inObsidian = obsidianAddress(note.uri);
-  const chunks = h("button", { type: "button", "aria-pressed": "false",
-    onclick: () => toggleChunks(note.path, body, text, chunks, signal) }, "Show chunks");
-  const rail = h("aside", { class: "rail", "aria-label": "Around this note" });
-  const contents = outline(note.headings, (line) => {
-    if (isShown(note, line)) showBlock(blockAt(text, line), "start");
-    else go(address("note", { path: note.path, line }));
-  });
-  main.replaceChildren(
-    h("div", { class: "note" },
-      contents,
-      h("section", { class: "note-main", "aria-label": "Note" },
-        h("header", {},
-          h("p", { class: "hit-path", dir: "auto" }, note.path),
-          h("h1", { class: "note-title", dir: "auto" }, note.title),
-          h("div", { class: "tools" },
-            inObsidian && h("a", { class: "button", href: inObsidian }, "Open in Obsidian"),
-            h("a", { class: "button", href: address("graph", { path: note.path }) }, "Graph"), chunks),
-          properties(note)),
-        body),
-      rail),
-  );
-  text.addEventListener("click", (event) => followWithin(event, text, note));
-  if (!showPlace(text, values, note)) scrollTo(0, 0);
-  followPlace(contents, text, signal);
-  new Embeds(signal).fill(/** @type {HTMLElement} */ (main.querySelector(".note-main")), note, [`${note.path}#`]);
-  await fillRail(rail, note, signal);
+  const view = new NoteView(main, values, signal);
+  try {
+    await view.open();
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+    const gone = goneNotice(view.path, error.message);
+    gone.setAttribute("role", "alert");
+    main.replaceChildren(h("section", { class: "message" }, h("h1", { tabindex: -1 }, noteName(view.path)), gone));
+    main.querySelector("h1")?.focus();
+  }
+}
+
+/** A note that is shown, and follows its file. */
+class NoteView {
+  /**
+   * @param {HTMLElement} main
+   * @param {URLSearchParams} values
+   * @param {AbortSignal} signal
+   */
+  constructor(main, values, signal) {
+    this.main = main;
+    this.values = values;
+    this.signal = signal;
+    this.path = values.get("path") ?? "";
+    /** @type {any} */
+    this.note = null;
+    this.text = h("article", { class: "note-text", "aria-label": "Text" });
+    this.viewer = h("div", { class: "viewer", hidden: true });
+    this.body = h("div", { class: "note-body" });
+    this.base = isBase(this.path) ? new BaseTable(this.path, "", "", signal) : null;
+    this.header = h("header");
+    /** @type {HTMLElement} */
+    this.contents = h("div");
+    this.headings = "";
+    this.head = "";
+    this.embeds = new Embeds(signal);
+    this.chunksButton = h("button", { type: "button", "aria-pressed": "false", onclick: () => this.toggleChunks() },
+      "Show chunks");
+    this.drawingButton = h("button", { type: "button", onclick: () => this.toggleDrawing() }, "Show the canvas");
+    this.matches = new Matches(this.text, values.getAll("m"), signal);
+    /** How often the note was fetched: an answer that a later one overtook is not shown. */
+    this.sequence = 0;
+  }
+
+  async open() {
+    this.note = await fetchNote(this.values, this.signal);
+    const { note, text, main } = this;
+    this.path = note.path;
+    setTitle(note.title);
+    const rail = h("aside", { class: "rail", "aria-label": "Around this note" });
+    const view = h("div", { class: "note" }, this.contents,
+      h("section", { class: "note-main", "aria-label": "Note" }, this.header, this.body), rail);
+    main.replaceChildren(view);
+    view.classList.toggle("document", isPdf(note.path) && isViewable(note.path));
+    this.show(note, []);
+    await this.showFile(this.values);
+    if (!this.values.has("line") && !this.values.has("at")) this.showDrawing();
+    text.addEventListener("click", (event) => followWithin(event, text, this.note));
+    text.addEventListener("copy", copyAsWritten);
+    this.values.has("line") || this.values.has("at") ? this.focusPlace() : this.focusTitle();
+    previewLinks(view, this.signal);
+    if (!isText(note)) return;
+    this.rail = new Rail(rail, this.note, this.signal);
+    document.addEventListener("renewed", (event) => void this.renew(/** @type {CustomEvent} */ (event).detail),
+      { signal: this.signal });
+    void this.base?.fill();
+    await this.rail.fill();
+  }
+
+  /**
+   * Show the note as it is now. What has not changed stays as it is: scroll, selection, open folds, pictures.
+   * @param {any} note
+   * @param {string[] | null} paths the notes that have changed; null: any may have
+   */
+  show(note, paths) {
+    const { text } = this;
+    this.note = note;
+    const { lang, dir } = languageOf(note.language);
+    for (const [name, value] of Object.entries({ lang, dir })) {
+      if (value) text.setAttribute(name, value);
+      else text.removeAttribute(name);
+    }
+    this.drawing = note.canvas ? drawCanvas(note.canvas) : null;
+    if (this.drawing) this.embeds.fill(this.drawing.place, [`${note.path}#`]);
+    const isStale = (/** @type {Element} */ block) => [block, ...block.querySelectorAll("[data-shows]")].some((one) =>
+      one instanceof HTMLElement && one.dataset.shows && (!paths || paths.includes(one.dataset.shows)));
+    updateBlocks(text, note.blocks, note.title, isStale, (added) => {
+      addAnchors(added, note);
+      if (isPdf(note.path) && isViewable(note.path)) this.linkParts(added);
+      this.embeds.fill(added, [`${note.path}#`]);
+    });
+    text.prepend(...partLinks(note));
+    text.append(...partLinks(note));
+    if (this.body.firstElementChild?.className === "canvas") this.showDrawing();
+    else if (this.body.firstElementChild?.className !== "chunks") this.showText();
+    const headings = JSON.stringify(note.headings);
+    if (headings !== this.headings) this.showContents();
+    this.headings = headings;
+    const head = JSON.stringify([note.title, note.tags, note.property_tree, note.uri]);
+    if (head !== this.head) this.showHeader();
+    this.head = head;
+  }
+
+  showText() {
+    if (!this.text.isConnected) this.body.replaceChildren(...(this.base ? [this.base.place] : []), this.viewer, this.text);
+  }
+
+  showDrawing() {
+    if (!this.drawing) return;
+    this.body.replaceChildren(this.drawing.place);
+    this.drawing.fit();
+    this.drawingButton.textContent = "Show the text";
+  }
+
+  toggleDrawing() {
+    if (this.body.firstElementChild?.className !== "canvas") return this.showDrawing();
+    this.showText();
+    this.drawingButton.textContent = "Show the canvas";
+  }
+
+  /**
+   * Show a file that is no note, at the place that an address names.
+   * @param {URLSearchParams} values
+   */
+  async showFile(values) {
+    const { path } = this.note;
+    const part = this.text.querySelector(".found")?.closest("[data-line]") ?? blockAt(this.text, Number(values.get("line")));
+    const place = values.get("at")?.replace(/^#/, "") || (part ? `page=${partOf(this.text, part)}` : "");
+    if (isPicture(path)) {
+      this.viewer.replaceChildren(picturePlace(path, ""));
+      this.embeds.fill(this.viewer, []);
+    } else if (isViewable(path)) this.viewer.replaceChildren(await fileViewer(path, place));
+    this.viewer.hidden = !this.viewer.hasChildNodes();
+  }
+
+  /**
+   * Make the names of pages buttons that show them.
+   * @param {ParentNode} added
+   */
+  linkParts(added) {
+    for (const label of added.querySelectorAll("[data-part]")) {
+      const { part } = /** @type {HTMLElement} */ (label).dataset;
+      label.replaceChildren(h("button", { type: "button", class: "quiet", title: "Show this page",
+        onclick: () => void this.showFile(new URLSearchParams({ at: `page=${part}` })) }, label.textContent));
+    }
+  }
+
+  showContents() {
+    const { note, text } = this;
+    const contents = outline(note.headings, (line) => {
+      if (isShown(this.note, line)) this.showLine(line);
+      else go(address("note", { path: note.path, line }));
+    });
+    if (isPdf(note.path)) contents.querySelector("details")?.removeAttribute("open");
+    this.contents.replaceWith(contents);
+    this.contents = contents;
+    followPlace(contents, text, this.signal);
+  }
+
+  /** @param {number} line of a heading */
+  showLine(line) {
+    const block = blockAt(this.text, line);
+    if (block?.hidden) this.focusTitle();
+    else showBlock(block, "start");
+  }
+
+  showHeader() {
+    const { note } = this;
+    const inObsidian = obsidianAddress(note.uri);
+    this.header.replaceChildren(
+      h("p", { class: "hit-path", dir: "auto" }, note.path),
+      h("h1", { class: "note-title", dir: "auto", tabindex: -1 }, note.title),
+      h("div", { class: "tools" },
+        inObsidian && h("a", { class: "button", href: inObsidian }, "Open in Obsidian"),
+        isFile(note.path) && fileLink(note.path),
+        isText(note) && h("a", { class: "button", href: address("graph", { path: note.path }) }, "Graph"),
+        note.canvas && this.drawingButton, isText(note) && this.chunksButton,
+        copyButton("Copy link", () => linkTo(note)),
+        !isFile(note.path) && !note.canvas && copyButton("Copy as Markdown", () => this.source()), this.matches.bar),
+      readingWarning(note.path), properties(note));
+    this.embeds.fill(this.header, [`${note.path}#`]);
+  }
+
+  /** The text of the file as it is now. */
+  async source() {
+    return (await fetch(await fileAddress(this.note.path), { signal: this.signal })).text();
+  }
+
+  focusTitle() {
+    scrollTo(0, 0);
+    /** @type {HTMLElement | null} */ (this.main.querySelector(".note-title"))?.focus({ preventScroll: true });
+    announce(this.note.title);
+  }
+
+  focusPlace() {
+    const block = showPlace(this.text, this.values, this.note);
+    if (block && !block.hidden) announce(`${this.note.title}: ${headingAbove(this.text, block) || "the place that was found"}`);
+    else this.focusTitle();
+  }
+
+  /**
+   * The index has changed.
+   * @param {string[] | null} paths
+   */
+  async renew(paths) {
+    const sequence = ++this.sequence;
+    void this.base?.fill();
+    const shown = [this.path, ...Array.from(this.text.querySelectorAll("[data-shows]"),
+      (one) => /** @type {HTMLElement} */ (one).dataset.shows ?? "")];
+    try {
+      if (!paths || shown.some((path) => paths.includes(path))) {
+        const line = this.note.more ? this.note.first_line : undefined;
+        const note = await get("view", { path: this.path, line }, this.signal);
+        if (sequence !== this.sequence) return;
+        const before = this.text.textContent;
+        this.show(note, paths);
+        this.gone?.remove();
+        if (before !== this.text.textContent) announce("The note has changed.");
+        setTitle(note.title);
+        if (this.chunksButton.getAttribute("aria-pressed") === "true") await this.showChunks();
+      }
+      await this.rail?.fill();
+    } catch (error) {
+      if (!(error instanceof ApiError)) {
+        if (!this.signal.aborted) throw error;
+      } else if (error.status === 404) this.showGone();
+      else noteLoss(error);
+    }
+  }
+
+  showGone() {
+    if (this.gone?.isConnected) return;
+    this.gone = goneNotice(this.path, `${this.path} is no longer in the vault`);
+    this.gone.setAttribute("role", "status");
+    this.header.before(this.gone);
+  }
+
+  async toggleChunks() {
+    const button = this.chunksButton;
+    const shown = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(shown));
+    button.textContent = shown ? "Show the text" : "Show chunks";
+    if (shown) await this.showChunks();
+    else this.showText();
+  }
+
+  async showChunks() {
+    const { path, signal } = this;
+    const chosen = /** @type {HTMLSelectElement | null} */ (this.body.querySelector("#compare"))?.value ?? "";
+    const stored = await get("chunks", { path }, signal);
+    const columns = h("div", { class: "chunk-columns" });
+    const choose = h("select", { id: "compare", onchange: () => compare() },
+      h("option", { value: "" }, "nothing"),
+      ...stored.strategies.map((/** @type {string} */ name) => h("option", { value: name }, name)));
+    choose.value = chosen;
+    const compare = async () => {
+      const lists = [chunkList(`The index: ${stored.strategy}`, stored.chunks)];
+      if (choose.value) {
+        const other = await get("chunks", { path, strategy: choose.value }, signal);
+        lists.push(chunkList(other.strategy, other.chunks));
+      }
+      columns.replaceChildren(...lists);
+    };
+    this.body.replaceChildren(h("div", { class: "chunks" },
+      h("p", { class: "tools" }, h("label", { for: "compare" }, "Compare with "), choose), columns));
+    await compare();
+  }
+}
+
+/**
+ * @param {string} path of a note that is not in the index
+ * @param {string} text
+ */
+function goneNotice(path, text) {
+  return h("p", { class: "gone" }, `${text}. `,
+    h("a", { href: address("search", { q: noteName(path) }) }, `Search for “${noteName(path)}”`));
+}
+
+/**
+ * The address of a note in this page, for other programs.
+ * @param {any} note
+ * @param {string} [at] a heading
+ */
+function linkTo(note, at) {
+  return location.href.replace(/#.*$/, "") + address("note", { path: note.path, at });
+}
+
+/**
+ * @param {string} name
+ * @param {() => string | Promise<string>} text
+ * @param {Record<string, string>} [attributes]
+ */
+function copyButton(name, text, attributes = {}) {
+  return h("button", { type: "button", ...attributes, onclick: async () => {
+    await navigator.clipboard.writeText(await text());
+    announce("Copied.");
+  } }, name);
+}
+
+/**
+ * Give the headings of new blocks a button that copies a link to them.
+ * @param {ParentNode} added
+ * @param {any} note
+ */
+function addAnchors(added, note) {
+  for (const heading of added.querySelectorAll(".heading[data-line]")) {
+    const name = heading.textContent?.trim() ?? "";
+    heading.append(copyButton("", () => linkTo(note, `#${name}`),
+      { class: "quiet anchor", "aria-label": `Link to ${name}`, title: "Copy a link to this heading" }));
+  }
+}
+
+/**
+ * The text of the heading that a block stands under, or is.
+ * @param {HTMLElement} text
+ * @param {HTMLElement} block
+ */
+function headingAbove(text, block) {
+  let found = "";
+  for (const one of text.querySelectorAll(".heading")) {
+    if (one !== block && !(one.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING)) break;
+    found = one.textContent ?? "";
+  }
+  return found;
 }
 
 /**
@@ -89,19 +400,22 @@ function nameOf(text) {
 }
 
 /**
- * Show the line, the heading or the block that the address names. Returns whether it is there.
+ * Show the line, the heading or the block that the address names. Returns it, or null if it is not there.
  * @param {HTMLElement} text
  * @param {URLSearchParams} values
  * @param {any} note
  */
 function showPlace(text, values, note) {
-  const id = /\^([A-Za-z0-9-]+)$/.exec(values.get("at") ?? "")?.[1];
+  const at = values.get("at") ?? "";
+  const id = /\^([A-Za-z0-9-]+)$/.exec(at)?.[1];
+  const page = /^#?page=(\d+)/.exec(at)?.[1];
   const line = Number(values.get("line")) || headingOf(values, note)?.line;
-  const block = line ? blockAt(text, line) : id ? blockWithId(text, id) : null;
+  const block = line ? blockAt(text, line) : id ? blockWithId(text, id)
+    : page ? /** @type {HTMLElement | null} */ (text.querySelector(`[data-part="${page}"]`)) : null;
   for (const one of text.querySelectorAll(".found")) one.classList.remove("found");
   block?.classList.add("found");
   showBlock(block, "center");
-  return block !== null;
+  return block;
 }
 
 /**
@@ -124,7 +438,8 @@ function showBlock(block, place) {
   for (let fold = block.closest("details:not([open])"); fold; fold = fold.closest("details:not([open])")) {
     /** @type {HTMLDetailsElement} */ (fold).open = true;
   }
-  block.scrollIntoView({ block: place });
+  block.scrollIntoView({ block: block.closest(".document") ? "nearest" : place });
+  if (!block.hasAttribute("tabindex")) block.tabIndex = -1;
   block.focus({ preventScroll: true });
 }
 
@@ -138,7 +453,9 @@ function followWithin(event, text, note) {
   const link = event.target instanceof Element ? event.target.closest("a.wikilink") : null;
   if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const values = new URLSearchParams(link.hash.split("?")[1]);
-  if (values.get("path") !== note.path || !showPlace(text, values, note)) return;
+  if (values.get("path") !== note.path) return;
+  const block = showPlace(text, values, note);
+  if (!block || block.hidden) return;
   event.preventDefault();
   setAddress(link.hash, true);
 }
@@ -148,57 +465,174 @@ function followWithin(event, text, note) {
  * @param {any} note
  */
 function partLinks(note) {
-  if (!note.more) return null;
+  if (!note.more) return [];
   const part = (/** @type {number} */ line, /** @type {string} */ name) =>
     h("a", { class: "button", href: address("note", { path: note.path, line }) }, name);
-  return h("div", { class: "long-note tools" },
+  return [h("div", { class: "long-note tools" },
     h("span", {}, `Lines ${count(note.first_line)} to ${count(note.last_line)} of a long note`),
     note.more_before ? part(note.first_line - 1, "Before") : null,
-    note.more_after ? part(note.last_line + 1, "After") : null);
+    note.more_after ? part(note.last_line + 1, "After") : null)];
+}
+
+/** @param {string} path */
+function isFile(path) {
+  return !/\.(?:md|markdown|canvas)$/i.test(path);
+}
+
+/**
+ * Whether the text of a file is in the index.
+ * @param {any} note
+ */
+function isText(note) {
+  return note.blocks.length > 0 || !isFile(note.path);
+}
+
+/**
+ * The number of the part of a document that a block is in.
+ * @param {HTMLElement} text
+ * @param {Element} block
+ */
+function partOf(text, block) {
+  const parts = /** @type {HTMLElement[]} */ ([...text.querySelectorAll("[data-part]")]);
+  const before = parts.filter((one) => one === block || one.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return before.at(-1)?.dataset.part ?? "1";
+}
+
+/**
+ * What of a file is not read as its author meant it, as soon as the state of the index is known.
+ * @param {string} path
+ */
+function readingWarning(path) {
+  const warning = h("p", { class: "misread", role: "note", hidden: true });
+  const show = () => {
+    const { status } = daemonState();
+    if (!status) return;
+    document.removeEventListener("daemon", show);
+    const found = status.skipped.find((one) => one.path === path && one.is_indexed);
+    warning.textContent = found ? `Not everything is read as written: ${found.reason}` : "";
+    warning.hidden = !found;
+  };
+  document.addEventListener("daemon", show);
+  show();
+  return warning;
+}
+
+/**
+ * Copy a part of a note as its text says it: formulas in TeX, tasks with their boxes.
+ * @param {ClipboardEvent} event
+ */
+function copyAsWritten(event) {
+  const selection = getSelection();
+  if (!selection?.rangeCount || !event.clipboardData) return;
+  const part = h("div", { class: "copied" }, selection.getRangeAt(0).cloneContents());
+  for (const one of part.querySelectorAll(".code-head, .anchor")) one.remove();
+  for (const one of part.querySelectorAll(".formula-set")) {
+    const sign = one.closest(".formula") ? "$$" : "$";
+    one.replaceWith(`${sign}${one.getAttribute("aria-label")}${sign}`);
+  }
+  for (const one of part.querySelectorAll(".task > .box")) {
+    const text = one.parentElement?.querySelector("p") ?? one.nextElementSibling;
+    text?.prepend(`- [${one.classList.contains("done") ? "x" : one.textContent || " "}] `);
+    one.remove();
+  }
+  document.body.append(part); // the text of what is not laid out has no lines
+  event.clipboardData.setData("text/plain", part.innerText);
+  event.clipboardData.setData("text/html", new XMLSerializer().serializeToString(part));
+  part.remove();
+  event.preventDefault();
 }
 
 /** @param {any} note */
 function properties(note) {
   const tags = note.tags.map((/** @type {string} */ tag) =>
     h("a", { class: "tag", href: address("search", { f: [`tag:#${tag}`] }) }, `#${tag}`));
+  const rest = tags.splice(TAGS);
+  const others = h("button", { type: "button", class: "quiet", onclick: () => {
+    others.replaceWith(...rest);
+    rest[0].focus();
+  } }, `${rest.length} more`);
   const number = Object.keys(note.properties).length;
   return h("div", { class: "properties" },
-    tags.length ? h("p", { class: "tags" }, ...tags) : null,
+    tags.length ? h("p", { class: "tags" }, ...tags, rest.length ? others : null) : null,
     number ? h("details", {}, h("summary", {}, number === 1 ? "1 property" : `${count(number)} properties`),
       h("div", { class: "scroll" }, renderBlocks([note.property_tree]))) : null);
 }
 
 /**
- * @param {HTMLElement} rail
- * @param {any} note
- * @param {AbortSignal} signal
+ * @typedef {object} Listed
+ * @property {any[]} items
+ * @property {number | null} total of all items, if that is known
+ * @property {boolean} more whether there are others
  */
-async function fillRail(rail, { path, language }, signal) {
-  const places = ["Links", "Backlinks", "Related", "Mentions"].map((name) => {
-    const list = h("ul", {}, h("li", { class: "quiet-text" }, "…"));
-    const part = h("details", { open: true }, h("summary", {}, h("h2", {}, name)), list);
-    rail.append(part);
-    return list;
-  });
-  const [links, backlinks, related, mentions] = places;
-  if (language) links.lang = language; // the names are those of this note's text
-  await Promise.all([
-    get("links", { path, limit: 100 }, signal).then((answer) => {
-      fillList(links, grouped(answer.outgoing, (one) => `${one.resolved ?? one.target}#${one.subpath}`).map(outgoing));
-      fillList(backlinks, grouped(answer.backlinks, (one) => one.path).map((all) => place(all, (one) => [one.snippet])));
-    }),
-    get("related", { path, limit: 10 }, signal).then((answer) => fillList(related, answer.results.map(near))),
-    get("links", { path, view: "mentions", limit: 20 }, signal).then((answer) => fillList(mentions,
-      grouped(answer.mentions, (one) => one.path).map((all) => place(all, (one) => marked(one.snippet, one.marks))))),
-  ]);
-}
 
-/**
- * @param {HTMLElement} list
- * @param {HTMLElement[]} items
- */
-function fillList(list, items) {
-  list.replaceChildren(...(items.length ? items : [h("li", { class: "quiet-text" }, "none")]));
+/** What is around a note: each list has its count, and shows more of it on demand. */
+class Rail {
+  /**
+   * @param {HTMLElement} place
+   * @param {any} note
+   * @param {AbortSignal} signal
+   */
+  constructor(place, { path, language }, signal) {
+    this.path = path;
+    this.signal = signal;
+    /** @type {Record<string, { list: HTMLElement, total: HTMLElement, shown: number, seen: string }>} */
+    this.parts = {};
+    for (const name of ["Links", "Backlinks", "Related", "Mentions"]) {
+      const list = h("ul", {}, h("li", { class: "quiet-text" }, "…"));
+      const total = h("small");
+      place.append(h("details", { open: true }, h("summary", {}, h("h2", {}, name), " ", total), list));
+      this.parts[name] = { list, total, shown: LISTED, seen: "" };
+    }
+    if (language) this.parts.Links.list.lang = language; // the names are those of this note's text
+  }
+
+  /** Fetch and show all lists. */
+  async fill() {
+    const { path, signal } = this;
+    const { Links, Backlinks, Mentions } = this.parts;
+    const isLong = Math.max(Links.shown, Backlinks.shown) > FETCHED;
+    const mentions = Math.min(Mentions.shown + 1, MOST_MENTIONS);
+    await Promise.all([
+      get("links", { path, limit: isLong ? undefined : FETCHED, rendered: true }, signal).then((answer) => {
+        this.show("Links", { items: answer.outgoing, total: answer.outgoing_count, more: true }, (items) =>
+          grouped(items, (one) => `${one.resolved ?? one.target}#${one.subpath}`).map(outgoing));
+        this.show("Backlinks", { items: answer.backlinks, total: answer.backlink_count, more: true }, (items) =>
+          grouped(items, (one) => one.path).map((all) => place(all, (one) =>
+            one.tree?.length ? [renderBlocks(one.tree, 2)] : [one.snippet])));
+      }),
+      get("related", { path, limit: 10 }, signal).then((answer) =>
+        this.show("Related", { items: answer.results, total: null, more: false }, (notes) => relatedRows(path, notes))),
+      get("links", { path, view: "mentions", limit: mentions }, signal).then(({ mentions: items, more }) =>
+        this.show("Mentions", { items, total: more ? null : items.length, more }, (shown) =>
+          grouped(shown, (one) => one.path).map((all) => place(all, (one) => marked(one.snippet, one.marks))))),
+    ]);
+  }
+
+  /**
+   * @param {string} name
+   * @param {Listed} listed
+   * @param {(items: any[]) => HTMLElement[]} rows
+   */
+  show(name, { items, total, more }, rows) {
+    const part = this.parts[name];
+    const seen = JSON.stringify([items, total, part.shown]);
+    if (seen === part.seen) return; // what has the focus keeps it
+    part.seen = seen;
+    const known = total ?? (more ? items.length : 0);
+    const first = items.slice(0, part.shown);
+    part.total.textContent = known ? `${count(known)}${more && total === null ? "+" : ""}` : "";
+    part.list.replaceChildren(...(first.length ? rows(first) : [h("li", { class: "quiet-text" }, "none")]));
+    const rest = total === null ? (more ? LISTED : 0) : total - first.length;
+    if (rest <= 0) return;
+    const isCut = total === null && part.shown >= MOST_MENTIONS;
+    part.list.append(h("li", {}, isCut ? `The first ${MOST_MENTIONS} are listed.`
+      : h("button", { type: "button", class: "quiet", onclick: async () => {
+        const before = part.list.children.length - 1;
+        part.shown += LISTED;
+        await this.fill();
+        /** @type {HTMLElement | null | undefined} */ (part.list.children[before]?.querySelector("a, button"))?.focus();
+      } }, total === null ? "More" : `${Math.min(LISTED, rest)} more`)));
+  }
 }
 
 /**
@@ -224,10 +658,10 @@ function outgoing(links) {
   const name = (!isSize && link.display) || link.target + (link.subpath ? `#${link.subpath}` : "");
   const times = links.length > 1 ? h("small", {}, ` ${links.length} times`) : null;
   if (!link.resolved) return h("li", { class: "unresolved", dir: "auto" }, name, h("small", {}, " leads nowhere"), times);
-  const readable = /\.(?:md|canvas)$/i.test(link.resolved);
-  return h("li", { dir: "auto" }, readable
-    ? h("a", { href: address("note", { path: link.resolved, line: link.target_line ?? undefined }) }, name)
-    : name, link.problem ? h("small", {}, ` ${link.problem}`) : null, times);
+  const at = isFile(link.resolved) ? link.subpath : undefined;
+  return h("li", { dir: "auto" },
+    h("a", { href: address("note", { path: link.resolved, line: link.target_line ?? undefined, at }) }, name),
+    link.problem ? h("small", {}, ` ${link.problem}`) : null, times);
 }
 
 /**
@@ -236,53 +670,16 @@ function outgoing(links) {
  */
 function place(all, snippet) {
   const [first] = all;
+  const lines = all.map((one, at) => h("div", { class: "line", dir: "auto" }, ...snippet(one),
+    at ? h("a", { class: "line-link", href: address("note", { path: one.path, line: one.line }) }, ` line ${one.line}`)
+      : null));
+  const rest = lines.splice(PLACES);
+  const others = h("button", { type: "button", class: "quiet line", onclick: () => {
+    others.replaceWith(...rest);
+    rest[0].querySelector("a")?.focus();
+  } }, `${rest.length} more`);
   return h("li", { dir: "auto" }, h("a", { href: address("note", { path: first.path, line: first.line }) }, first.title),
-    ...all.map((one, at) => h("p", { class: "line", dir: "auto" }, ...snippet(one),
-      at ? h("a", { class: "line-link", href: address("note", { path: one.path, line: one.line }) }, ` line ${one.line}`)
-        : null)));
-}
-
-/** @param {import("./shapes").RelatedNote} near */
-function near(near) {
-  const reasons = [
-    near.similarity === null ? "" : `meaning ${near.similarity.toFixed(2)}`,
-    near.links.join(", "),
-    near.shared_count ? `${quantity(near.shared_count, "link")} in common` : "",
-  ].filter(Boolean).join(" · ");
-  return h("li", { dir: "auto" }, h("a", { href: address("note", { path: near.path }) }, near.title),
-    h("p", { class: "line" }, reasons));
-}
-
-/**
- * @param {string} path
- * @param {HTMLElement} body
- * @param {HTMLElement} text
- * @param {HTMLElement} button
- * @param {AbortSignal} signal
- */
-async function toggleChunks(path, body, text, button, signal) {
-  const shown = button.getAttribute("aria-pressed") !== "true";
-  button.setAttribute("aria-pressed", String(shown));
-  button.textContent = shown ? "Show the text" : "Show chunks";
-  if (!shown) {
-    body.replaceChildren(text);
-    return;
-  }
-  const stored = await get("chunks", { path }, signal);
-  const columns = h("div", { class: "chunk-columns" });
-  const choose = h("select", { id: "compare", onchange: () => compare() },
-    h("option", { value: "" }, "nothing"),
-    ...stored.strategies.map((/** @type {string} */ name) => h("option", { value: name }, name)));
-  const compare = async () => {
-    const lists = [chunkList(`The index: ${stored.strategy}`, stored.chunks)];
-    if (choose.value) {
-      const other = await get("chunks", { path, strategy: choose.value }, signal);
-      lists.push(chunkList(other.strategy, other.chunks));
-    }
-    columns.replaceChildren(...lists);
-  };
-  body.replaceChildren(h("p", { class: "tools" }, h("label", { for: "compare" }, "Compare with "), choose), columns);
-  await compare();
+    ...lines, rest.length ? others : null);
 }
 
 /**

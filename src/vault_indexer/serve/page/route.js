@@ -67,3 +67,23 @@ export function setAddress(to, push) {
   if (push) history.pushState(null, "", to);
   else history.replaceState(null, "", to);
 }
+
+/** @typedef {{ q: string, f: string[], by: string, sort: string }} Search a query as its view shows it: text, filters, what a hit is, order */
+
+const SEARCH = "search";
+
+/** @param {Search} search what every view offers to search for, until another search; of this tab alone */
+export function keepSearch(search) {
+  if (search.q || search.f.length) sessionStorage.setItem(SEARCH, JSON.stringify(search));
+  else sessionStorage.removeItem(SEARCH);
+}
+
+/** @returns {Search} */
+export function lastSearch() {
+  const none = { q: "", f: [], by: "", sort: "" };
+  try {
+    return { ...none, ...JSON.parse(sessionStorage.getItem(SEARCH) ?? "{}") };
+  } catch {
+    return none;
+  }
+}

@@ -3,12 +3,14 @@
 import { ApiError, get, inVault } from "./api.js";
 import { recordClick } from "./clicks.js";
 import { noteLoss } from "./daemon.js";
-import { announce, byId, h, marked, quantity, setTitle } from "./dom.js";
+import { announce, byId, h, marked, marksOf, quantity, setTitle } from "./dom.js";
+import { facetList } from "./facets.js";
 import { recentQueries, rememberQuery } from "./recent.js";
-import { address, go, noteName, obsidianAddress, setAddress } from "./route.js";
+import { address, go, keepSearch, lastSearch, noteName, obsidianAddress, setAddress } from "./route.js";
+import { isSaved, savedSearches, toggleSaved } from "./saved.js";
 import { hasShortcuts } from "./settings.js";
 
-const FIELDS = "path,kind,title,language,header_path,line,uri,relevance,snippet,marks,tags,copies,shares";
+const FIELDS = "path,kind,title,language,header_path,line,part,uri,relevance,snippet,marks,tags,copies,shares,modified_time";
 /** @param {string[]} copies */
 const copyCount = (copies) => `and ${copies.length} ${copies.length === 1 ? "copy" : "copies"}`;
 const LIMIT = 20;
@@ -19,7 +21,16 @@ const RETRY_MS = 1000;
 const SAY_SEARCHING_MS = 200;
 const SAY_SLOW_MS = 3000;
 
+/** After this pause in a word that may become an operator, operators are offered. */
+const OFFER_MS = 350;
+
+/** Width from which on the facets are next to the hits, and open. */
+const BESIDE = "(min-width: 64rem)";
+
 const RECENT_NOTES = 6;
+
+/** Matched words of a hit that are marked in its note. */
+const MARKED = 8;
 
 /** A query that all notes meet: without words, those changed last come first. */
 const ALL_NOTES = "after:1970-01-02";
@@ -37,6 +48,9 @@ const EXAMPLES = [
 /** Where a value of an operator, a tag or a property ends: there, the vault knows how to go on. */
 const COMPLETABLE = /(?:^|[\s(])-?(?:[a-z][a-z-]*:(?:"[^"]*|\S*)|\[[^\]]*|#\S*)$/i;
 
+/** Where an operator may begin; it is offered, and not taken by a key that is for something else. */
+const BEGINNING = /(?:^|[\s(])-?[a-z][a-z-]*$/i;
+
 /**
  * Show the view. The signal ends its requests and listeners.
  * @param {HTMLElement} main
@@ -47,7 +61,10 @@ export function showSearch(main, values, signal) {
   new SearchView(main, values, signal);
 }
 
-/** @typedef {{ q: string, by: string }} Asked the query of an answer, and what a hit is: a note or a place */
+/**
+ * The query of an answer, what a hit is (a note or a place), and how the field shows the query.
+ * @typedef {{ q: string, by: string, search: import("./route.js").Search }} Asked
+ */
 
 class SearchView {
   /**
@@ -59,6 +76,8 @@ class SearchView {
     this.signal = signal;
     this.filters = values.getAll("f");
     this.by = values.get("by") === "chunk" ? "chunk" : "note";
+    this.sort = values.get("sort") === "date" ? "date" : "";
+    this.areFacetsOpen = matchMedia(BESIDE).matches;
     this.sequence = 0;
     this.shown = 0;
     this.running = 0;
@@ -79,7 +98,21 @@ class SearchView {
       onblur: () => this.completions.close(),
     });
     this.input.value = values.get("q") ?? "";
+    keepSearch(this.shownSearch);
     this.chips = h("div", { class: "chips", role: "group", "aria-label": "Filters" });
+    this.star = h("button", { type: "button", class: "quiet star", "aria-label": "Save this search", hidden: true,
+      onclick: () => {
+        toggleSaved(address("search", { ...this.shownSearch }));
+        this.showStar();
+        announce(isSaved(this.shownSearch) ? "Saved. Saved searches are listed below an empty field." : "Removed.");
+      } });
+    this.order = h("select", { "aria-label": "Order of the hits", class: "order", hidden: true, onchange: () => {
+      this.sort = this.order.value;
+      this.remember(true);
+      void this.search();
+    } }, h("option", { value: "" }, "best first"), h("option", { value: "date" }, "newest first"));
+    this.order.value = this.sort;
+    this.facets = h("aside", { class: "facets", "aria-label": "Narrow the hits" });
     this.summary = h("div", { class: "summary" });
     this.notices = h("div", { class: "notices" });
     this.list = h("ol", { class: "hits", id: "hits", "aria-label": "Hits" });
@@ -91,11 +124,17 @@ class SearchView {
       h("section", { class: "search", "aria-label": "Search" },
         h("h1", { class: "hidden" }, "Search"),
         h("div", { class: "query-box" }, this.input, this.completions.list),
-        h("div", { class: "search-tools" }, this.chips, this.switch()),
-        this.summary, this.notices, this.list, this.fold),
+        h("div", { class: "search-tools" }, this.chips, this.star, this.order, this.switch()),
+        this.summary, this.notices,
+        h("div", { class: "found-place" }, h("div", { class: "found-hits" }, this.list, this.fold), this.facets)),
     );
     this.showChips();
-    this.input.focus({ preventScroll: true });
+    /** The hit that was opened from this entry of the history. @type {string} */
+    this.opened = history.state?.opened ?? "";
+    if (!this.opened) this.input.focus({ preventScroll: true });
+    // Typing goes on at the place where it began in the field of the bar.
+    const bar = /** @type {HTMLInputElement} */ (byId("bar-q"));
+    if (bar.value === this.input.value) this.input.setSelectionRange(bar.selectionStart, bar.selectionEnd);
     document.addEventListener("renewed", () => void this.search(), { signal });
     signal.addEventListener("abort", () => this.timers.forEach(clearTimeout));
     this.search();
@@ -117,7 +156,10 @@ class SearchView {
   }
 
   get query() {
-    return [...this.filters, this.input.value].join(" ").trim();
+    const typed = this.input.value.trim();
+    // A filter is for all alternatives, not for the first alone.
+    const all = this.filters.length && hasAlternatives(typed) ? `(${typed})` : typed;
+    return [...this.filters, all].join(" ").trim();
   }
 
   /**
@@ -125,7 +167,21 @@ class SearchView {
    * @param {boolean} push
    */
   remember(push) {
-    setAddress(address("search", { q: this.input.value, f: this.filters, by: this.by === "chunk" ? "chunk" : "" }), push);
+    setAddress(address("search", { ...this.shownSearch }), push);
+    keepSearch(this.shownSearch);
+  }
+
+  /** What the field, the filters and the switch show. */
+  get shownSearch() {
+    return { q: this.input.value, f: [...this.filters], by: this.by === "chunk" ? "chunk" : "", sort: this.sort };
+  }
+
+  /** Whether the search that is shown is kept. */
+  showStar() {
+    const saved = isSaved(this.shownSearch);
+    this.star.hidden = !this.query;
+    this.star.setAttribute("aria-pressed", String(saved));
+    this.star.replaceChildren(h("span", { "aria-hidden": "true" }, saved ? "★" : "☆"), saved ? "Saved" : "Save");
   }
 
   typed() {
@@ -141,6 +197,7 @@ class SearchView {
    */
   async search() {
     setTitle(this.query || "Search");
+    this.showStar();
     this.waits = this.running >= MOST_REQUESTS;
     if (this.query && this.query !== this.shownQuery) this.sayLater();
     if (this.waits) return;
@@ -152,8 +209,8 @@ class SearchView {
     }
     this.running += 1;
     try {
-      const asked = { q: this.query, by: this.by };
-      const answer = await get("search", { ...asked, limit: LIMIT, as_you_type: true, fields: FIELDS }, this.signal);
+      const asked = { q: this.query, by: this.by, search: this.shownSearch };
+      const answer = await get("search", { q: asked.q, by: asked.by, limit: LIMIT, as_you_type: true, fields: FIELDS }, this.signal);
       this.showUnlessStale(sequence, () => this.show(answer, asked));
     } catch (error) {
       if (!(error instanceof ApiError)) return;
@@ -219,6 +276,7 @@ class SearchView {
 
   /** Nothing is typed: what was looked for in this tab, what changed last, what can be typed. */
   async showStart() {
+    if (this.summary.querySelector(".start")?.contains(document.activeElement)) return;
     this.arrive(null);
     this.showHits([], []);
     this.notices.replaceChildren();
@@ -229,19 +287,52 @@ class SearchView {
     const recent = part("Changed last", notes);
     recent.hidden = true;
     this.summary.replaceChildren(h("div", { class: "start" },
+      ...this.savedParts(),
       queries.length ? part("Recent queries", h("ul", { class: "plain" }, ...queries.map((query) => h("li", {},
         h("button", { type: "button", class: "quiet", dir: "auto", onclick: () => this.write(query) }, query))))) : null,
       recent,
-      part("What you can type", h("dl", { class: "examples" }, ...EXAMPLES.flatMap(([example, help]) => [
+      part("What you can type", h("div", {}, h("dl", { class: "examples" }, ...EXAMPLES.flatMap(([example, help]) => [
         h("dt", {}, h("button", { type: "button", class: "quiet", onclick: () => this.write(example) },
           h("code", {}, example))),
-        h("dd", {}, help)])))));
+        h("dd", {}, help)])), this.operators()))));
     const asked = { q: ALL_NOTES, by: "note", limit: RECENT_NOTES, fields: "path,kind,title,language,line,uri" };
     const answer = await get("search", asked, this.signal).catch(() => null);
     if (!answer?.results.length) return;
     notes.append(...answer.results.filter(isReadable).map((/** @type {import("./shapes").Hit} */ hit) => h("li", {},
       h("a", { href: readAddress(hit), dir: "auto", lang: hit.language }, hit.title))));
     recent.hidden = false;
+  }
+
+  /** All operators, each with one line of help, once they are wanted. */
+  operators() {
+    const list = h("dl", { class: "examples" });
+    const show = async () => {
+      if (list.childElementCount || document.body.dataset.vaults === "all") return;
+      const found = await get("complete", { q: " ", limit: 50 }, this.signal).catch(() => null);
+      list.replaceChildren(...(found?.items ?? []).flatMap((/** @type {import("./shapes").Completion} */ item) => [
+        h("dt", {}, h("button", { type: "button", class: "quiet", onclick: () => this.write(item.text) },
+          h("code", {}, item.text))),
+        h("dd", {}, item.help)]));
+    };
+    return h("details", { ontoggle: show }, h("summary", {}, "All operators"), list);
+  }
+
+  /** The searches that are kept, each with a button that removes it. */
+  savedParts() {
+    const saved = savedSearches();
+    if (!saved.length) return [];
+    const section = h("section", { class: "start-part" }, h("h2", {}, "Saved searches"),
+      h("ul", { class: "plain" }, ...saved.map(({ to, name }) => {
+        const item = h("li", {}, h("a", { href: to, dir: "auto" }, name),
+          h("button", { type: "button", class: "quiet", "aria-label": `Remove ${name}`, onclick: () => {
+            toggleSaved(to);
+            item.remove();
+            if (!section.querySelector("li")) section.remove();
+            this.input.focus();
+          } }, "×"));
+        return item;
+      })));
+    return [section];
   }
 
   /** @param {string} text the query from now on */
@@ -258,17 +349,25 @@ class SearchView {
   show(answer, asked) {
     const hits = answer.results;
     this.arrive(asked.q);
-    // Who is among the hits already stays there when the last answer arrives.
+    // The focus stays with its hit when another answer arrives; Back leads to the hit that was opened.
     const focused = this.items().findIndex((one) => one.contains(document.activeElement));
+    const focusedPlace = focused >= 0 ? placeOf(this.items()[focused]) : this.opened;
     const items = hits.map((/** @type {import("./shapes").Hit} */ hit, /** @type {number} */ at) => this.hit(hit, at, asked));
     const likely = answer.likely || items.length;
-    this.showHits(items.slice(0, likely), items.slice(likely));
-    if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
+    const places = this.sort ? byDate(hits, likely) : items.keys();
+    const sorted = Array.from(places, (at) => items[at]);
+    this.showHits(sorted.slice(0, likely), sorted.slice(likely));
+    this.showFacets(hits);
+    const again = focusedPlace ? this.items().findIndex((one) => placeOf(one) === focusedPlace) : -1;
+    if (again >= 0) this.focusHit(again);
+    else if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
+    else if (this.opened) this.input.focus({ preventScroll: true });
+    this.opened = "";
     const found = likely === LIMIT ? `The best ${LIMIT} hits` : quantity(likely, "hit");
     const none = answer.verdict === "none" ? "Nothing is found" : "Nothing is found yet";
     const nearest = answer.likely ? found : `No likely match. The nearest ${quantity(items.length, "hit")}`;
     const text = hits.length ? nearest : none;
-    this.summary.textContent = `${text} · ${Math.round(answer.took_ms)} ms`;
+    this.summary.textContent = `${text}${this.sort && hits.length ? ", by date" : ""} · ${Math.round(answer.took_ms)} ms`;
     if (asked.q === this.query) announce(text);
     this.notices.replaceChildren(
       ...answer.corrections.map((/** @type {import("./shapes").Correction} */ one) =>
@@ -287,6 +386,16 @@ class SearchView {
     this.others.replaceChildren(...others);
     this.othersCount.textContent = `Less likely (${others.length})`;
     this.fold.hidden = !others.length;
+    if (!likely.length) this.showFacets([]);
+  }
+
+  /** @param {import("./shapes").Hit[]} hits */
+  showFacets(hits) {
+    this.order.hidden = hits.length < 2;
+    const before = this.facets.querySelector("details");
+    if (before) this.areFacetsOpen = before.open;
+    const list = facetList(hits, this.areFacetsOpen, (filter) => this.addFilter(filter));
+    this.facets.replaceChildren(...(list ? [list] : []));
   }
 
   /** All hits that are listed. */
@@ -300,28 +409,31 @@ class SearchView {
    * @param {Asked} asked
    */
   hit(hit, at, asked) {
-    const here = isReadable(hit) ? readAddress(hit) : null;
+    const here = isReadable(hit) ? readAddress(hit, asked.search) : null;
     const inObsidian = obsidianAddress(hit.uri);
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
     const folder = hit.path.split("/").slice(0, -1).join("/");
+    const file = noteName(hit.path) === hit.title ? folder : hit.path;
+    const above = hit.header_path.split(" > ").filter((name, at) => name && (at > 0 || name !== hit.title));
+    const headings = [...(hit.part ? [hit.part] : []), ...above].join(" › ");
     if (this.explained.has(place(hit))) void this.toggleWhy(hit, asked, details, toggle);
     const opened = () => {
+      history.replaceState({ ...history.state, opened: place(hit) }, "");
       rememberQuery(asked.q);
       if (here) void recordClick(asked.q, hit.path, at + 1);
     };
     const to = here ?? inObsidian;
     const text = { dir: "auto", lang: hit.language || null };
-    return h("li", { class: "hit" },
+    return h("li", { class: "hit", "data-place": place(hit) },
       h("div", { class: "hit-head" },
         to ? h("a", { class: "hit-title", ...text, href: to, onclick: opened }, hit.title)
           : h("span", { class: "hit-title", tabindex: -1, ...text }, hit.title),
-        h("span", { class: "hit-path", dir: "auto" }, hit.vault ? `${hit.vault}: ` : null,
-          noteName(hit.path) === hit.title ? folder : hit.path,
+        h("span", { class: "hit-path", dir: "auto", title: hit.path }, hit.vault ? `${hit.vault}: ` : null, file,
           here ? null : ` ${hit.kind}`),
+        headings && h("span", { class: "hit-headings", ...text, title: headings }, headings),
         hit.copies && h("span", { class: "hit-path", title: hit.copies.join("\n") }, copyCount(hit.copies))),
-      hit.header_path && h("p", { class: "hit-headings", ...text }, hit.header_path),
       hit.snippet && h("p", { class: "snippet", ...text }, ...marked(hit.snippet, hit.marks)),
       h("div", { class: "hit-foot" }, hit.shares && picture(hit.shares), toggle,
         inObsidian && h("a", { href: inObsidian, class: "action obsidian", onclick: opened }, "Obsidian"),
@@ -345,7 +457,7 @@ class SearchView {
     if (details.childElementCount || details.hidden) return;
     // The same search again, so that the reasons are those of this very hit, whatever is typed meanwhile.
     const answer = await get("search",
-      { ...asked, limit: LIMIT, as_you_type: true, fields: "path,line,why" }, this.signal);
+      { q: asked.q, by: asked.by, limit: LIMIT, as_you_type: true, fields: "path,line,why" }, this.signal);
     const found = answer.results.find((/** @type {import("./shapes").Hit} */ one) => one.path === hit.path && one.line === hit.line && one.vault === hit.vault);
     if (!found || details.childElementCount) return;
     const { vector, keyword, graph, note, filters } = found.why;
@@ -387,11 +499,16 @@ class SearchView {
   /** @param {KeyboardEvent} event */
   key(event) {
     if (event.isComposing) return; // Enter and the arrows belong to the input method
-    if (this.completions.key(event)) {
+    if (event.key === " " && event.ctrlKey) {
+      event.preventDefault();
+      void this.completions.ask(true);
+    } else if (this.completions.key(event)) {
       event.preventDefault();
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       this.focusHit(0);
+    } else if (event.key === "Escape") {
+      event.preventDefault(); // Chromium empties a search field
     } else if (event.key === "Enter") {
       this.opensFirst = this.query !== "";
       if (this.opensFirst && this.shownQuery === this.query) this.openFirst();
@@ -430,21 +547,35 @@ class SearchView {
     const item = this.items()[at];
     if (item?.parentElement === this.others) this.fold.setAttribute("open", "");
     const link = item?.querySelector(".hit-title");
-    if (link instanceof HTMLElement) link.focus();
+    if (link instanceof HTMLElement) link.focus({ preventScroll: true });
+    item?.scrollIntoView({ block: "nearest" });
   }
+}
+
+/**
+ * The places of hits in the order of their last change; those that are not likely stay behind the others.
+ * @param {import("./shapes").Hit[]} hits
+ * @param {number} likely
+ */
+function byDate(hits, likely) {
+  const rank = (/** @type {number} */ at) => Number(at >= likely);
+  return [...hits.keys()].sort((one, other) => rank(one) - rank(other)
+    || hits[other].modified_time.localeCompare(hits[one].modified_time) || one - other);
 }
 
 /** @param {import("./shapes").Hit} hit */
 function isReadable(hit) {
-  return hit.kind === "note" || hit.kind === "canvas";
+  return hit.kind !== "attachment";
 }
 
 /**
- * Where the page shows the note of a hit, at the hit's line.
+ * Where the page shows the note of a hit, at the hit's line, with the matched words.
  * @param {import("./shapes").Hit} hit
+ * @param {import("./route.js").Search} [search]
  */
-function readAddress(hit) {
-  return inVault(hit.vault, address("note", { path: hit.path, line: hit.line }));
+function readAddress(hit, search) {
+  const words = marksOf(hit.snippet ?? "", hit.marks ?? []).map((one) => one.toLowerCase());
+  return inVault(hit.vault, address("note", { path: hit.path, line: hit.line, ...search, m: [...new Set(words)].slice(0, MARKED) }));
 }
 
 /**
@@ -457,11 +588,16 @@ function click(item, selector) {
 }
 
 /**
- * What tells a hit's note from others.
- * @param {{ vault?: string, path: string }} hit
+ * What tells a hit from others.
+ * @param {{ vault?: string, path: string, line: number }} hit
  */
 function place(hit) {
-  return `${hit.vault ?? ""}:${hit.path}`;
+  return `${hit.vault ?? ""}:${hit.path}:${hit.line}`;
+}
+
+/** @param {Element} item */
+function placeOf(item) {
+  return item instanceof HTMLElement ? item.dataset.place ?? "" : "";
 }
 
 /**
@@ -504,14 +640,27 @@ class Completions {
       "aria-label": "Completions" });
   }
 
-  async ask() {
+  /**
+   * @param {boolean} [isWanted] whether they are asked for, and not only the text typed
+   * @returns {Promise<void>}
+   */
+  async ask(isWanted = false) {
     const sequence = ++this.sequence;
     const input = this.view.input;
     const before = input.value.slice(0, input.selectionStart ?? undefined);
-    if (!COMPLETABLE.test(before) || document.body.dataset.vaults === "all") return this.close();
-    const found = await get("complete", { q: before }, this.view.signal).catch(() => null);
+    const isValue = COMPLETABLE.test(before);
+    if (document.body.dataset.vaults === "all" || !(isValue || isWanted || BEGINNING.test(before))) return this.close();
+    if (!isValue && !isWanted) {
+      // A word that is typed on is no operator.
+      this.close();
+      const later = ++this.sequence;
+      await new Promise((resolve) => setTimeout(resolve, OFFER_MS));
+      if (later !== this.sequence || document.activeElement !== input) return;
+      return this.ask(true);
+    }
+    const found = await get("complete", { q: before || " ", limit: isWanted ? 50 : undefined }, this.view.signal).catch(() => null);
     if (sequence !== this.sequence) return;
-    this.items = (found?.items ?? []).filter((/** @type {import("./shapes").Completion} */ item) => item.kind !== "operator");
+    this.items = found?.items ?? [];
     this.replaces = found?.replaces ?? "";
     this.active = -1;
     this.show();
@@ -547,7 +696,10 @@ class Completions {
     const last = this.items.length - 1;
     if (last < 0) return false;
     if (event.key === "Escape") this.close();
-    else if (event.key === "Tab" && !event.shiftKey) this.accept(Math.max(0, this.active));
+    else if (event.key === "Tab" && !event.shiftKey && this.items[0].kind === "operator" && this.active < 0) {
+      this.close(); // a word stays as it is
+      return false;
+    } else if (event.key === "Tab" && !event.shiftKey) this.accept(Math.max(0, this.active));
     else if (event.key === "Enter" && this.active >= 0) this.accept(this.active);
     else if (event.key === "ArrowDown") this.move(this.active < last ? this.active + 1 : 0);
     else if (event.key === "ArrowUp") this.move(this.active > 0 ? this.active - 1 : last);
@@ -563,18 +715,46 @@ class Completions {
 
   /** @param {number} at */
   accept(at) {
-    const { text } = this.items[at];
+    const { text, kind } = this.items[at];
     const input = this.view.input;
-    const end = input.selectionStart ?? input.value.length;
-    input.setRangeText("", end - this.replaces.length, end, "end");
-    input.value = input.value.trim();
+    const cursor = input.selectionStart ?? input.value.length;
+    const start = cursor - this.replaces.length;
+    const end = cursor + restOfTerm(this.replaces, input.value.slice(cursor)).length;
+    const before = input.value.slice(0, start);
+    const after = input.value.slice(end);
     this.close();
-    this.view.addFilter(text);
+    const sign = /(?:^|\s)-?$/.exec(before);
+    if (sign && kind !== "operator" && !hasAlternatives(before + after) && !/[()"[\]]/.test(before + after)) {
+      input.value = `${before.slice(0, sign.index)} ${after.trimStart()}`.trim();
+      this.view.addFilter(`${sign[0].trim()}${text}`);
+    } else {
+      input.setRangeText(text, start, end, "end");
+      this.view.typed();
+    }
   }
+}
+
+/**
+ * Whether a part of the query is one of several alternatives. A filter next to it means something else there.
+ * @param {string} query
+ */
+function hasAlternatives(query) {
+  return /(?:^|\s)OR(?:\s|$)/.test(query);
+}
+
+/**
+ * What is behind the cursor of the term that is completed.
+ * @param {string} start the term up to the cursor
+ * @param {string} after the query from the cursor on
+ */
+function restOfTerm(start, after) {
+  const isQuoted = start.split('"').length % 2 === 0 && after.split('"').length % 2 === 0;
+  const end = start.startsWith("[") ? /^[^[\]]*\]/ : isQuoted ? /^[^"]*"/ : /^[^\s()"]*/;
+  return end.exec(after)?.[0] ?? "";
 }
 
 /** Go to the input from anywhere. */
 export function focusSearch() {
   if (document.getElementById("q")) byId("q").focus();
-  else go(address("search"));
+  else go(address("search", { ...lastSearch() }));
 }

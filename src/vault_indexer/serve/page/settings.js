@@ -1,8 +1,13 @@
-/** What a person chooses for this browser: the theme, and whether single keys are shortcuts. */
+/** What a person chooses for this browser: the theme, how texts are set, and whether single keys are shortcuts. */
 
 import { byId, h } from "./dom.js";
 
-const THEMES = ["system", "light", "dark"];
+/** Choices that the styles follow, by the name of the attribute of the page; the first one is the default. */
+const CHOICES = {
+  theme: { label: "Theme", values: ["system", "light", "dark"] },
+  size: { label: "Text size", values: ["medium", "small", "large", "larger"] },
+  width: { label: "Text width", values: ["medium", "narrow", "wide", "full"] },
+};
 
 /** Whether single keys are shortcuts. */
 export function hasShortcuts() {
@@ -11,18 +16,21 @@ export function hasShortcuts() {
 
 /** Use what was chosen before, and offer the choice. */
 export function showSettings() {
-  const theme = h("select", { id: "theme", onchange: () => {
-    localStorage.setItem("theme", theme.value);
-    document.documentElement.dataset.theme = theme.value;
-  } }, ...THEMES.map((name) => h("option", { value: name }, name)));
-  theme.value = THEMES.find((name) => name === localStorage.getItem("theme")) ?? "system";
-  document.documentElement.dataset.theme = theme.value;
+  const choices = Object.entries(CHOICES).map(([key, { label, values }]) => {
+    const choice = h("select", { id: key, onchange: () => {
+      localStorage.setItem(key, choice.value);
+      document.documentElement.dataset[key] = choice.value;
+    } }, ...values.map((name) => h("option", { value: name }, name)));
+    choice.value = values.find((name) => name === localStorage.getItem(key)) ?? values[0];
+    document.documentElement.dataset[key] = choice.value;
+    return h("p", {}, h("label", { for: key }, label), choice);
+  });
   const shortcuts = h("input", { id: "shortcuts", type: "checkbox",
     onchange: () => localStorage.setItem("shortcuts", shortcuts.checked ? "on" : "off") });
   shortcuts.checked = hasShortcuts();
   const details = byId("settings");
   details.append(h("div", { class: "settings-panel" },
-    h("p", {}, h("label", { for: "theme" }, "Theme"), theme),
+    ...choices,
     h("p", {}, shortcuts, h("label", { for: "shortcuts" }, "Single keys are shortcuts"))));
   addEventListener("click", (event) => {
     if (event.target instanceof Node && !details.contains(event.target)) details.removeAttribute("open");

@@ -8,21 +8,34 @@ from vault_indexer.store.catalog.catalog_cache import (
     CountedLanguages,
     fold_path,
 )
-from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.integrity import SqliteError, is_full, is_sound, unusable
 from vault_indexer.store.catalog.note_rows import (
     Changes,
     NoteTableRows,
     PreparedNote,
     note_rows,
+)
+from vault_indexer.store.catalog.reader import (
+    EXTRACTORS,
+    CatalogReader,
+    Row,
+    folder_condition,
     pack_words,
+    tag_condition,
     unpack_words,
 )
-from vault_indexer.store.catalog.reader import CatalogReader, Row, folder_condition, tag_condition
-from vault_indexer.store.catalog.stored_notes import StoredNote, catalog_of, copied_notes, stored_notes
-from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
+from vault_indexer.store.catalog.stored_notes import (
+    StoredNote,
+    catalog_of,
+    copied_notes,
+    export_lines,
+    stored_notes,
+)
+from vault_indexer.store.catalog.writer import CATALOG_VERSION, CatalogWriter, ResolvedLink
 
 __all__ = [
+    "CATALOG_VERSION",
+    "EXTRACTORS",
     "AttachmentNames",
     "CatalogCache",
     "CatalogReader",

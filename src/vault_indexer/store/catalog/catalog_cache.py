@@ -6,9 +6,8 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from vault_indexer.model import ChunkRow, Heading
-from vault_indexer.system import LruCache
+from vault_indexer.system import JoinedTexts, LruCache
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.joined_texts import JoinedTexts
 
 # The names of a vault's attachments, kept in memory for searches.
 

@@ -25,6 +25,7 @@ from vault_indexer.errors import DamagedError, DiskFullError, IndexUnusableError
 from vault_indexer.system import FULL_ERRORS, free_bytes, write_atomically
 
 _MAGIC = b"vault-indexer page sums 1 "
+# Offsets and layouts from https://www.sqlite.org/fileformat2.html
 _PAGE_SIZE_AT = struct.Struct(">16xH")
 _LOG_HEADER = struct.Struct(">8xII8s8x")
 _FRAME = struct.Struct(">I4x8s8x")
@@ -152,6 +153,7 @@ def is_sound(catalog: Path) -> bool:
     for _ in range(2):
         try:
             sums, log = load_sums(catalog), read_log(catalog)
+            # Pages in the log will be copied again, so their state in the file does not matter.
             if not damaged_pages(catalog, sums, set(log.pages)):
                 return True
         except (OSError, DamagedError):

@@ -10,21 +10,16 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from vault_indexer.model import Chunk, FileRow, JsonValue, Note
 from vault_indexer.parse import find_tasks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.ports import WordNumbers
+    pass
 
 
 TEXT_COMPRESSION = 3
 """One of the nine levels of zlib. A rule of thumb."""
 
-_PACKED_WORD = "<u2"
 _STRATEGY = 7  # the index of the column in a chunk's row
 
 Values = tuple[str | int | float | bytes | None, ...]
@@ -33,8 +28,8 @@ Values = tuple[str | int | float | bytes | None, ...]
 @dataclass(frozen=True, slots=True)
 class NoteTableRows:
     """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics), the
-    compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links, chunks, and the
-    word numbers of each chunk."""
+    compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links, chunks, the
+    word numbers of each chunk, and the fields with their values as JSON."""
 
     path: str
     note: Values
@@ -47,6 +42,7 @@ class NoteTableRows:
     links: Sequence[Values]
     chunks: Sequence[Values]
     words: Sequence[bytes] = ()
+    fields: Sequence[tuple[str, str]] = ()
 
     @property
     def strategies(self) -> frozenset[str]:
@@ -89,11 +85,11 @@ def note_rows(
         links=[(x.kind.value, x.target, x.subpath, x.display, x.start, x.end, x.line) for x in note.links],
         chunks=[_chunk_row(chunk, digest) for chunk, digest in zip(chunks, hashes, strict=True)],
         words=words,
+        fields=[(name, _json(value)) for name, value in sorted(note.fields.items())],
     )
 
 
 def pack_spans(spans: Sequence[tuple[int, int]]) -> bytes:
-    """Packs spans into compressed bytes for `unpack_spans`."""
     positions = list(chain.from_iterable(spans))
     steps = [after - before for before, after in pairwise([0, *positions])]
     return zlib.compress(struct.pack(f"<{len(steps)}i", *steps), TEXT_COMPRESSION)
@@ -104,18 +100,6 @@ def unpack_spans(packed: bytes) -> list[tuple[int, int]]:
     raw = zlib.decompress(packed)
     positions = list(accumulate(struct.unpack(f"<{len(raw) // 4}i", raw)))
     return list(zip(positions[::2], positions[1::2], strict=True))
-
-
-def pack_words(numbers: WordNumbers) -> bytes:
-    """Packs the numbers of a chunk's words as the catalog stores them, for `unpack_words`."""
-    return numbers.astype(_PACKED_WORD).tobytes()
-
-
-def unpack_words(packed: Sequence[bytes]) -> tuple[WordNumbers, NDArray[np.int64]]:
-    """Returns the word numbers of several chunks concatenated, and the number of words in each chunk."""
-    numbers = np.frombuffer(b"".join(packed), _PACKED_WORD)
-    sizes = np.array([len(one) for one in packed], np.int64) // numbers.itemsize
-    return numbers.astype(np.uint16, copy=False), sizes
 
 
 def _chunk_row(chunk: Chunk, digest: bytes | None) -> Values:

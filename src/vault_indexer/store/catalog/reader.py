@@ -8,7 +8,8 @@ import struct
 import threading
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -22,18 +23,21 @@ from vault_indexer.model import (
     SPLIT_WITHOUT_MODEL,
     Chunk,
     ChunkRow,
+    DocumentKind,
     FileKind,
     FileRow,
     Heading,
     IndexCounts,
+    JsonValue,
     LinkKind,
     LinkRow,
     NoteRow,
     SkippedFile,
     WrittenLink,
+    document_kind_of,
     kind_of,
 )
-from vault_indexer.parse import Task
+from vault_indexer.parse import Task, join_properties
 from vault_indexer.store.catalog.catalog_cache import AttachmentNames, CatalogCache, CountedLanguages, Outline
 from vault_indexer.store.catalog.integrity import unusable
 from vault_indexer.store.catalog.note_rows import Changes, unpack_spans
@@ -41,7 +45,10 @@ from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
 from vault_indexer.system import LruCache, batches
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from vault_indexer.arrays import Keys
+    from vault_indexer.ports import WordNumbers
 
 
 # SQL conditions for hierarchical names: folders and tags, divided by "/".
@@ -97,6 +104,9 @@ _NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mti
 
 _START = attrgetter("start")
 
+EXTRACTORS = "extractors"
+"""The blob with the version of the extractors that read the documents of a catalog."""
+
 SqlValue = str | int | float | bytes | None
 Row = tuple[Any, ...]
 
@@ -121,11 +131,14 @@ class CatalogReader:
             self._db = connection or sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
             )
+            # In addition to `mode=ro`, which does not apply to a connection to memory.
             self._db.execute("PRAGMA query_only=ON")
             self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
             self._db.execute("BEGIN")
+            # The first read starts the transaction: until then, a reader sees no fixed state.
             tables = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
             self._keeps_places, self._keeps_words = "block_spans" in tables, "chunk_words" in tables
+            self._keeps_fields = "fields" in tables
             self._has_titles = "notes_by_title" in tables
             self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
@@ -159,6 +172,7 @@ class CatalogReader:
         try:
             with self._lock:
                 cursor = self._db.execute(sql, values)
+            # The lock is released between batches, so that a long export does not stop other readers.
             while True:
                 with self._lock:
                     batch = cursor.fetchmany(_STREAMED)
@@ -185,12 +199,15 @@ class CatalogReader:
 
     def _forget_state(self) -> None:
         """Clears the caches of everything that can change while a note keeps its id."""
-        # Callers often request the state, and both of these scan the whole catalog.
+        # Callers often request the state, and each of these scans the whole catalog.
         self._counts: IndexCounts | None = None
+        self._read_documents: dict[str, int] | None = None
+        self._documents_with: dict[str, dict[str, tuple[str, str]]] = {}
         self._skipped: tuple[SkippedFile, ...] | None = None
         # Searches read the same rows repeatedly, those of about a hundred notes each.
         self._notes: LruCache[int, NoteRow] = LruCache(_REMEMBERED)
         self._modified: LruCache[int, int] = LruCache(_REMEMBERED)
+        self._documents: LruCache[int, bool] = LruCache(_REMEMBERED)
         self._files: LruCache[str, FileRow] = LruCache(_REMEMBERED)
         self._keys_by_path: LruCache[str, tuple[int, ...]] = LruCache(_KEYS_REMEMBERED, len)
         self._attachments: AttachmentNames | None = None
@@ -243,10 +260,20 @@ class CatalogReader:
         return [found[path] for path in sorted(found)]
 
     def exists(self, path: str) -> bool:
-        """Returns whether there is a file at this path or below it."""
         below, bounds = folder_condition("path", path)
         sql = f"SELECT 1 FROM files WHERE (path = ? OR ({below})) AND state != 'skipped' LIMIT 1"
         return bool(self.rows(sql, [path, *bounds]))
+
+    def top_folders(self) -> list[str]:
+        """Returns the folders at the root of the vault, in order. Their contents are not read."""
+        # "0" follows "/", so the next step skips everything below the folder.
+        after = "CASE instr(p, '/') WHEN 0 THEN p || ' ' ELSE substr(p, 1, instr(p, '/') - 1) || '0' END"
+        sql = (
+            "WITH RECURSIVE first(p) AS (SELECT min(path) FROM files UNION ALL"
+            f" SELECT (SELECT min(path) FROM files WHERE path >= {after}) FROM first WHERE p IS NOT NULL)"
+            " SELECT substr(p, 1, instr(p, '/') - 1) FROM first WHERE instr(p, '/')"
+        )
+        return sorted(str(folder) for (folder,) in self.rows(sql))
 
     def file_count(self) -> int:
         return int(self._one("SELECT count(*) FROM files")[0])
@@ -280,7 +307,6 @@ class CatalogReader:
         return {str(path): (int(mtime), str(digest)) for path, mtime, digest in found}
 
     def file(self, path: str) -> FileRow | None:
-        """Returns one file as last scanned."""
         found = self.rows("SELECT * FROM files WHERE path = ?", (path,))
         return FileRow(*found[0]) if found else None
 
@@ -311,10 +337,24 @@ class CatalogReader:
                 (path, mtime_ns)
                 for path, mtime_ns, state in rows
                 if (kind_of(path) is FileKind.ATTACHMENT) == (state == "linked")
+                or kind_of(path) is FileKind.DOCUMENT
             )
             names = self._cache.attachments = AttachmentNames(stamp, files)
         self._attachments = names
         return names
+
+    def linked_documents(self, kinds: Iterable[DocumentKind]) -> dict[str, int]:
+        """The number of files of each kind that are only link targets, without kinds that have none."""
+        suffixes = {suffix: kind.name for kind in kinds for suffix in kind.suffixes}
+        if not suffixes:
+            return {}
+        sums = ", ".join(["sum(path LIKE ?)"] * len(suffixes))
+        sql = f"SELECT {sums} FROM files WHERE state = 'linked'"
+        counts = self.rows(sql, [f"%{suffix}" for suffix in suffixes])[0]
+        found = Counter[str]()
+        for name, count in zip(suffixes.values(), counts, strict=True):
+            found[name] += count or 0
+        return dict(+found)
 
     def note(self, path: str) -> NoteRow | None:
         found = self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE path = ?", (path,))
@@ -339,12 +379,23 @@ class CatalogReader:
         sql = "SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)"
         return self._modified.get_all(note_ids, lambda missing: dict(self.rows_in(sql, missing)))
 
+    def documents_among(self, note_ids: Iterable[int]) -> frozenset[int]:
+        """Those of the notes that are documents."""
+        sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
+
+        def read(missing: list[int]) -> dict[int, bool]:
+            rows = self.rows_in(sql, missing)
+            return {note_id: kind_of(path) is FileKind.DOCUMENT for note_id, path in rows}
+
+        return frozenset(
+            note_id for note_id, is_one in self._documents.get_all(note_ids, read).items() if is_one
+        )
+
     def all_notes(self) -> list[NoteRow]:
         """All notes, ordered by path."""
         return [NoteRow(*row) for row in self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes ORDER BY path")]
 
     def note_ids(self) -> list[int]:
-        """The ids of all notes, in order."""
         return [row[0] for row in self.rows("SELECT note_id FROM notes ORDER BY note_id")]
 
     def note_paths(self) -> list[str]:
@@ -413,11 +464,11 @@ class CatalogReader:
         return {path: tuple(keys) for path, keys in found.items()}
 
     def chunk_keys(self) -> set[int]:
-        """The keys of `chunk_key_array` as a set."""
         return set(self.chunk_key_array().tolist())
 
     def chunk_key_array(self) -> Keys:
         """The keys of the chunks that take part in rankings, ascending: all except context parents."""
+        # Few chunks are context, so they are subtracted from the cheap list of all.
         context = self._key_array(f"SELECT key FROM chunks WHERE {_CONTEXT} ORDER BY key")
         return np.setdiff1d(self._all_keys(), context, assume_unique=True)
 
@@ -452,6 +503,7 @@ class CatalogReader:
 
     def chunk_vectors(self, model: str, keys: Iterable[int]) -> list[tuple[int, bytes]]:
         """The key and float16 vector of each of the given chunks; chunks without a vector are omitted."""
+        # The list of parameters comes first, because `rows_in` puts the others behind it.
         sql = _CHUNK_VECTORS.replace("WHERE v", "WHERE c.key IN (%s) AND v")
         return list(self.rows_in(sql, keys, model))
 
@@ -473,7 +525,6 @@ class CatalogReader:
         return dict(self.rows_in(sql.format(keys="c.key IN (%s) AND"), keys, model))
 
     def missing_count(self, model: str) -> int:
-        """The number of chunks that lack a vector of this model."""
         return int(self._one(f"SELECT count(*) FROM chunks c WHERE {_OWED}", (model,))[0])
 
     def newest_missing(self, model: str, limit: int) -> list[int]:
@@ -517,6 +568,7 @@ class CatalogReader:
         outline = self.outlines([note_id])[note_id]
         found: list[Heading] = []
         for heading in reversed(outline[: bisect_right(outline, pos, key=_START)]):
+            # Going up, only a heading of a higher level contains the section found before.
             if not found or heading.level < found[-1].level:
                 found.append(heading)
             if heading.level == 1:
@@ -567,6 +619,7 @@ class CatalogReader:
         wanted = list(note_ids)
         if not self._keeps_places:
             return {}
+        # A note with a row here was stored with its tasks, even if it has none.
         kept = self.rows_in("SELECT note_id FROM block_spans WHERE note_id IN (%s)", wanted)
         found: dict[int, list[Task]] = {row[0]: [] for row in kept}
         columns = "note_id, start_pos, end_pos, is_done"
@@ -586,6 +639,35 @@ class CatalogReader:
         )
         return sorted({row[0] for row in self.rows_in(sql, [int(state) for state in states])})
 
+    def fields(self, note_ids: Iterable[int]) -> dict[int, dict[str, JsonValue]]:
+        """The properties in the notes' texts, by their folded names; notes without any are omitted."""
+        return {
+            note_id: {name: json.loads(value) for name, value in rows}
+            for note_id, rows in self.field_rows(note_ids).items()
+        }
+
+    def field_rows(self, note_ids: Iterable[int]) -> dict[int, list[tuple[str, str]]]:
+        """As `fields`, with the values as JSON."""
+        found: dict[int, list[tuple[str, str]]] = {}
+        sql = "SELECT note_id, name, value FROM fields WHERE note_id IN (%s) ORDER BY note_id, name"
+        for note_id, name, value in self.rows_in(sql, note_ids) if self._keeps_fields else ():
+            found.setdefault(note_id, []).append((name, value))
+        return found
+
+    def fields_named(self, name: str) -> list[tuple[int, JsonValue]]:
+        """The notes that have this folded name in their texts, with its value."""
+        sql = "SELECT note_id, value FROM fields WHERE name = ?"
+        rows = self.rows(sql, (name,)) if self._keeps_fields else ()
+        return [(int(note_id), json.loads(value)) for note_id, value in rows]
+
+    def properties(self) -> Iterator[Mapping[str, JsonValue]]:
+        """The properties of each note that has any, in its frontmatter and its text."""
+        with_fields = self.rows("SELECT DISTINCT note_id FROM fields") if self._keeps_fields else ()
+        fields = self.fields(note_id for (note_id,) in with_fields)
+        for note_id, frontmatter in self.rows("SELECT note_id, frontmatter FROM notes"):
+            if frontmatter != "{}" or note_id in fields:
+                yield join_properties(json.loads(frontmatter), fields.get(note_id, {}))
+
     def links_from(self, path: str) -> list[LinkRow]:
         """A note's links in order of appearance."""
         rows = self.rows(f"{_LINKS} WHERE n.path = ? ORDER BY l.ord", (path,))
@@ -594,6 +676,44 @@ class CatalogReader:
     def blob(self, name: str) -> bytes | None:
         found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
         return bytes(found[0][0]) if found else None
+
+    def read_documents(self) -> dict[str, int]:
+        """The number of documents of each kind that are read, without kinds that have none; counted once."""
+        if self._read_documents is None:
+            kinds = (document_kind_of(path) for (path,) in self.rows("SELECT path FROM notes"))
+            self._read_documents = dict(sorted(Counter(kind.name for kind in kinds if kind).items()))
+        return self._read_documents
+
+    def documents_with(self, name: str) -> dict[str, tuple[str, str]]:
+        """The documents that have this property, in order, each with the digest of its file and the value;
+        looked up once."""
+        if name not in self._documents_with:
+            sql = (
+                "SELECT n.path, f.digest, json_extract(n.frontmatter, ?) FROM notes n"
+                " JOIN files f ON f.path = n.path WHERE instr(n.frontmatter, ?) > 0 ORDER BY n.path"
+            )
+            found = self.rows(sql, (f"$.{name}", f'"{name}"'))
+            self._documents_with[name] = {
+                path: (digest, str(value))
+                for path, digest, value in found
+                if value and document_kind_of(path)
+            }
+        return self._documents_with[name]
+
+    def document_text(self, path: str, digest: str, version: str) -> str | None:
+        """The text of a document with this content and of the same kind, whatever its path; None if the
+        catalog has none or other extractors made it."""
+        if self.blob(EXTRACTORS) != version.encode():
+            return None
+        sql = "SELECT n.note_id, n.path FROM notes n JOIN files f ON f.path = n.path WHERE f.digest = ?"
+        known = self.rows(f"{sql} AND f.path = ?", (digest, path)) or self.rows(sql, (digest,))
+        kind = document_kind_of(path)
+        return next((self.text(note_id) for note_id, own in known if document_kind_of(own) == kind), None)
+
+    @property
+    def version(self) -> int:
+        """The form of the tables, `CATALOG_VERSION` when they were created."""
+        return int(self._one("SELECT value FROM meta WHERE key = 'version'")[0])
 
     def _one(self, sql: str, values: Sequence[SqlValue] = ()) -> Row:
         return self.rows(sql, values)[0]
@@ -633,3 +753,18 @@ def _chunk_row(row: Row, text: str, links: list[WrittenLink]) -> ChunkRow:
         embed=bool(is_embedded),
     )
     return ChunkRow(int(key), int(note_id), chunk.with_links(links))
+
+
+_PACKED_WORD = "<u2"
+
+
+def pack_words(numbers: WordNumbers) -> bytes:
+    """Packs the numbers of a chunk's words as the catalog stores them, for `unpack_words`."""
+    return numbers.astype(_PACKED_WORD).tobytes()
+
+
+def unpack_words(packed: Sequence[bytes]) -> tuple[WordNumbers, NDArray[np.int64]]:
+    """Returns the word numbers of several chunks concatenated, and the number of words in each chunk."""
+    numbers = np.frombuffer(b"".join(packed), _PACKED_WORD)
+    sizes = np.array([len(one) for one in packed], np.int64) // numbers.itemsize
+    return numbers.astype(np.uint16, copy=False), sizes

@@ -40,7 +40,7 @@ from vault_indexer.store.catalog.note_rows import (
 # contains the distinct words of a chunk that have a vector, by number (uint16, little endian, ascending).
 
 
-CATALOG_VERSION = 3
+CATALOG_VERSION = 4
 
 DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) WITHOUT ROWID;
@@ -111,6 +111,14 @@ CREATE TABLE IF NOT EXISTS chunk_words (key INTEGER PRIMARY KEY, words BLOB NOT 
 """Since version 3. An earlier catalog gets this table when it is opened for writing."""
 
 
+FIELDS_DDL = """
+CREATE TABLE IF NOT EXISTS fields (
+  name TEXT NOT NULL, note_id INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY (name, note_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS fields_by_note ON fields (note_id);
+"""
+"""Since version 4. An earlier catalog gets this table when it is opened for writing."""
+
 IN_MEMORY = Path(":memory:")
 """The path of a catalog without a file; for `bulk`."""
 
@@ -135,6 +143,7 @@ _TABLES_OF_NOTES = (
     "block_spans",
     "tasks",
     "tags",
+    "fields",
     "texts",
     "notes",
 )
@@ -172,6 +181,7 @@ class CatalogWriter:
         self._sums_behind = False
         self._linked_changed = False
         fresh = not path.exists()
+        # Without an isolation level, the module begins no transactions of its own.
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             self._open(fresh)
@@ -190,19 +200,22 @@ class CatalogWriter:
         else:
             if not fresh:
                 self._vouch()
+            # FULL: with NORMAL, a power failure may take back the last commits.
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
         self._db.executescript(
+            # The text of a deleted note must not remain in free pages. Only `checkpoint` may copy the log,
+            # because it saves the checksums.
             "PRAGMA secure_delete=ON; PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=0;"
         )
         if fresh:
-            self._db.executescript(f"BEGIN; {DDL} {PLACES_DDL} {WORDS_DDL} COMMIT;")
+            self._db.executescript(f"BEGIN; {DDL} {PLACES_DDL} {WORDS_DDL} {FIELDS_DDL} COMMIT;")
             self._set_meta("version", CATALOG_VERSION)
             self._set_meta("seq", 0)
             self._set_meta(TRIMMED, 0)
             if not self._bulk:
                 self.checkpoint()
         else:
-            self._db.executescript(PLACES_DDL + WORDS_DDL)
+            self._db.executescript(PLACES_DDL + WORDS_DDL + FIELDS_DDL)
             self._db.execute(_REACH_OF_OLD_LOG, (TRIMMED,))
 
     @property
@@ -266,6 +279,7 @@ class CatalogWriter:
             return
         if not self._bulk:
             self._db.execute(
+                # First: the keys are read from the rows that are deleted below.
                 "INSERT INTO changes SELECT ?, key, ? FROM chunks WHERE note_id = ?",
                 (self._seq, REMOVED, found[0]),
             )
@@ -275,7 +289,6 @@ class CatalogWriter:
             self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", found)
 
     def put_file(self, row: FileRow) -> None:
-        """Stores the scanned state of a file."""
         former = self._db.execute("SELECT state FROM files WHERE path = ?", (row.path,)).fetchone()
         # Only files other than notes, before or after the change, affect the cached names of attachments.
         self._linked_changed |= {row.state, *(former or ())} != {"note"}
@@ -299,7 +312,6 @@ class CatalogWriter:
         self._db.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def link_keys(self) -> list[str]:
-        """The distinct keys of all links."""
         return [str(key) for (key,) in self._db.execute("SELECT DISTINCT key FROM links")]
 
     def relink(self, keys: Iterable[str], resolve: Resolve) -> int:
@@ -332,6 +344,7 @@ class CatalogWriter:
             )
         number = self._models[model]
         self._db.executemany(
+            # A text that is known already has the same vector.
             "INSERT OR IGNORE INTO vectors VALUES (?,?,?)",
             ((digest, number, vector) for digest, vector in vectors.items()),
         )
@@ -465,6 +478,7 @@ class CatalogWriter:
         self._db.execute("INSERT INTO block_spans VALUES (?,?)", (note_id, rows.block_spans))
         insert("INSERT INTO tasks VALUES (?,?,?,?)", ((note_id, *task) for task in rows.tasks))
         insert("INSERT INTO tags VALUES (?,?)", ((tag, note_id) for tag in rows.tags))
+        insert("INSERT INTO fields VALUES (?,?,?)", ((name, note_id, value) for name, value in rows.fields))
         links = []
         for order, link in enumerate(rows.links):
             found = resolve(str(link[1]), rows.path)

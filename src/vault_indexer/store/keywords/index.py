@@ -84,6 +84,7 @@ def write_commit_record(
     record = CommitRecord(seq=seq, generation=generation, files=files)
     body = record.model_dump_json().encode()
     write_atomically(folder / COMMIT_RECORD_NAME, b"%08x\n%s\n" % (zlib.crc32(body), body))
+    # Last: until then there are two records, and readers prefer the current name.
     (folder / _FORMER_NAME).unlink(missing_ok=True)
     return record
 
@@ -146,7 +147,9 @@ exceed the size of one segment (`MAX_DOCUMENTS`), so each merge would rewrite th
 again."""
 
 LATE_PER_TIER = 16
+# A commit, for which a caller waits, rewrites a segment once more than 8 of 9 documents are deleted.
 _LATE_DELETED = 8
+# The tiers up to 512 documents: merging them is little work within a commit.
 _QUICK_TIERS = 2
 
 
@@ -173,6 +176,7 @@ def _full_tiers(segments: Sequence[Segment], added: int, limit: Callable[[int], 
     chosen: list[Segment] = []
     size = added
     for tier in range(len(TIERS)):
+        # The merged segment is already larger than those of this tier.
         if size and _tier(size) > tier:
             continue
         if len(tiers[tier]) < limit(tier):
@@ -268,7 +272,6 @@ class KeywordIndex:
         return len(self._segments)
 
     def snapshot(self) -> KeywordSnapshot:
-        """The state after the last commit."""
         return self._snapshot
 
     def refresh(self) -> KeywordSnapshot:

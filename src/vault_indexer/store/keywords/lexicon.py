@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from vault_indexer.system import JoinedTexts
 from vault_indexer.text.fold import fold
-from vault_indexer.text.joined_texts import JoinedTexts
 
 _WILD = re.compile(r"[*?]")
 _FREQUENCY_WORTH = 0.15
@@ -98,6 +98,7 @@ class Lexicon:
     def matching(self, pattern: str, limit: int) -> list[Word]:
         """The `limit` most frequent words that match a pattern with `*` (any characters) and `?` (one)."""
         start = _WILD.split(pattern, maxsplit=1)[0]
+        # `fnmatch` would read a bracket as a class of characters.
         whole = re.compile(translate(pattern.replace("[", "[[]"))).match
         found = (
             {term: count for term, count in segment.words_with_prefix(start).items() if whole(term)}
@@ -120,6 +121,7 @@ class Lexicon:
             for term, (edits, frequency) in segment.words.near(word, distance).items():
                 apart[term] = edits
                 counts[term] += frequency
+        # The word itself is nearest to itself.
         counts.pop(word, None)
 
         def cost(term: str) -> tuple[float, str]:
@@ -133,7 +135,6 @@ class Lexicon:
         return [folded, *self._accented_terms.get(folded, ())]
 
     def containing(self, piece: str) -> list[str]:
-        """All words that contain `piece`."""
         return [term for segment in self._segments for term in segment.words.containing(piece)]
 
     def words_with(self, piece: str) -> tuple[Word, ...]:
@@ -214,13 +215,11 @@ class SegmentWords:
         return int(self._frequencies[number]) if self._encoded(number) == wanted else 0
 
     def with_prefix(self, prefix: str) -> dict[str, int]:
-        """All terms that begin with `prefix`, each with its frequency."""
         first, last = self._first_from(prefix.encode()), self._first_from(prefix.encode() + _AFTER_ALL)
         numbers = np.arange(first, last)
         return dict(zip(self._terms(numbers), self._frequencies[first:last].tolist(), strict=True))
 
     def to_bytes(self) -> bytes:
-        """Serialises the words for `from_bytes`."""
         text = bytes(self._joined.text)
         return b"".join([struct.pack("<Q", len(text)), text, self._frequencies.astype("<u4").tobytes()])
 

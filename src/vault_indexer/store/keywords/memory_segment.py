@@ -75,6 +75,7 @@ class MemorySegment:
     def length_codes(self, field: str) -> Bytes:
         """The lengths of the field, as indices into `stored_lengths`."""
         steps = stored_lengths()
+        # Lengths are rounded to Whoosh's steps, so that scores equal those of a segment on disk.
         return np.minimum(steps.searchsorted(self._lengths[field]), len(steps) - 1).astype(np.uint8)
 
     @cached_property
@@ -127,7 +128,6 @@ class Vocabulary:
         return cls(SegmentWords(words), SegmentWords(variants))
 
     def to_bytes(self) -> bytes:
-        """Serialises the vocabulary for `from_bytes`."""
         words = self.words.to_bytes()
         return zlib.compress(struct.pack("<Q", len(words)) + words + self._variants.to_bytes(), _COMPRESSION)
 
@@ -147,6 +147,5 @@ class Vocabulary:
         return self.words.with_prefix(prefix)
 
     def frequent_words(self, limit: int) -> dict[str, int]:
-        """The `limit` most frequent words."""
         every = self.words.with_prefix("")
         return dict(sorted(every.items(), key=lambda item: (-item[1], item[0]))[:limit])

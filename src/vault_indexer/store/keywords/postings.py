@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -66,12 +66,10 @@ class Sparse(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
         return self.positions.nbytes + self.values.nbytes
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no values."""
         return not len(self.positions)
 
     def add_to(self, totals: Floats32, factor: float) -> float:
@@ -103,12 +101,10 @@ class Dense(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array."""
         return self.values.nbytes
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no values."""
         return False
 
     def add_to(self, totals: Floats32, factor: float) -> float:
@@ -133,7 +129,6 @@ class Occurrences(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
         return self.positions.nbytes + self.frequencies.nbytes
 
     def weighted(self, weight: float = 1.0) -> Sparse:
@@ -161,7 +156,6 @@ class KeptPostings(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
         return sum(field.nbytes for field in self.fields if field is not None)
 
 
@@ -189,6 +183,16 @@ class TermPostings:
         if kept is None or kept.segments != self._names:
             kept = self._cache.put(term, KeptPostings(self._names, self._read(term, kept)))
         return kept.fields
+
+    def contain_any(self, positions: Ints, terms: Iterable[str], fields: Sequence[int]) -> Mask:
+        """Marks the positions whose documents contain any of the terms in any of the fields (by number)."""
+        held = np.zeros(len(positions), bool)
+        for term in terms:
+            by_field = self.of(term)
+            for occurrences in (by_field[field] for field in fields):
+                if occurrences is not None:
+                    held |= occurrences.at(positions) > 0
+        return held
 
     def frequencies(self, term: str) -> Iterator[int]:
         """For each of `FIELDS`, the number of documents that contain the term (including deleted ones)."""
@@ -228,7 +232,6 @@ def _joined(parts: Sequence[Occurrences]) -> Occurrences | None:
 
 
 def nothing() -> Sparse:
-    """An empty list."""
     return Sparse(np.empty(0, np.int32), np.empty(0, np.float32))
 
 
@@ -245,6 +248,7 @@ def combine(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
         positions = np.flatnonzero(dense > 0).astype(np.int32)
         return Sparse(positions, dense[positions])
     positions = np.concatenate([part.positions for part in parts])
+    # Stable: equal positions are summed in the order of the lists, which `sum_at` repeats.
     order = positions.argsort(kind="stable")
     positions = positions[order]
     first = np.flatnonzero(first_of_each(positions))

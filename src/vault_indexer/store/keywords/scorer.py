@@ -163,6 +163,7 @@ class RoundedScores(NamedTuple):
         """Rounds scores by position, some of which are above 0."""
         step = float(scores.max()) / _STEPS
         codes = (scores / np.float32(step)).astype(np.uint8)
+        # Truncated, then one more for each positive score: never below the exact one.
         codes += scores > 0
         return cls(codes, step, in_order)
 

@@ -108,8 +108,10 @@ class TermTable:
         start, slots = self._tables[digest & 255]
         buffer = self._buffer
         for step in range(slots):
+            # The lowest byte has chosen the table, so the other bits choose the slot.
             slot = ((digest >> 8) + step) % slots
             found, record = _HASH_SLOT.unpack_from(buffer, start + slot * _HASH_SLOT.size)
+            # Collisions follow each other without gaps, so an empty slot ends the search.
             if not record:
                 return None
             if found == digest:
@@ -276,6 +278,7 @@ class SegmentData:
             terms, frequencies = self._table.all_of(field)
             first = bisect_left(terms, mark)
             last = bisect_left(terms, mark + AFTER_ALL, lo=first)
+            # Variants begin with the mark, so they form one range of the sorted terms.
             del terms[first:last], frequencies[first:last]
             for term, frequency in zip(terms, frequencies, strict=True):
                 if counts.get(term, 0) < frequency:
@@ -332,6 +335,7 @@ class SegmentData:
     def _column(self, extension: str, dtype: np.dtype[np.int64] | np.dtype[np.uint8]) -> NDArray[np.integer]:
         stored = np.frombuffer(self._part(extension), dtype)
         values = np.zeros(self.size, dtype)
+        # Whoosh ends a column at the last document with a value.
         values[: len(stored)] = stored
         return values
 
@@ -343,8 +347,10 @@ class SegmentData:
         deltas, weights, _ = pickle.loads(zlib.decompress(data) if compression else data)
         documents = np.array(deltas, np.int32)
         if count > 1:
+            # Each number is stored as the difference from the one before.
             np.cumsum(documents, out=documents)
         kind = np.dtype(np.uint8 if most <= _LARGEST_BYTE else np.uint32)
+        # Whoosh leaves out the frequencies of a term that occurs once in each of its documents.
         frequencies: Counts = np.ones(count, kind) if weights is None else np.array(weights, kind)
         return Postings(documents, frequencies)
 
@@ -451,6 +457,7 @@ class SegmentBuilder:
             self._flush()
 
     def _flush(self) -> None:
+        # A random name: several processes may build into one folder.
         workplace = self._folder / f".build-{secrets.token_hex(8)}"
         workplace.mkdir(parents=True)
         try:
@@ -471,6 +478,7 @@ class SegmentBuilder:
         self._write_columns(codec.per_document_writer(storage, segment))
         segment.create_compound_file(storage)
         file = segment.make_filename(segment.COMPOUND_EXT)
+        # A rename, so that the folder never contains half a segment.
         (workplace / file).replace(self._folder / file)
         return segment
 
@@ -529,6 +537,7 @@ def encode_postings(
     if compression:
         data = zlib.compress(data, compression)
     block_info = dumps((count, last, most, compression, shortest, longest), 2)
+    # A negative length marks the last block of a term; here it is always the only one.
     block = _BLOCK_TAG + _LENGTH.pack(-len(block_info) - len(data)) + block_info + data
     info = _TERM_INFO.pack(
         0, sum(frequencies), count, shortest, longest, most, first, last, offset, len(block)
@@ -587,6 +596,7 @@ def _reading(folder: Path) -> Iterator[None]:
 
 def without_documents(segment: W3Segment, numbers: Keys) -> W3Segment:
     """A copy of the segment in which these documents are deleted as well."""
+    # Readers and the current table still use the old set.
     changed = copy.copy(segment)
     changed._deleted = {*segment.deleted_docs(), *numbers.tolist()}
     return changed

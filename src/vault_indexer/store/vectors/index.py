@@ -69,6 +69,7 @@ def write_base(path: Path, content: BaseContent) -> None:
     line = json.dumps(header).encode() + b"\n"
     arrays: list[NDArray[np.generic]] = [content.keys, content.vectors]
     with atomic_file(path) as file:
+        # The checksum is known only after the last piece; its digits are overwritten then.
         file.write(_MAGIC + b"0" * _CRC_DIGITS + b" " + line)
         crc = zlib.crc32(line)
         for array in arrays:
@@ -92,6 +93,7 @@ def read_base(path: Path, room: Room) -> BaseContent:
             count, dimension = int(header["count"]), int(header["dimension"])
             keys, vectors = np.empty(count, np.int64), room(count, dimension)
             arrays: list[NDArray[np.generic]] = [keys, vectors]
+            # The cheap check comes first: a truncated file is not read at all.
             if path.stat().st_size != len(first) + sum(array.nbytes for array in arrays):
                 raise ValueError("its size does not fit")
             found = zlib.crc32(line)
@@ -100,13 +102,13 @@ def read_base(path: Path, room: Room) -> BaseContent:
             if crc != b"%08x" % found:
                 raise ValueError("checksum does not fit")
             seq = int(header["seq"])
+    # MemoryError: a damaged header may ask for any number of vectors.
     except (OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise IndexUnusableError(f"vector index {path}: {error}") from error
     return BaseContent(seq, keys, vectors)
 
 
 def _pieces(array: NDArray[np.generic]) -> Iterator[memoryview]:
-    """Yields the bytes of an array in pieces."""
     return batches(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, _PIECE)
 
 
@@ -224,6 +226,7 @@ class VectorSnapshot:
         if means is None:
             return self._means_of_chunks(query, notes)
         found = means.scores(query, notes)
+        # The stored means are those of the base, so notes that have changed since are computed again.
         changed = np.concatenate([self.keys[self.dead], self.delta_keys]) >> CHUNK_KEY_BITS
         if len(changed):
             again = np.isin(notes, changed)
@@ -262,6 +265,7 @@ class VectorSnapshot:
         own = np.minimum(notes.searchsorted(changed), len(notes) - 1)
         inside = notes[own] == changed
         owners = np.concatenate([owners, own[inside]])
+        # `_means_of_chunks` sums ranges, so the rows of one note must follow each other.
         order = owners.argsort(kind="stable")
         return owners[order], np.concatenate([vectors, self.delta[inside]])[order]
 
@@ -286,9 +290,11 @@ class VectorSnapshot:
         """Returns the snapshot after an edit, given the removed keys and the added (key, float16 bytes)."""
         gone = np.fromiter(removed, np.int64)
         stay = ~np.isin(self.delta_keys, gone)
+        # A copy: searches may be using the mask of this snapshot.
         dead = self.dead.copy()
         dead[self._rows_of(gone)] = True
         keys, packed = _unpack(added, self.dimension)
+        # NumPy compares the delta, and would convert float16 again in each search.
         matrix = packed.astype(np.float32)
         return VectorSnapshot(
             seq=seq,

@@ -188,6 +188,7 @@ def _scannable(points: Matrix, of_row: Bytes) -> Any:
     if of_row.size:
         faiss.rev_swig_ptr(plain.codes.data(), of_row.size)[:] = of_row.ravel()
     plain.ntotal = len(of_row)
+    # The values were computed above, so there is nothing to learn from a sample.
     plain.is_trained = True
     return faiss.IndexPQFastScan(plain)
 
@@ -195,6 +196,7 @@ def _scannable(points: Matrix, of_row: Bytes) -> Any:
 def _moments(vectors: Any) -> tuple[Matrix, Matrix]:
     sums = np.zeros((2, vectors.d))
     for _, exact in vectors_in_batches(vectors):
+        # float64: the variance is a small difference between two large sums.
         sums += exact.sum(axis=0, dtype=np.float64), np.square(exact).sum(axis=0, dtype=np.float64)
     mean, square = sums / vectors.ntotal
     variance = np.maximum(square - np.square(mean), 0.0)
@@ -210,6 +212,7 @@ def _packed(below: Matrix) -> Bytes:
     """Packs the numbers of the steps into codes, two per byte."""
     codes = (below + _HALF).astype(np.uint8)
     packed: Bytes = codes[:, ::2].copy()
+    # With an odd number of dimensions, the last byte has only a lower half.
     packed[:, : codes.shape[1] // 2] |= codes[:, 1::2] << _BITS
     return packed
 
@@ -300,6 +303,7 @@ class VectorPrefilter:
     def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix]:
         """Positions and exact inner products of the k best (of the rows marked in `among`), in no particular
         order, possibly with a few more."""
+        # Read once: `make` sets it in another thread.
         coarse = self.coarse
         if coarse is None:
             self._count()
@@ -314,6 +318,7 @@ class VectorPrefilter:
             return
         with self._lock:
             self._waiting -= 1
+            # Exactly one search counts down to 0, so only one thread is started.
             due = not self._waiting
         if due:
             threading.Thread(target=self.make, name="indexer-coarse", daemon=True).start()

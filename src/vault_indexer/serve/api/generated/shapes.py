@@ -87,6 +87,7 @@ class WhyJson(TypedDict):
     title: float
     filters: list[str]
     note: NoteReasonJson | None
+    document_weight: float
 
 
 class SharesJson(TypedDict):
@@ -102,7 +103,28 @@ class HitJson(TypedDict):
     """One ranked chunk. Positions are characters of the file decoded as UTF-8; lines are 1-based."""
 
     path: str
-    kind: Literal["note", "canvas", "base", "attachment"]
+    kind: Literal[
+        "note",
+        "canvas",
+        "base",
+        "attachment",
+        "pdf",
+        "docx",
+        "pptx",
+        "xlsx",
+        "odt",
+        "ods",
+        "odp",
+        "rtf",
+        "epub",
+        "html",
+        "ipynb",
+        "csv",
+        "subtitles",
+        "text",
+        "json",
+        "image",
+    ]
     title: str
     language: str
     header_path: str
@@ -113,6 +135,7 @@ class HitJson(TypedDict):
     start_line: int
     end_line: int
     line: int
+    part: NotRequired[str]
     uri: str
     score: float
     relevance: float
@@ -135,6 +158,7 @@ class HitJson(TypedDict):
     why: WhyJson
     vault: NotRequired[str]
     copies: NotRequired[list[str]]
+    fields: NotRequired[dict[str, JsonValue]]
     shares: NotRequired[SharesJson | None]
     chunk: NotRequired[dict[str, JsonValue] | None]
 
@@ -176,6 +200,8 @@ class CitationJson(TypedDict):
     sha256: str
     uri: str
     sentence_ids: list[str]
+    property: NotRequired[str]
+    part: NotRequired[str]
     vault: NotRequired[str]
 
 
@@ -266,6 +292,15 @@ class DaemonStateJson(TypedDict):
     url: str | None
 
 
+class LanguageModelJson(TypedDict):
+    """The language model that writes answers. `name` is provider and model; questions and passages of
+    notes are sent to `host`, with its port if the address has one. `is_local`: it is this computer."""
+
+    name: str
+    host: str
+    is_local: bool
+
+
 class StatusReportJson(TypedDict):
     """The state of an index and of the process that keeps it."""
 
@@ -290,6 +325,11 @@ class StatusReportJson(TypedDict):
     records_clicks: bool
     daemon: DaemonStateJson
     manifest: dict[str, JsonValue]
+    unread_documents: dict[str, int]
+    documents: dict[str, int]
+    unrecognised_documents: int
+    recognises_text: bool
+    language_model: LanguageModelJson | None
 
 
 class NearnessJson(TypedDict):
@@ -313,6 +353,7 @@ class RelatedNoteJson(TypedDict):
     header_path: str
     shared: list[str]
     shared_count: int
+    shared_tags: NotRequired[list[str]]
     why: NearnessJson
 
 
@@ -352,6 +393,7 @@ class BacklinkJson(TypedDict):
     chunk_id: str | None
     target_chunk_id: str | None
     problem: str | None
+    tree: NotRequired[list[dict[str, JsonValue]]]
 
 
 class DiagnosticJson(TypedDict):
@@ -450,12 +492,14 @@ class NoteTextJson(TypedDict):
 
 
 class ListedNoteJson(TypedDict):
-    """A note in a list of notes."""
+    """A note in a list of notes. `alias` is the alias by which a name that was asked for matches, "" if
+    the title or the path matches as well."""
 
     path: str
     title: str
     modified_time: str
     tags: list[str]
+    alias: NotRequired[str]
 
 
 class NoteListJson(TypedDict):
@@ -463,6 +507,39 @@ class NoteListJson(TypedDict):
 
     notes: list[ListedNoteJson]
     count: int
+
+
+class BaseColumnJson(TypedDict):
+    """A property that a view of a base shows, as the base writes it, and its name for people. `summary`
+    is the name of what is calculated from all rows, "" for nothing, and `summary_value` the result."""
+
+    property: str
+    name: str
+    summary: str
+    summary_value: JsonValue
+
+
+class BaseRowJson(TypedDict):
+    """A file in a view of a base, with a value for each column."""
+
+    path: str
+    cells: list[JsonValue]
+    group: JsonValue
+
+
+class BaseViewJson(TypedDict):
+    """A view of the base at `path`. `type` is how Obsidian draws it, `views` are the names of all views.
+    `count` is the number of files that pass the filters; there can be fewer `rows`. `group_by` is the
+    name of the property that groups the rows, "" for none."""
+
+    path: str
+    view: str
+    type: str
+    views: list[str]
+    columns: list[BaseColumnJson]
+    rows: list[BaseRowJson]
+    count: int
+    group_by: str
 
 
 class GraphNodeJson(TypedDict):
@@ -551,6 +628,7 @@ class NoteViewJson(TypedDict):
     more_before: bool
     more_after: bool
     modified_time: str
+    canvas: NotRequired[dict[str, JsonValue]]
 
 
 class PictureJson(TypedDict):

@@ -1,0 +1,284 @@
+"""The parts of a note that can be quoted: sentences of prose, what a lead-in introduces with it, rows of
+tables with their header, code with what explains it, and what is below a heading that the question names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span
+from vault_indexer.parse import readable
+
+LONGEST_LIST = 1_000
+LONGEST_CODE = 1_000
+"""The maximum characters of a list or of code that is quoted as a whole."""
+
+LONGEST_REPLY = 600
+"""The maximum characters of a paragraph that is quoted with the question above it."""
+
+_COLON = (":", "：")
+_QUESTION = ("?", "？", "؟")
+_STEP = re.compile(r"[ \t>]*\d{1,3}[.)][ \t]")
+_INDENTED = re.compile(r"(?: {2,}|\t)[ \t]*\S")
+_LINE = re.compile(r"[^\n]*\n?")
+_ROW = re.compile(r"[ \t>]*\|")
+_FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
+_BREAKS = re.compile(r"[ \t>]*\n(?:[ \t>]*\n)*")
+_DELIMITER_ROW = re.compile(r"(?=.*\|)[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
+_LABEL = r"\[[^\]\n]*\]"
+_LINK = rf"!?\[{_LABEL}\]|!?{_LABEL}(?:\([^)\n]*\)|{_LABEL}|:[ \t]*\S+)|<?[a-z]+:(?://)?[^\s>]+>?"
+_ONLY_LINKS = re.compile(rf"(?:(?:{_LINK})[\s.,;:|·>*_-]*)+")
+_ONLY_BOLD = re.compile(r"(?:\*\*|__)(?:\S+\s?){1,3}(?:\*\*|__)[.:]?|[*_]\S+[*_]")
+_ONLY_CODE = re.compile(r"(?:[-*+>]|\d{1,9}[.)])?[ \t]*`[^`\n]+`[ \t.]*")
+_CALLOUT = re.compile(r"[ \t]*>[ \t>]*\[![^\]\n]+\]")
+_QUOTED_LINE = re.compile(r"[ \t]*>")
+_BREAK = re.compile(r"<br\b", re.IGNORECASE)
+
+
+def quotable(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Returns the quotes from the sentences of hits, in order. A lead-in is not quoted if what it introduces
+    is missing or too long."""
+    return list(_quotes(sentences))
+
+
+def _quotes(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    before: Sentence | None = None
+    blocks: set[tuple[str, str, int]] = set()
+    for sentence in sentences:
+        if sentence.block is None:
+            found = _of_code_line(sentence, before) or _of_prose(sentence)
+            before = sentence if found is None or found.header is None else None
+        else:
+            place = (sentence.note.vault, sentence.note.row.path, sentence.block[0])
+            found = None if place in blocks else _of_code(sentence, before)
+            blocks.add(place)
+        if found is not None:
+            yield found
+
+
+def _of_prose(sentence: Sentence) -> Sentence | None:
+    text, source = sentence.note.text, sentence.quote.strip()
+    if _ONLY_LINKS.fullmatch(source):
+        return None
+    line = _line_at(text, sentence.start)
+    shown = sentence.readable.rstrip()
+    if _CALLOUT.match(text[slice(*line)]) and sentence.end >= line[1] - 1:
+        return _of_span(sentence, sentence.start, _callout_end(text, line[1]))
+    if shown.endswith(_COLON):
+        return _of_span(
+            sentence, sentence.start, _list_end(text, sentence.end) or _reply_end(sentence, _ONLY_CODE)
+        )
+    if shown.endswith(_QUESTION):
+        return _of_span(sentence, sentence.start, _reply_end(sentence))
+    if _ONLY_BOLD.fullmatch(source):
+        return None
+    return _of_row(sentence, line) if "|" in text[slice(*line)] else sentence
+
+
+def _of_span(sentence: Sentence, start: int, end: int) -> Sentence | None:
+    """Returns the quote of all the text of a span, with one unit on each line, or None if there is no more
+    than the sentence."""
+    if end <= sentence.end and start == sentence.start:
+        return None
+    shown = _lines(sentence.note.text[start:end])
+    return replace(sentence, start=start, end=end, readable=shown, block=None, is_composed=True)
+
+
+def _lines(source: str) -> str:
+    """Returns the text as it is read, with one unit on each line."""
+    shown = readable(source)
+    return "\n".join(shown.text[slice(*unit)] for unit in shown.units)
+
+
+def _list_end(text: str, start: int) -> int:
+    """Returns the end of the list that begins after a line, or 0 if there is none or it is too long."""
+    line = _LINE.match(text, start)
+    at = line.end() if line else len(text)
+    end = 0
+    while at < len(text) and at - start <= LONGEST_LIST:
+        line = _LINE.match(text, at)
+        assert line is not None
+        if line[0].strip():
+            if not (ITEM.match(line[0]) or (end and _INDENTED.match(line[0]))):
+                return end
+            end = at + len(line[0].rstrip())
+        at = line.end()
+    return end if at >= len(text) else 0
+
+
+def whole_steps(sentence: Sentence) -> Sentence:
+    """Returns the numbered list that contains a sentence, or the sentence if there is none or it is too
+    long."""
+    text = sentence.note.text
+    first = _line_at(text, sentence.start)[0]
+    if not _STEP.match(text, first) or sentence.is_composed:
+        return sentence
+    while first:
+        before = _line_at(text, first - 1)
+        if not (ITEM.match(text[slice(*before)]) or _INDENTED.match(text[slice(*before)])):
+            break
+        first = before[0]
+    end = _list_end(text, first - 1) if first else 0
+    return (end and _of_span(sentence, first, end)) or sentence
+
+
+def _reply_end(sentence: Sentence, form: re.Pattern[str] | None = None) -> int:
+    """Returns the end of the paragraph or list after a paragraph that ends with the sentence, or 0 if
+    there is none, it is too long, or it does not have the form."""
+    text = sentence.note.text
+    rest = text[sentence.end : _line_at(text, sentence.end)[1]]
+    breaks = _BREAKS.match(text, sentence.end + len(rest))
+    if breaks is None or WORD_CHAR.search(rest) or text.startswith("#", breaks.end()):
+        return 0
+    if form is None and (end := _list_end(text, sentence.end)):
+        return end
+    line = _line_at(text, breaks.end())
+    if form is not None:
+        return line[1] if form.fullmatch(text[slice(*line)].strip()) else 0
+    end = text.find("\n\n", breaks.end())
+    end = len(text.rstrip()) if end < 0 else end
+    is_prose = not (_FENCE.match(text, breaks.end()) or _ROW.match(text, breaks.end()))
+    return end if is_prose and end - breaks.end() <= LONGEST_REPLY else 0
+
+
+def _callout_end(text: str, title_end: int) -> int:
+    """Returns the end of a callout whose title ends there, or 0 if it has no text or is too long."""
+    at = title_end + 1
+    while at < len(text) and _QUOTED_LINE.match(text, at):
+        at = _line_at(text, at)[1] + 1
+    end = min(at - 1, len(text))
+    return end if title_end < end <= title_end + LONGEST_LIST else 0
+
+
+def _of_code(sentence: Sentence, before: Sentence | None) -> Sentence | None:
+    """Returns the code block, with the sentence directly before it if there is one."""
+    assert sentence.block is not None
+    start, end = sentence.block
+    text = sentence.note.text
+    if end - start > LONGEST_CODE:
+        return None
+    code = "\n".join(
+        line for line in text[start:end].split("\n") if not line.lstrip(" \t>").startswith(("```", "~~~"))
+    )
+    whole = replace(sentence, start=start, end=end, readable=code.strip("\n"), is_composed=True)
+    return _with_explanation(whole, before)
+
+
+def _of_code_line(sentence: Sentence, before: Sentence | None) -> Sentence | None:
+    """Returns a line that is only code with the sentence directly before it, or None."""
+    text = sentence.note.text
+    if before is None or not _ONLY_CODE.fullmatch(text[slice(*_line_at(text, sentence.start))].strip()):
+        return None
+    found = _with_explanation(sentence, before)
+    return found if found.start < sentence.start else None
+
+
+def _with_explanation(code: Sentence, before: Sentence | None) -> Sentence:
+    text = code.note.text
+    if before is None or before.note is not code.note or not before.end <= code.start:
+        return code
+    if WORD_CHAR.search(text, before.end, code.start) or code.start - before.end > LONGEST_CODE:
+        return code
+    return replace(code, start=before.start, readable=f"{before.readable}\n{code.readable}", block=None)
+
+
+def _of_row(sentence: Sentence, row: Span) -> Sentence | None:
+    """Returns the table row with its header, or the sentence if it is not in a table. Returns None for the
+    header and for rows with multi-line cells."""
+    text = sentence.note.text
+    header = _header(text, row)
+    if header is None:
+        return sentence
+    if header == row or _BREAK.search(text, *row):
+        return None
+    names, cells = _cells(text[slice(*header)]), _cells(text[slice(*row)])
+    names += [""] * (len(cells) - len(names))
+    pairs = zip(names, cells, strict=False)
+    shown = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+    return replace(sentence, start=row[0], end=row[1], readable=shown, header=header)
+
+
+def _header(text: str, row: Span) -> Span | None:
+    """Returns the header line of a table, which is the line above the delimiter row, or None outside a table.
+    A row above the delimiter row is itself the header."""
+    below = _line_at(text, row[1] + 1) if row[1] < len(text) else None
+    if below and _DELIMITER_ROW.fullmatch(text[slice(*below)].rstrip()):
+        return row
+    line = row
+    while line[0] and "|" in text[slice(*line)]:
+        line = _line_at(text, line[0] - 1)
+        if _DELIMITER_ROW.fullmatch(text[slice(*line)].rstrip()):
+            return _line_at(text, line[0] - 1) if line[0] else None
+    return None
+
+
+def _cells(row: str) -> list[str]:
+    """Returns the cells of a row as they are read."""
+    row = row.strip(" \t>\r")
+    row = row.removeprefix("|")
+    row = row[:-1] if row.endswith("|") and not row.endswith("\\|") else row
+    return [readable(cell.strip()).text.strip() for cell in re.split(r"(?<!\\)\|", row)]
+
+
+def _line_at(text: str, offset: int) -> Span:
+    end = text.find("\n", offset)
+    return text.rfind("\n", 0, offset) + 1, len(text) if end < 0 else end
+
+
+def below_heading(sentence: Sentence) -> Sentence | None:
+    """Returns the list, table or code block directly below a heading, given as a sentence, with the heading's
+    lead-in if there is one. It is cut at the end of a line after `LONGEST_LIST` characters. None: prose."""
+    text = sentence.note.text
+    at = _line_at(text, sentence.end)[1]
+    breaks = _BREAKS.match(text, at)
+    if breaks is None:
+        return None
+    start = breaks.end()
+    if not _is_block(text, start):
+        lead_in = text.find("\n", start)
+        breaks = _BREAKS.match(text, lead_in) if lead_in >= 0 else None
+        is_lead_in = (
+            breaks and text[start:lead_in].rstrip().endswith(_COLON) and _is_block(text, breaks.end())
+        )
+        if not is_lead_in:
+            return None
+    if _FENCE.match(text, start):
+        close = _FENCE.search(text, text.find("\n", start))
+        end = text.find("\n", close.end()) if close else -1
+        end = len(text) if end < 0 else end
+        if end - start > LONGEST_LIST:
+            return None
+        code = text[slice(*_inner(text, start, end))]
+        return replace(sentence, start=start, end=end, readable=code, is_composed=True)
+    end = _block_end(text, start)
+    lines = _lines(text[start:end])
+    return replace(sentence, start=start, end=end, readable=lines, is_composed=True) if lines else None
+
+
+def _inner(text: str, start: int, end: int) -> Span:
+    return text.find("\n", start) + 1, max(text.rfind("\n", start, end), start)
+
+
+def _is_block(text: str, at: int) -> bool:
+    return bool(ITEM.match(text, at) or _ROW.match(text, at) or _FENCE.match(text, at))
+
+
+def _block_end(text: str, start: int) -> int:
+    """Returns the end of the list or table at `start`, or of its last line within `LONGEST_LIST`."""
+    at = end = start
+    is_list = bool(ITEM.match(text, start)) or not _ROW.match(text, start)
+    while at < len(text):
+        line = _line_at(text, at)
+        source = text[slice(*line)]
+        if line[1] - start > LONGEST_LIST and end > start:
+            break
+        if source.strip(" \t>\r"):
+            is_part = ITEM.match(source) or _INDENTED.match(source) if is_list else _ROW.match(source)
+            if not is_part and at > start:
+                break
+            end = line[0] + len(source.rstrip())
+        elif not is_list:
+            break
+        at = line[1] + 1
+    return end

@@ -1,0 +1,10 @@
+"""Obsidian's bases: tables of the vault's files, with filters and formulas in a small closed language.
+
+Nothing of a base is executed: `expressions` parses a closed language with the functions in `functions`. What
+is not in their tables is an error that names it.
+"""
+
+from vault_indexer.bases.definition import read_definition
+from vault_indexer.bases.rows import base_view
+
+__all__ = ["base_view", "read_definition"]

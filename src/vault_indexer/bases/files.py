@@ -1,0 +1,99 @@
+"""The files of the vault, as the expressions of a base see them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+
+from vault_indexer.bases.values import BaseFile, Link, Value, moment_of
+from vault_indexer.model import FileKind, JsonValue, LinkKind, kind_of
+from vault_indexer.parse import VaultPaths, resolve
+from vault_indexer.store.catalog import CatalogReader
+
+
+class VaultFiles:
+    """The files of the vault with their properties, tags and links, for one view. Not for several threads."""
+
+    def __init__(self, catalog: CatalogReader, base: str) -> None:
+        """`base` is the path of the file that links of expressions start from."""
+        self._catalog = catalog
+        self._base = base
+        notes = {
+            path: (frontmatter, tags)
+            for path, frontmatter, tags in catalog.rows("SELECT path, frontmatter, tags FROM notes")
+            if kind_of(path) is FileKind.NOTE
+        }
+        self.files = {
+            row.path: self._file(row.path, row.size, row.mtime_ns, *notes.get(row.path, ("{}", "[]")))
+            for row in catalog.files()
+            if row.state != "skipped"
+        }
+
+    def _file(self, path: str, size: int, mtime_ns: int, frontmatter: str, tags: str) -> BaseFile:
+        properties: dict[str, Value] | None = None
+
+        def read() -> Mapping[str, Value]:
+            nonlocal properties
+            if properties is None:
+                known = json.loads(frontmatter)
+                properties = {name: self._typed(value, path) for name, value in known.items()}
+            return properties
+
+        return BaseFile(path, size, datetime.fromtimestamp(mtime_ns / 1e9), read, json.loads(tags))
+
+    def _typed(self, value: JsonValue, path: str) -> Value:
+        """A property as Obsidian types it: a whole wikilink is a link, an ISO date is a date."""
+        if isinstance(value, list):
+            return [self._typed(one, path) for one in value]
+        if isinstance(value, dict):
+            return {name: self._typed(inner, path) for name, inner in value.items()}
+        if not isinstance(value, str):
+            return value
+        if value.startswith("[[") and value.endswith("]]") and value.count("[[") == 1:
+            return self.link(value, source=path)
+        return moment_of(value) or value
+
+    @cached_property
+    def _paths(self) -> VaultPaths:
+        return VaultPaths(self.files)
+
+    def file(self, target: str) -> BaseFile | None:
+        path = self.link(target).path
+        return None if path is None else self.files.get(path)
+
+    def link(self, target: str, display: str = "", source: str = "") -> Link:
+        name, _, alias = target.removeprefix("[[").removesuffix("]]").partition("|")
+        name = name.partition("#")[0].strip()
+        found = resolve(name, source or self._base, self._paths).path if name else source or self._base
+        return Link(name, found, display or alias.strip())
+
+    @cached_property
+    def _links(self) -> Mapping[str, Sequence[tuple[bool, Link]]]:
+        sql = (
+            "SELECT n.path, l.kind, l.target, l.display, l.resolved FROM links l JOIN notes n USING (note_id)"
+        )
+        found: dict[str, list[tuple[bool, Link]]] = {}
+        for path, kind, target, display, resolved in self._catalog.rows(f"{sql} ORDER BY l.note_id, l.ord"):
+            link = Link(target, resolved, display or "")
+            found.setdefault(path, []).append((kind == LinkKind.EMBED, link))
+        return found
+
+    @cached_property
+    def _backlinks(self) -> Mapping[str, Sequence[Link]]:
+        found: dict[str, dict[str, Link]] = {}
+        for path, links in self._links.items():
+            for _, link in links:
+                if link.path is not None and link.path != path:
+                    found.setdefault(link.path, {})[path] = Link(path, path)
+        return {path: list(sources.values()) for path, sources in found.items()}
+
+    def links(self, file: BaseFile) -> list[Link]:
+        return [link for is_embed, link in self._links.get(file.path, ()) if not is_embed]
+
+    def embeds(self, file: BaseFile) -> list[Link]:
+        return [link for is_embed, link in self._links.get(file.path, ()) if is_embed]
+
+    def backlinks(self, file: BaseFile) -> list[Link]:
+        return list(self._backlinks.get(file.path, ()))

@@ -1,0 +1,149 @@
+"""Writes an extracted document as Markdown, in which only the document's own structure is syntax."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vault_indexer.model import JsonValue
+
+PART_END = "\f"
+"""Ends a part (a page, a slide), as in plain text. A form feed is white space: words and phrases pass it."""
+
+MAX_CHARACTERS = 10_000_000
+"""Of the text of one document; the Bible has 4 million."""
+
+CUT = f"only its first {MAX_CHARACTERS:,} characters are read"
+NO_TEXT = "it has no text"
+SCAN = f"{NO_TEXT}: it may be a scan, which `indexer documents ocr on` reads"
+_SYNTAX = re.compile(
+    r"""
+    [\\`*\[\]<$~] | %(?=%) | (?<=%)% | (?<=<)[!/?] | =(?==) | (?<==)= | :(?=:) | &(?=\#?\w+;)
+    | (?<!\w)_ | _(?!\w)
+    | (?<!\w)[\#^](?=[^\s\#])
+    | (?m: ^ (?: [\#>|] | [-+](?=\s|$) | -(?=-) | =+$ ) )
+    """,
+    re.VERBOSE,
+)
+"""Characters that begin a construct of Markdown or Obsidian where they stand."""
+
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)", re.MULTILINE)
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]")
+_PROPERTIES = re.compile(r"---\n((?:\w+: .*\n)*)---\n\n")
+_NO_TAG = re.compile(r"[^\w/-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Markdown of a part of a document. With `continues`, it begins inside the paragraph that ends the part
+    before."""
+
+    text: str
+    continues: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The content of a document. `created` is an ISO date, and `warnings` tell what was not read. `images`
+    are the numbers of the parts that may be images of text. A picture need not have text."""
+
+    parts: tuple[Part, ...]
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    created: str = ""
+    keywords: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    images: tuple[int, ...] = ()
+    is_picture: bool = False
+
+
+NOT_READ = "not_read"
+"""The property of a document that tells what of it was not read."""
+
+PAGES_WITHOUT_TEXT = "pages_without_text"
+"""The property of a document with `Document.images`, as ranges, as long as their text is not recognised."""
+
+RECOGNISED_SECONDS = "recognised_seconds"
+"""The property of a document with PAGES_WITHOUT_TEXT: the processor time that its images have taken."""
+
+
+def escape(text: str) -> str:
+    """Return plain text as Markdown that shows exactly this text: nothing in it is a link, tag, heading,
+    list, task, formula or inline field. Lines lose their indentation; control characters become blanks."""
+    plain = _INDENT.sub("", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
+    return _NUMBERED.sub(r"\1\\\2", _SYNTAX.sub(r"\\\g<0>", plain))
+
+
+def one_line(text: str) -> str:
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def to_markdown(document: Document) -> str:
+    """Return the Markdown of a document, with its properties as frontmatter and `PART_END` after every part
+    but the last."""
+    body = "".join(_body(document.parts))
+    if not (body.strip() or document.is_picture):
+        document = replace(document, warnings=(*document.warnings, SCAN if document.images else NO_TEXT))
+    if len(body) > MAX_CHARACTERS:
+        document = replace(document, warnings=(*document.warnings, CUT))
+    return with_properties(_properties(document), body[:MAX_CHARACTERS])
+
+
+def _properties(document: Document) -> Mapping[str, JsonValue]:
+    return {
+        "title": one_line(document.title),
+        "author": [one_line(author) for author in document.authors],
+        "created": document.created,
+        "keywords": [one_line(word) for word in document.keywords],
+        "tags": list(dict.fromkeys(filter(None, map(_tag, document.keywords)))),
+        NOT_READ: [one_line(warning) for warning in document.warnings],
+        PAGES_WITHOUT_TEXT: as_ranges(document.images),
+    }
+
+
+def with_properties(values: Mapping[str, JsonValue], body: str) -> str:
+    """Return the text of a document with these properties; empty ones are left out."""
+    given = {key: value for key, value in values.items() if value}
+    lines = (f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in given.items())
+    return "".join(["---\n", *lines, "---\n\n"] if given else []) + body
+
+
+def properties_and_body(text: str) -> tuple[dict[str, JsonValue], str]:
+    """The inverse of `with_properties`."""
+    match = _PROPERTIES.match(text)
+    if not match:
+        return {}, text
+    rows = (line.partition(": ") for line in match[1].splitlines())
+    return {key: json.loads(value) for key, _, value in rows}, text[match.end() :]
+
+
+def as_ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as text, such as "1-3, 7"."""
+    firsts = [number for number in numbers if number - 1 not in numbers]
+    lasts = [number for number in numbers if number + 1 not in numbers]
+    pairs = zip(firsts, lasts, strict=True)
+    return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in pairs)
+
+
+def in_ranges(ranges: str) -> list[int]:
+    """The inverse of `as_ranges`."""
+    pairs = (part.partition("-") for part in ranges.split(", ") if part)
+    return [number for first, _, last in pairs for number in range(int(first), int(last or first) + 1)]
+
+
+def _tag(keyword: str) -> str:
+    """Return the keyword as a tag; "" if it has no letter, as a tag must."""
+    tag = _NO_TAG.sub("-", keyword.strip()).strip("-/")
+    return tag if any(character.isalpha() for character in tag) else ""
+
+
+def _body(parts: tuple[Part, ...]) -> Iterator[str]:
+    for number, part in enumerate(parts):
+        text = part.text.strip()
+        if number:
+            yield f" {PART_END}" if part.continues and text else f"\n\n{PART_END}\n\n"
+        yield text
+    yield "\n"

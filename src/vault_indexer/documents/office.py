@@ -1,0 +1,358 @@
+"""Extracts Word documents and PowerPoint presentations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from vault_indexer.documents.blocks import Inline, MarkdownWriter
+from vault_indexer.documents.markdown import Document, Part
+from vault_indexer.documents.package import (
+    Element,
+    Package,
+    Relation,
+    errors_as_damage,
+    iso_date,
+    keywords_in,
+    texts,
+)
+from vault_indexer.errors import NoteError
+
+_NO_TEXT = frozenset({"pPr", "rPr", "tblPr", "trPr", "tcPr", "sdtPr", "del", "moveFrom", "rt", "delText"})
+_CHARACTERS = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_HEADING = re.compile(r"heading (\d)")
+_CONTENTS = re.compile(r"toc \d")
+_LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]+)"')
+_DEFAULT_TITLES = frozenset({"powerpoint presentation", "word document", "document1", "presentation1"})
+
+
+def main_part(package: Package) -> str:
+    """Return the member that the document begins with."""
+    for relation in package.relations("").values():
+        if relation.kind == "officeDocument":
+            return relation.target
+    raise NoteError("damaged: it is not a document of Office")
+
+
+def part_of(relations: dict[str, Relation], *kinds: str) -> str:
+    """Return the first member of these kinds that a part refers to; "" if there is none."""
+    return next((relation.target for relation in relations.values() if relation.kind in kinds), "")
+
+
+def with_properties(package: Package, parts: Iterable[Part], warnings: Iterable[str] = ()) -> Document:
+    """Return the document with the title, authors, keywords and date that the package names."""
+    core = package.tree(part_of(package.relations(""), "core-properties"))
+    title = core.findtext("title") or ""
+    return Document(
+        tuple(parts),
+        title="" if title.strip().lower() in _DEFAULT_TITLES else title,
+        authors=tuple(filter(None, (name.strip() for name in (core.findtext("creator") or "").split(";")))),
+        created=iso_date(core.findtext("created")),
+        keywords=keywords_in(core.findtext("keywords") or ""),
+        warnings=tuple(warnings),
+    )
+
+
+@errors_as_damage()
+def read_docx(data: bytes) -> Document:
+    """Read the text of a Word document with its notes, text boxes and comments, without headers, footers and
+    deleted text."""
+    package = Package(data)
+    text = _WordText(package, main_part(package)).markdown()
+    return with_properties(package, [Part(text)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    name: str
+    based_on: str
+    outline: str
+    numbering: tuple[str, str]
+
+
+class _WordText:
+    def __init__(self, package: Package, main: str) -> None:
+        self._package, self._main = package, main
+        self._relations = package.relations(main)
+        self._styles = dict(map(_style, self._tree("styles").findall("style")))
+        self._formats = _list_formats(self._tree("numbering"))
+        self._notes = {
+            kind: {note.get("id", ""): note for note in self._tree(f"{kind}s")}
+            for kind in ("footnote", "endnote")
+        }
+        self._comments = {comment.get("id", ""): comment for comment in self._tree("comments")}
+        self._writer = MarkdownWriter()
+        self._fields: list[str] = []  # instructions of the fields around the current run
+        self._boxes: list[Element] = []
+        self._remarks: list[Element] = []
+        self._references: list[Element] = []
+
+    def _tree(self, kind: str) -> Element:
+        return self._package.tree(part_of(self._relations, kind))
+
+    def markdown(self) -> str:
+        for block in self._package.children(self._main, ("body",)):
+            self._add_block(block)
+        for number, note in enumerate(self._references, 1):
+            self._writer.note(str(number), self._flat(note))
+        return self._writer.text()
+
+    def _add_block(self, block: Element) -> None:
+        if block.tag == "p":
+            self._add_paragraph(block)
+        elif block.tag == "tbl":
+            self._add_table(block)
+        elif block.tag == "AlternateContent":  # the same content for several programs
+            self._add_block(next(iter(block), Element("p")))
+        elif block.tag not in _NO_TEXT:
+            for child in block:
+                self._add_block(child)
+        boxes, self._boxes = self._boxes, []
+        for box in boxes:
+            self._add_block(box)
+        remarks, self._remarks = self._remarks, []
+        for remark in remarks:
+            author = remark.get("author", "")
+            self._writer.quote(self._flat(remark), f"Comment by {author}" if author else "Comment")
+
+    def _add_paragraph(self, paragraph: Element) -> None:
+        styles = self._styles_of(paragraph)
+        if any(_CONTENTS.match(style.name) for style in styles):
+            return
+        text = Inline()
+        self._read(paragraph, text)
+        level = _heading_level(styles)
+        depth, number_format = self._list_of(styles)
+        if level:
+            self._writer.heading(level, text)
+        elif number_format:
+            self._writer.item(depth, text, is_ordered=number_format != "bullet")
+        else:
+            self._writer.paragraph(text)
+
+    def _styles_of(self, paragraph: Element) -> list[_Style]:
+        """Return the paragraph's own format, its style, and the styles that this one is based on."""
+        properties = paragraph.find("pPr")
+        if properties is None:
+            return []
+        found = [_format("", properties)]
+        while found[-1].based_on in self._styles and len(found) < 20:
+            found.append(self._styles[found[-1].based_on])
+        return found
+
+    def _list_of(self, styles: list[_Style]) -> tuple[int, str]:
+        """Return the depth and the number format of a list item; "" for other paragraphs."""
+        number = next((style.numbering[0] for style in styles if style.numbering[0]), "")
+        depth = next((style.numbering[1] for style in styles if style.numbering[1]), "0")
+        return int(depth), self._formats.get((number, depth), "")
+
+    def _add_table(self, table: Element) -> None:
+        rows = [list(row.iterfind("tc")) for row in table.iterfind("tr")]
+        if all(len(row) == 1 for row in rows):  # a frame around text
+            for row in rows:
+                self._add_block(row[0])
+            return
+        self._writer.table([[cell for column in row for cell in self._cells(column)] for row in rows])
+
+    def _cells(self, column: Element) -> list[Inline]:
+        span = column.find("tcPr/gridSpan")
+        empty = min(int(span.get("val", "1")), 64) - 1 if span is not None else 0
+        return [self._flat(column), *(Inline() for _ in range(empty))]
+
+    def _flat(self, element: Element) -> Inline:
+        """Return the text of all paragraphs in the element as one."""
+        text = Inline()
+        for child in element:
+            if child.tag not in _NO_TEXT:
+                self._read(child, text)
+                text.add(" ")
+        return text
+
+    def _read(self, element: Element, text: Inline, address: str = "") -> None:
+        """Add the text of the element's runs; set text boxes, comments and notes in it aside."""
+        for child in element:
+            tag = child.tag
+            if tag == "t":
+                text.add(child.text or "", address or self._field_address())
+            elif tag in _CHARACTERS:
+                text.add(_CHARACTERS[tag])
+            elif tag in ("fldChar", "instrText"):
+                self._read_field(child)
+            elif tag == "txbxContent":
+                self._boxes.append(child)
+            elif tag.endswith("Reference"):
+                self._read_reference(child, text)
+            elif tag == "AlternateContent":
+                self._read(next(iter(child), child), text, address)
+            elif tag not in _NO_TEXT:
+                self._read(child, text, address or self._link_address(child))
+                text.add(" " if tag == "p" else "")
+
+    def _link_address(self, element: Element) -> str:
+        relation = self._relations.get(element.get("r:id", ""))
+        linked = relation.target if relation and relation.kind == "hyperlink" else ""
+        return linked or _field_address(element.get("instr", ""))
+
+    def _read_field(self, mark: Element) -> None:
+        kind = mark.get("fldCharType", "")
+        if kind == "begin":
+            self._fields.append("")
+        elif kind == "end" and self._fields:
+            self._fields.pop()
+        elif mark.tag == "instrText" and self._fields:
+            self._fields[-1] += mark.text or ""
+
+    def _field_address(self) -> str:
+        return next(filter(None, map(_field_address, self._fields)), "")
+
+    def _read_reference(self, reference: Element, text: Inline) -> None:
+        kind, key = reference.tag.removesuffix("Reference"), reference.get("id", "")
+        if kind == "comment" and key in self._comments:
+            self._remarks.append(self._comments[key])
+        elif key in self._notes.get(kind, {}):
+            self._references.append(self._notes[kind][key])
+            text.add_reference(str(len(self._references)))
+
+
+def _field_address(instruction: str) -> str:
+    found = _LINK_FIELD.match(instruction)
+    return found[1] if found else ""
+
+
+def _value(element: Element, path: str) -> str:
+    found = element.find(path)
+    return "" if found is None else found.get("val", "")
+
+
+def _style(style: Element) -> tuple[str, _Style]:
+    properties = style.find("pPr")
+    own = _format(_value(style, "name").lower(), Element("pPr") if properties is None else properties)
+    return style.get("styleId", ""), _Style(own.name, _value(style, "basedOn"), own.outline, own.numbering)
+
+
+def _format(name: str, properties: Element) -> _Style:
+    numbering = _value(properties, "numPr/numId"), _value(properties, "numPr/ilvl")
+    return _Style(name, _value(properties, "pStyle"), _value(properties, "outlineLvl"), numbering)
+
+
+def _heading_level(styles: list[_Style]) -> int:
+    """Return the level of a heading; 0 for other paragraphs."""
+    for style in styles:
+        named = _HEADING.match(style.name)
+        if named or style.name == "title":
+            return int(named[1]) if named else 1
+        if style.outline:
+            return (int(style.outline) + 1) % 10  # 9 is body text
+    return 0
+
+
+def _list_formats(numbering: Element) -> dict[tuple[str, str], str]:
+    """Return the number formats by the ids of lists and the depths in them."""
+    abstract = {
+        definition.get("abstractNumId", ""): {
+            level.get("ilvl", ""): _value(level, "numFmt") for level in definition.iterfind("lvl")
+        }
+        for definition in numbering.iterfind("abstractNum")
+    }
+    return {
+        (number.get("numId", ""), depth): number_format
+        for number in numbering.iterfind("num")
+        for depth, number_format in abstract.get(_value(number, "abstractNumId"), {}).items()
+    }
+
+
+@errors_as_damage()
+def read_pptx(data: bytes) -> Document:
+    """Read the slides of a presentation, each with its diagrams, notes and comments."""
+    package = Package(data)
+    main = main_part(package)
+    relations = package.relations(main)
+    slides = [
+        relations[slide.get("r:id", "")].target
+        for slide in package.tree(main).iterfind("sldIdLst/sldId")
+        if slide.get("r:id") in relations
+    ]
+    return with_properties(package, [Part(_slide_markdown(package, slide)) for slide in slides])
+
+
+def _slide_markdown(package: Package, name: str) -> str:
+    relations = package.relations(name)
+    addresses = {key: relation.target for key, relation in relations.items() if relation.kind == "hyperlink"}
+    slide = package.tree(name)
+    shapes = [shape for tree in slide.iterfind("cSld/spTree") for shape in _shapes(tree)]
+    shapes.sort(key=lambda shape: not _placeholder(shape).endswith("itle"))  # title, ctrTitle, subTitle
+    writer = MarkdownWriter()
+    for shape in shapes:
+        _add_shape(writer, shape, addresses)
+    for relation in relations.values():
+        if relation.kind == "diagramData":
+            for paragraph in package.tree(relation.target).iter("p"):
+                writer.item(0, _slide_line(paragraph, addresses))
+        elif relation.kind == "notesSlide":
+            for shape in package.tree(relation.target).iter("sp"):
+                if _placeholder(shape) == "body":
+                    writer.quote(_joined(shape), "Notes")
+        elif relation.kind == "comments":
+            for comment in package.tree(relation.target).iter("cm"):
+                writer.quote(_joined(comment), "Comment")
+    return writer.text()
+
+
+def _shapes(tree: Element) -> Iterable[Element]:
+    for shape in tree:
+        if shape.tag == "grpSp":
+            yield from _shapes(shape)
+        elif shape.tag == "AlternateContent":
+            yield from _shapes(next(iter(shape), shape))
+        elif shape.tag in ("sp", "graphicFrame"):
+            yield shape
+
+
+def _placeholder(shape: Element) -> str:
+    """Return the kind of placeholder; "" for a shape of its own."""
+    found = shape.find("nvSpPr/nvPr/ph")
+    return "" if found is None else found.get("type", "body")
+
+
+def _add_shape(writer: MarkdownWriter, shape: Element, addresses: dict[str, str]) -> None:
+    table = shape.find("graphic/graphicData/tbl")
+    kind = _placeholder(shape)
+    if table is not None:
+        rows = table.iterfind("tr")
+        writer.table([[_joined(cell, addresses) for cell in row.iterfind("tc")] for row in rows])
+    elif kind in ("title", "ctrTitle"):
+        writer.heading(1, _joined(shape, addresses))
+    elif kind not in ("sldNum", "dt", "ftr", "hdr"):
+        for paragraph in shape.iter("p"):
+            properties = paragraph.find("pPr")
+            depth = 0 if properties is None else int(properties.get("lvl", "0"))
+            line = _slide_line(paragraph, addresses)
+            if kind == "body" or depth:
+                writer.item(depth, line)
+            else:
+                writer.paragraph(line)
+
+
+def _joined(element: Element, addresses: dict[str, str] | None = None) -> Inline:
+    """Return the text of all paragraphs in the element, or of a comment, as one."""
+    text = Inline(texts(element, "text"))
+    for paragraph in element.iter("p"):
+        _add_runs(text, paragraph, addresses or {})
+        text.add("\n")
+    return text
+
+
+def _slide_line(paragraph: Element, addresses: dict[str, str]) -> Inline:
+    text = Inline()
+    _add_runs(text, paragraph, addresses)
+    return text
+
+
+def _add_runs(text: Inline, paragraph: Element, addresses: dict[str, str]) -> None:
+    for run in paragraph.iter():
+        if run.tag == "br":
+            text.add("\n")
+        elif run.tag in ("r", "fld"):
+            link = run.find("rPr/hlinkClick")
+            text.add(run.findtext("t") or "", "" if link is None else addresses.get(link.get("r:id", ""), ""))

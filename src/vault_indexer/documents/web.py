@@ -1,0 +1,341 @@
+"""Extracts web pages and books, whose chapters are web pages."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from html.parser import HTMLParser
+
+from vault_indexer.documents.blocks import Inline, MarkdownWriter
+from vault_indexer.documents.markdown import Document, Part
+from vault_indexer.documents.package import Element, Package, errors_as_damage, iso_date, keywords_in, resolve
+from vault_indexer.documents.text import decode_text
+from vault_indexer.errors import NoteError
+
+_NO_TEXT = frozenset(
+    {
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "svg",
+        "iframe",
+        "object",
+        "canvas",
+        "select",
+        "textarea",
+        "button",
+        "nav",
+        "rt",
+        "rp",
+        "annotation",
+        "annotation-xml",
+        "audio",
+        "video",
+        "datalist",
+        "title",
+    }
+)
+_VOID = frozenset(
+    {
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+    }
+)
+_BLOCKS = frozenset(
+    {
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "header",
+        "hgroup",
+        "html",
+        "legend",
+        "main",
+        "menu",
+        "ol",
+        "p",
+        "pre",
+        "search",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "tfoot",
+        "thead",
+        "ul",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "li",
+        "tr",
+        "td",
+        "th",
+        "hr",
+        "option",
+    }
+)
+_BLANKS = re.compile(r"\s+")
+_HEADING = re.compile(r"h([1-6])")
+_LISTS = frozenset({"ul", "ol", "menu"})
+_LANGUAGE = re.compile(r"\b(?:language|lang|highlight-source)-([\w+#-]+)")
+_META_CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_BYTE_ORDER_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SUPERSETS = {
+    **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
+    **dict(zip(("iso8859-9", "shift_jis", "euc_kr"), ("cp1254", "cp932", "cp949"), strict=True)),
+}
+"""The encodings that browsers use in place of the ones that pages name, as the Encoding Standard says."""
+
+_AUTHOR_NAMES = frozenset({"author", "dc.creator", "article:author"})
+_DATE_NAMES = frozenset({"article:published_time", "date", "dc.date", "dcterms.created"})
+
+
+def read_html(data: bytes) -> Document:
+    """Read the text of a page: its main part where it marks one, else all but navigation. Nothing in it is
+    executed or loaded."""
+    page = decode_page(data)
+    for region in ("main", "article", ""):
+        if not region or re.search(rf"<{region}[\s>]|role\s*=\s*[\"']?{region}\b", page, re.IGNORECASE):
+            reader = _PageReader(region)
+            reader.feed(page)
+            reader.close()
+            text = reader.markdown()
+            if text:
+                break
+    meta = reader.meta
+    author = next((value for name, value in meta.items() if name in _AUTHOR_NAMES and "://" not in value), "")
+    return Document(
+        (Part(text),),
+        title=reader.title or meta.get("og:title", ""),
+        authors=(author,) if author else (),
+        created=next(filter(None, (iso_date(meta[name]) for name in meta if name in _DATE_NAMES)), ""),
+        keywords=keywords_in(meta.get("keywords", "")),
+    )
+
+
+def decode_page(data: bytes) -> str:
+    """Decode by the byte order mark, else by what the page says, else as UTF-8 or Windows-1252."""
+    if data.startswith(_BYTE_ORDER_MARKS):
+        return decode_text(data)
+    named = _META_CHARSET.search(data[:4096])
+    try:
+        name = codecs.lookup(named[1].decode() if named else "").name
+        return data.decode(_SUPERSETS.get(name, name), "replace")
+    except (LookupError, ValueError):  # none, or one that is unknown
+        return decode_text(data)
+
+
+class _PageReader(HTMLParser):
+    """Writes the blocks of a page, or of its elements of one region, as Markdown."""
+
+    def __init__(self, region: str = "") -> None:
+        super().__init__()
+        self.title = ""
+        self.meta: dict[str, str] = {}
+        self._region = region
+        self._regions = [] if region else [""]  # the name of the open element of the region, once for each
+        self._unread: list[str] = []  # the same for an open element without text
+        self._writer = MarkdownWriter()
+        self._text = Inline()
+        self._address = ""
+        self._block = ""  # the heading or list item that the text begins
+        self._lists: list[bool] = []  # of each open list, whether it is ordered
+        self._quotes = 0
+        self._code: list[str] | None = None
+        self._language = ""
+        self._table: list[list[Inline]] | None = None
+
+    def markdown(self) -> str:
+        self._end_table()
+        self._end_block()
+        self._end_code()
+        return self._writer.text()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if self._unread:
+            self._unread += [tag] * (tag == self._unread[0])
+        elif tag in _NO_TEXT or values.get("role") == "navigation":
+            self._unread += [tag] * (tag not in _VOID)
+        elif tag == "meta":
+            name = values.get("name") or values.get("property") or ""
+            self.meta.setdefault(name.lower(), values.get("content", ""))
+        elif self._regions:
+            self._regions += [tag] * (tag == self._regions[0])
+            self._start(tag, values)
+        elif self._region in (tag, values.get("role")):
+            self._regions.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._unread:
+            if tag == self._unread[0]:
+                self._unread.pop()
+        elif self._regions:
+            self._end(tag)
+            if tag == self._regions[0]:
+                self._regions.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._unread == ["title"]:
+            self.title += data
+        elif self._unread or not self._regions:
+            return
+        elif self._code is not None:
+            self._code.append(data)
+        else:
+            self._text.add(_BLANKS.sub(" ", data), self._address)
+
+    def _start(self, tag: str, values: dict[str, str]) -> None:
+        if tag in ("pre", "table") or _HEADING.fullmatch(tag):
+            self._end_table()  # that of a page's layout, if there is one
+        if tag in _BLOCKS:
+            self._end_block()
+            self._start_block(tag, values)
+        elif tag == "br":
+            if self._code is None:
+                self._text.add("\n")
+            else:
+                self._code.append("\n")
+        elif tag == "img":
+            self._text.add(f" {values.get('alt', '')} ")
+        elif tag == "a":
+            self._address = values.get("href", "")
+        if tag in ("pre", "code"):
+            language = _LANGUAGE.search(values.get("class", ""))
+            self._language = language[1] if language else self._language
+
+    def _start_block(self, tag: str, values: dict[str, str]) -> None:
+        if tag == "pre":
+            self._code = []
+        elif tag == "blockquote":
+            self._quotes += 1
+        elif self._table is not None:
+            self._start_in_table(self._table, tag, values.get("colspan", ""))
+        elif tag == "table":
+            self._table = []
+        elif tag in _LISTS:
+            self._lists.append(tag == "ol")
+        elif tag == "li" or _HEADING.fullmatch(tag):
+            self._block = tag
+
+    def _start_in_table(self, table: list[list[Inline]], tag: str, span: str) -> None:
+        if tag == "tr" or (tag in ("td", "th") and not table):
+            table.append([])
+        if tag in ("td", "th"):
+            self._text = Inline()
+            columns = min(int(span), 64) if span.isascii() and span.isdigit() else 1
+            table[-1] += [self._text, *(Inline() for _ in range(columns - 1))]
+
+    def _end(self, tag: str) -> None:
+        if tag == "a":
+            self._address = ""
+        elif tag == "pre":
+            self._end_code()
+        elif tag in _BLOCKS:
+            self._end_block()
+        if tag == "table":
+            self._end_table()
+        elif tag == "blockquote":
+            self._quotes = max(0, self._quotes - 1)
+        elif tag in _LISTS and self._table is None:
+            del self._lists[-1:]
+        elif tag == self._block:
+            self._block = ""
+
+    def _end_block(self) -> None:
+        if self._table:  # blocks in a cell are one text
+            self._text.add(" ")
+            return
+        text, self._text = self._text, Inline()
+        if text.is_empty():
+            return
+        heading = _HEADING.fullmatch(self._block)
+        if heading:
+            self._writer.heading(int(heading[1]), text)
+        elif self._block == "li":
+            depth = max(0, len(self._lists) - 1)
+            self._writer.item(depth, text, is_ordered=bool(self._lists) and self._lists[-1])
+            self._block = ""
+        elif self._quotes:
+            self._writer.quote(text)
+        else:
+            self._writer.paragraph(text)
+
+    def _end_table(self) -> None:
+        if self._table:
+            self._text = Inline()
+            self._writer.table(self._table)
+        self._table = None
+
+    def _end_code(self) -> None:
+        if self._code is not None:
+            self._writer.code("".join(self._code), self._language)
+        self._code, self._language = None, ""
+
+
+@errors_as_damage()
+def read_epub(data: bytes) -> Document:
+    """Read the chapters of a book in their order."""
+    package = Package(data)
+    rootfile = package.tree("META-INF/container.xml").find("rootfiles/rootfile")
+    if rootfile is None:
+        raise NoteError("damaged: it is not an EPUB book")
+    name = rootfile.get("full-path", "")
+    book = package.tree(name)
+    members = {
+        item.get("id", ""): resolve(name.rpartition("/")[0], item.get("href", ""))
+        for item in book.iterfind("manifest/item")
+    }
+    chapters = [members.get(item.get("idref", ""), "") for item in book.iterfind("spine/itemref")]
+    encryption = package.tree("META-INF/encryption.xml")
+    locked = {resolve("", reference.get("URI", "")) for reference in encryption.iter("CipherReference")}
+    if locked.intersection(chapters):
+        raise NoteError("locked by the seller's copy protection")
+    texts = [read_html(page).parts[0] for page in map(package.read, chapters) if page]
+    metadata = book.find("metadata")
+    values = {key: _values(metadata, key) for key in ("title", "creator", "date", "subject")}
+    return Document(
+        tuple(part for part in texts if part.text),
+        title=next(iter(values["title"]), ""),
+        authors=values["creator"],
+        created=next(filter(None, map(iso_date, values["date"])), ""),
+        keywords=values["subject"],
+    )
+
+
+def _values(metadata: Element | None, key: str) -> tuple[str, ...]:
+    found = () if metadata is None else metadata.iterfind(key)
+    return tuple(element.text.strip() for element in found if element.text and element.text.strip())

@@ -1,1 +1,0 @@
-"""A note from its bytes to what a commit writes: read, parsed, split, embedded."""

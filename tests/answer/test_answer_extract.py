@@ -1,0 +1,100 @@
+"""Which sentences are quoted, and which go to a model: by what they hold and by what there is room for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hit_maker import make_hit
+
+from vault_indexer.answer.extract import Question, choose_quotes
+from vault_indexer.answer.prompt import within_budget
+from vault_indexer.answer.question import AskedKind
+from vault_indexer.answer.sentences import NoteText, Sentence
+from vault_indexer.model import NoteRow
+from vault_indexer.search import QuestionWord
+from vault_indexer.text.tokens import analyze
+
+TEXT = "The stairs have steps. Gulls nest on the roof. The stairs are steep."
+HIT = make_hit("n.md", title="Tower", chunk_id="n_chunk_0", end_pos=len(TEXT), content=TEXT)
+
+
+def sentences(hit: int = 0) -> list[Sentence]:
+    """The three sentences, read for the hit of this number."""
+    note = NoteText(NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0), TEXT, "")
+    found, start = [], 0
+    for text in ("The stairs have steps.", "Gulls nest on the roof.", "The stairs are steep."):
+        found.append(Sentence(note, start, start + len(text), text, hit))
+        start += len(text) + 1
+    return found
+
+
+def word(text: str) -> QuestionWord:
+    return QuestionWord(text, 1.0, frozenset({text}), True)
+
+
+def asked(words: list[QuestionWord]) -> Question:
+    return Question(AskedKind("", "en", " ".join(one.word for one in words)), words)
+
+
+def test_a_sentence_without_a_word_of_the_question_is_no_quote_even_where_none_has_one() -> None:
+    quotes = choose_quotes(sentences(), [HIT], asked([word("gulls"), word("roof")]), 3)
+    assert [one.readable for one in quotes] == ["Gulls nest on the roof."]
+    assert choose_quotes(sentences(), [HIT], asked([word("zeppelin")]), 3) == []
+    assert choose_quotes(sentences(), [HIT], asked([]), 3) == []  # a question of words that say nothing
+    assert choose_quotes(sentences(), [HIT], asked([word("gulls"), word("zeppelin")]), 3) == []  # one of two
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "headings", "is_quoted"),
+    [
+        # who: a single name answers only with what was done, an unrelated verb of the same stem does not
+        ("Who painted the gate?", "The gate was painted by Hanna.", (), True),
+        ("Who painted the gate?", "The gate near Varano creaks.", (), False),
+        ("Who founded Gullhaven?", "Gullhaven was founded by Hanna.", (), True),
+        ("Who founded Gullhaven?", "Hanna can be found in Gullhaven.", (), False),
+        ("Who founded Gullhaven?", "Members can be found in Gullhaven.", (), False),
+        # why: a reason for less than the question states is none, unless the heading asks
+        ("Why is the rusty gate painted green?", "The gate is painted, so that it lasts.", (), False),
+        ("Why is the gate painted green?", "The gate is painted green, so that it lasts.", (), True),
+        ("Why is the rusty gate painted?", "The gate is painted, so that it lasts.", ("Why paint",), True),
+        # names: parts, number words, another ending
+        ("What happened to Gullhaven in 1620-21?", "In 1620–21 Gullhaven burned.", (), True),
+        ("What evolved from the 3 layers?", "From the three layers something evolved.", (), True),
+        ("Which pale colour have Ctenophora?", "The colour of ctenophores is pale.", (), True),
+    ],
+)
+def test_a_quote_says_it_of_what_is_asked(
+    question: str, text: str, headings: tuple[str, ...], is_quoted: bool
+) -> None:
+    row = NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0)
+    sentence = Sentence(NoteText(row, text, ""), 0, len(text), text, 0, headings=headings)
+    kind = AskedKind.read(question)
+    idle = {"who", "why", "what", "which", "is", "the", "to", "in", "from", "have"}
+    words = [
+        QuestionWord(one, 1.0, frozenset(analyze(one, "en")) | {one.lower().removesuffix("ed")}, True)
+        for one in question.rstrip("?").split()
+        if one.lower() not in idle
+    ]
+    assert bool(choose_quotes([sentence], [HIT], Question(kind, words), 3)) is is_quoted
+
+
+def test_in_a_list_only_the_items_that_say_the_asked_kind_of_thing_count() -> None:
+    text = "Limits:\nThe pump runs at night.\nThe pool takes 20 guests."
+    row = NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0)
+    block = Sentence(NoteText(row, text, ""), 0, len(text), text, 0, is_composed=True)
+    for question, covered in (("How many guests fit the pool?", 2.0), ("How many guests fit the pump?", 1.0)):
+        words = [word(one) for one in question.rstrip("?").split()[2:] if one not in ("the", "fit")]
+        evidence = Question(AskedKind.read(question), words).evidence(block, frozenset())
+        assert evidence.covered == covered
+
+
+def test_the_place_of_a_hit_counts_once_against_the_budget_and_each_sentence_by_itself() -> None:
+    """A long path takes its room with the first sentence of its hit, and not again with the others."""
+    hits = [replace(HIT, path="a/" * 200 + "n.md"), replace(HIT, path="b/" * 200 + "n.md")]
+    offered = [*sentences(0), *sentences(1)]
+    kept = within_budget(hits, offered, most_tokens=175)
+    assert [(hit.path[0], len(own)) for hit, own in kept] == [("a", 3)]
+    kept = within_budget(hits, offered, most_tokens=400)
+    assert [(hit.path[0], len(own)) for hit, own in kept] == [("a", 3), ("b", 3)]
+    assert [len(own) for _, own in within_budget(hits, offered, most_tokens=1)] == [1]

@@ -1,0 +1,225 @@
+"""Bases of a vault: which rows a view has, through the service, the command and HTTP."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from cli_sandbox import Sandbox
+from command_here import CommandHere
+from indexed_vault import indexed_vault, write_notes
+
+from vault_indexer.bases.rows import SUMMARIES
+from vault_indexer.documents.extract import extract
+from vault_indexer.errors import NoteError, UnknownNoteError, UsageError
+from vault_indexer.model import BaseView, SearchRequest
+from vault_indexer.service import VaultService
+
+NOW = datetime(2026, 3, 14, 12, 0)
+
+
+def book(number: int, **properties: object) -> str:
+    lines = "".join(f"{name}: {value}\n" for name, value in properties.items())
+    return f"---\ntags: [book]\n{lines}---\nText of book {number}.\n"
+
+
+BASE = """\
+filters:
+  and: ['file.hasTag("book")', 'file.ext == "md"']
+formulas:
+  cost: if(price, price.toFixed(2) + " coins")
+  left: (due - today()) / 86400000
+properties:
+  formula.cost: {displayName: Costs}
+  note.state: {displayName: State}
+summaries:
+  longest: values.map(value.length).sort().reverse()[0]
+views:
+  - type: table
+    name: Shelf
+    order: [file.name, note.state, author, formula.cost, formula.left]
+    sort: [{property: state, direction: ASC}, {property: price, direction: DESC}]
+    summaries: {note.state: longest, formula.left: Average}
+  - type: cards
+    name: Reading list
+    filters:
+      or:
+        - state == "reading"
+        - not: [price > 1, author]
+    order: [file.name, price]
+    groupBy: {property: state, direction: DESC}
+    limit: 3
+"""
+NOTES = {
+    "Shelf/Dune.md": book(1, price=12.5, state="reading", author='"[[Herbert]]"', due="2026-03-20"),
+    "Shelf/Emma.md": book(2, price=3, state="done", due="2026-03-16"),
+    "Shelf/Ulysses.md": book(3, price="much", state="reading"),
+    "Shelf/Faust.md": book(4, state="waiting"),
+    "Herbert.md": "Wrote [[Dune]].\n",
+    "Other.md": "price: 3\n",
+    "Books.base": BASE,
+    "Around.base": "filters: file.hasLink(this) || this.file.folder == file.folder\n",
+    "Broken.base": "views:\n  - name: [\n",
+    "Plain.base": "",
+    "Wrong.base": "formulas: {x: shout(1)}\nviews:\n- {name: A}\n- {name: B, filters: price.lower()}\n",
+    "Late.base": "views:\n- {name: L, filters: note.price.lower() == 'a'}\n",
+}
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, Path]]:
+    folder = tmp_path_factory.mktemp("bases")
+    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (service, _):
+        yield service, folder
+
+
+def rows(found: BaseView) -> list[tuple[object, ...]]:
+    return [row.cells for row in found.rows]
+
+
+def test_a_view_has_its_columns_rows_and_summaries(vault: tuple[VaultService, Path]) -> None:
+    found = vault[0].base("books", now=NOW)
+    assert (found.path, found.view, found.type, found.count) == ("Books.base", "Shelf", "table", 4)
+    assert found.views == ("Shelf", "Reading list")
+    assert [column.name for column in found.columns] == ["name", "State", "author", "Costs", "left"]
+    assert [(column.summary, column.summary_value) for column in found.columns if column.summary] == [
+        ("longest", 7),
+        ("Average", 4),
+    ]
+    *_, wrong = [cell for row in rows(found) for cell in row if isinstance(cell, dict) and "error" in cell]
+    assert "formulas.cost: toFixed() of a string is not supported" in str(wrong)
+    assert rows(found) == [
+        ({"text": "Emma", "path": "Shelf/Emma.md"}, "done", None, "3.00 coins", 2),
+        ({"text": "Ulysses", "path": "Shelf/Ulysses.md"}, "reading", None, wrong, None),
+        (
+            {"text": "Dune", "path": "Shelf/Dune.md"},
+            *("reading", {"text": "Herbert", "path": "Herbert.md"}, "12.50 coins", 6),
+        ),
+        ({"text": "Faust", "path": "Shelf/Faust.md"}, "waiting", None, None, None),
+    ]
+
+
+def test_another_view_filters_groups_and_limits(vault: tuple[VaultService, Path]) -> None:
+    found = vault[0].base("Books.base", "reading LIST", limit=2, now=NOW)
+    assert (found.group_by, found.count) == ("State", 3)
+    assert [(row.path, row.group) for row in found.rows] == [
+        ("Shelf/Faust.md", "waiting"),
+        ("Shelf/Dune.md", "reading"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("within", "paths"),
+    [("", ["Around.base", "Books.base"]), ("Dune", ["Herbert.md", "Shelf/Dune.md"])],
+)
+def test_this_is_the_base_or_the_note_that_embeds_it(
+    vault: tuple[VaultService, Path], within: str, paths: list[str]
+) -> None:
+    found = [row.path for row in vault[0].base("Around", shown_in=within).rows]
+    assert set(paths) <= set(found)
+    assert ("Other.md" in found) == (not within)
+
+
+def test_a_base_without_views_shows_every_file(vault: tuple[VaultService, Path]) -> None:
+    found = vault[0].base("Plain")
+    assert (found.view, found.count) == ("Table", len(NOTES) - 1)  # without the broken one
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "message"),
+    [
+        ("Boks", "", r"no such note in the index: 'Boks.base'; did you mean Books.base\?"),
+        ("Books", "None", "Books.base has no view 'None'; it has Shelf, Reading list"),
+        ("Broken", "", r"Broken.base: damaged: not valid YAML: .* \(line \d\)"),
+        ("Wrong", "A", r"Wrong.base: formulas.x: shout\(\) is not supported \(in 'shout\(1\)'\)"),
+        ("Late", "", r"Late.base: views\[0\].filters: lower\(\) of a number .* for Shelf/Dune.md"),
+    ],
+)
+def test_an_error_names_base_key_and_file(
+    vault: tuple[VaultService, Path], name: str, view: str, message: str
+) -> None:
+    with pytest.raises((UsageError, UnknownNoteError), match=message):
+        vault[0].base(name, view)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("filters: {all: [x]}", "filters: must be a text or have the keys and, or, not"),
+        ("filters: [1]", "filters: must be a text"),
+        ("views: {a: 1}", "views: must be a list"),
+        ("views: [a]", r"views\[0\]: must be keys with values"),
+        ("views: [{limit: ten}]", r"views\[0\].limit: must be a whole number, not 'ten'"),
+        ("views: [{sort: [{property: a, direction: UP}]}]", r"views\[0\].sort: .* direction ASC or DESC"),
+        ("views: [{groupBy: {direction: ASC}}]", r"views\[0\].groupBy: must have a property"),
+        ("views: [{order: [formula.x]}]", "formula.x is not a formula of this base"),
+        ("views: [{order: [file.x]}]", "file.x is not supported"),
+        (
+            "views: [{order: [a], summaries: {a: Total}}]",
+            "summary 'Total' is not supported; there are",
+        ),
+    ],
+)
+def test_an_error_of_the_file_names_its_key(tmp_path: Path, text: str, message: str) -> None:
+    with indexed_vault(write_notes(tmp_path / "vault", {"A.base": text}), tmp_path / "index") as (service, _):
+        try:
+            found = service.base("A")
+        except UsageError as error:
+            told = str(error)
+        else:
+            told = str(rows(found))
+    assert re.search(message, told)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(
+            ("Average", 2.5),
+            ("Min", 1),
+            ("Max", 4),
+            ("Sum", 5),
+            ("Range", 3),
+            ("Median", 2.5),
+            ("Stddev", 1.5),
+        ),
+        *(("Earliest", datetime(2026, 1, 1)), ("Latest", datetime(2026, 1, 3)), ("Checked", 2)),
+        *(("Unchecked", 1), ("Empty", 1), ("Filled", 8), ("Unique", 8)),
+    ],
+)
+def test_each_summary_reads_the_values_of_its_type(name: str, value: object) -> None:
+    values = [1, 4, datetime(2026, 1, 1), datetime(2026, 1, 3), True, True, False, None, "x"]
+    kinds = {"number": int, "date": datetime}
+    wanted, function = SUMMARIES[name]
+    chosen = [one for one in values if wanted == "any" or type(one) is kinds[wanted]]
+    assert function(chosen) == value
+
+
+def test_a_base_is_found_by_its_views_and_filters(vault: tuple[VaultService, Path]) -> None:
+    hits = vault[0].search(SearchRequest('kind:base "reading list"')).results
+    assert [(hit.path, hit.kind) for hit in hits] == [("Books.base", "base")]
+    assert "## Reading list" in extract("Books.base", BASE.encode())
+    with pytest.raises(NoteError, match="damaged: not valid YAML"):
+        extract("A.base", b"a: [")
+
+
+def test_the_command_prints_rows_for_people_and_as_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = CommandHere(Sandbox(tmp_path), capsys, monkeypatch)
+    write_notes(here.sandbox.vault, NOTES)
+    ran = here.indexer("base", "Books", "--view", "Reading list")
+    assert ran.code == 0
+    assert [line.split() for line in ran.out.splitlines()] == [
+        ["name", "price"],
+        *(["State:", "waiting"], ["Faust"], ["State:", "reading"], ["Dune", "12.5"], ["Ulysses", "much"]),
+    ]
+    assert "Reading list: 3 files\nOther views: Shelf\n" in ran.err
+    lines = here.indexer("base", "Books", "-n", "3").out.splitlines()
+    assert lines[2].split("  ")[-1].startswith("error: ") or "error: " in lines[2]
+    assert lines[-1] == "left, Average: " + lines[-1].rpartition(" ")[2]
+    assert here.indexer("base", "Books", "--json").data["count"] == 4
+    wrong = here.indexer("base", "Wrong")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err.endswith("Wrong.base: formulas.x: shout() is not supported (in 'shout(1)')\n")

@@ -1,0 +1,652 @@
+"""What each strategy other than the default does that the others do not."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from chunk_laws import Letters, build, note_of
+from code_sources import NAMED, NO_CODE, PYTHON, SOURCES
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from vault_indexer.chunk import chunker_for
+from vault_indexer.chunk.cutting import discourse_markers
+from vault_indexer.chunk.cutting.grammars import CodeReader, no_parser_reason
+from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for, tokenizer_from
+from vault_indexer.chunk.strategies.paragraphs import detect, load_markers
+from vault_indexer.config.tables.chunking import ChunkingSettings
+from vault_indexer.errors import ProviderError, UsageError
+from vault_indexer.model import Chunk
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
+
+PROSE = "One sentence of the text stands here. "
+
+
+def cut(strategy: str, text: str, **options: object) -> list[Chunk]:
+    return build(strategy, **options).chunk(note_of(text, "N.md"))
+
+
+def bodies(chunks: list[Chunk]) -> list[str]:
+    return [chunk.body.strip() for chunk in chunks]
+
+
+def test_none_keeps_the_note_whole_without_its_frontmatter() -> None:
+    assert bodies(cut("none", "---\na: 1\n---\n# A\n\ntext\n\n# B\n\nmore\n")) == [
+        "# A\n\ntext\n\n# B\n\nmore"
+    ]
+
+
+# --- markdown
+
+
+def test_markdown_splits_at_headings_of_the_levels_asked_for() -> None:
+    text = "# A\n\none two\n\n## B\n\nthree four\n\n# C\n\nfive six\n"
+    chunks = cut("markdown", text, header_levels=[1], min_chunk_size=0)
+    assert [chunk.header_path for chunk in chunks] == ["A", "C"]
+
+
+def test_markdown_counts_in_the_unit_asked_for() -> None:
+    text = "word " * 100
+    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0)) == 2
+    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0, size_unit="characters")) >= 10
+    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0, size_unit="tokens")) == 2
+
+
+def test_markdown_shows_the_headings_above_as_asked() -> None:
+    text = "# A\n\n" + PROSE * 4 + "\n\n## B\n\n" + PROSE * 4
+    by_format = {
+        shown: cut("markdown", text, min_chunk_size=0, header_context_format=shown)[1]
+        for shown in ("full", "breadcrumb", "prefix")
+    }
+    assert by_format["full"].context == "# A"
+    assert by_format["breadcrumb"].context == "A"
+    assert by_format["prefix"].context == ""
+    told = {shown: chunk.extra.get("header_context") for shown, chunk in by_format.items()}
+    assert told == {**dict.fromkeys(by_format), "prefix": "A"}
+    assert not cut("markdown", text, min_chunk_size=0, include_header_context=False)[1].context
+
+
+@pytest.mark.parametrize("size", range(26, 40))
+def test_markdown_keeps_room_for_the_headings_that_a_chunk_repeats(size: int) -> None:
+    text = "# One two six ten red sky\n\n" + "We see it now. " * 40
+    options = {"max_chunk_size": size, "min_chunk_size": 0, "size_unit": "tokens"}
+    chunks = cut("markdown", text, header_context_format="breadcrumb", **options)
+    assert {chunk.context for chunk in chunks[1:]} == {"One two six ten red sky"}
+    assert all(chunk.body.startswith(("# One", "We see")) for chunk in chunks)
+    assert all(chunk.body.rstrip().endswith("now.") for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    ("option", "block"),
+    [
+        ("respect_code_blocks", "```\n" + "a line of code\n" * 6 + "```"),
+        ("respect_lists", "- an item of it\n" * 6),
+        ("respect_tables", "| one | two |\n| --- | --- |\n" + "| three | four |\n" * 6),
+        ("respect_blockquotes", "> a quoted line of text\n" * 6),
+    ],
+)
+def test_markdown_keeps_blocks_whole_or_not(option: str, block: str) -> None:
+    text = f"{PROSE * 3}\n\n{block}\n\n{PROSE * 3}"
+    whole = cut("markdown", text, max_chunk_size=40, min_chunk_size=0, **{option: True})
+    loose = cut("markdown", text, max_chunk_size=40, min_chunk_size=0, **{option: False})
+    assert any(block.strip() in chunk.body for chunk in whole)
+    assert not any(block.strip() in chunk.body for chunk in loose)
+
+
+# --- paragraph
+
+
+# --- word, token, recursive
+
+
+def test_word_windows_slide_by_size_less_overlap() -> None:
+    chunks = cut("word", " ".join(f"w{n}" for n in range(100)), chunk_size=30, chunk_overlap=10)
+    assert [len(chunk.body.split()) for chunk in chunks] == [30, 20, 20, 20, 10]
+    assert [len(chunk.overlap.split()) for chunk in chunks] == [0, 10, 10, 10, 10]
+    assert chunks[1].overlap + chunks[1].body == " ".join(f"w{n}" for n in range(20, 50))
+
+
+def test_word_counts_what_the_pattern_says() -> None:
+    chunks = cut("word", "a-b-c-d", chunk_size=2, chunk_overlap=0, word_pattern=r"\w")
+    assert bodies(chunks) == ["a-b-", "c-d"]
+
+
+def test_token_ends_at_sentences_where_it_can() -> None:
+    chunks = cut("token", PROSE * 40, max_tokens=47, overlap_tokens=0)
+    assert all(chunk.body.startswith("One") and chunk.body.endswith(".") for chunk in chunks)
+    anywhere = cut("token", PROSE * 40, max_tokens=47, overlap_tokens=0, preserve_sentences=False)
+    assert not all(chunk.body.endswith(".") for chunk in anywhere)
+    assert len(anywhere) < len(chunks)
+
+
+def test_token_truncates_and_says_what_it_dropped() -> None:
+    (chunk,) = cut("token", PROSE * 40, max_tokens=50, overflow="truncate")
+    assert chunk.extra["dropped_start"] >= chunk.end_pos  # type: ignore[operator]  # JSON value, here an int
+    assert chunk.extra["dropped_end"] == len(PROSE * 40)
+    assert (chunk.extra["dropped_tokens"] or 0) > 50  # type: ignore[operator]  # JSON value, here an int
+    assert "dropped_start" not in cut("token", PROSE, overflow="truncate")[0].extra
+
+
+def test_recursive_takes_the_coarsest_separator_that_does() -> None:
+    text = "\n\n".join([PROSE * 2] * 10)
+    assert all(
+        chunk.body.startswith("One") for chunk in cut("recursive", text, chunk_size=100, chunk_overlap=0)
+    )
+    assert len(cut("recursive", text, chunk_size=5000, chunk_overlap=0)) == 1
+
+
+def test_recursive_cuts_between_words_where_no_separator_is_left() -> None:
+    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "]}
+    text = "; ".join([f"{'x' * 30} {'y' * 30}", "z" * 30])
+    found = [chunk.body.strip() for chunk in cut("recursive", text, **options)]
+    assert found == ["x" * 30, "y" * 30 + ";", "z" * 30]
+
+
+# --- boundary
+
+
+def test_boundary_splits_on_what_is_asked_for() -> None:
+    text = "# A\n\nFirst one. Second one.\n\nThird one.\n\n# B\n\nFourth one.\n"
+    loose = {"merge_small_chunks": False, "max_chunk_size": 500}
+    assert bodies(cut("boundary", text, split_on="section", **loose)) == [
+        "# A\n\nFirst one. Second one.\n\nThird one.",
+        "# B\n\nFourth one.",
+    ]
+    assert bodies(cut("boundary", text, split_on="paragraph", **loose)) == [
+        "# A\n\nFirst one. Second one.",
+        "Third one.",
+        "# B\n\nFourth one.",
+    ]
+    assert bodies(cut("boundary", text, split_on="sentence", **loose)) == [
+        "# A\n\nFirst one.",
+        "Second one.",
+        "Third one.",
+        "# B\n\nFourth one.",
+    ]
+
+
+# --- discourse
+
+
+def test_markers_are_data_of_five_languages() -> None:
+    assert set(load_markers()) >= {"en", "es", "pt", "de", "fr"}
+    assert {file.stem for file in Path(discourse_markers.__path__[0]).glob("*.toml")} == set(load_markers())
+
+
+def test_the_language_is_declared_or_detected() -> None:
+    markers = load_markers()
+    texts = {
+        "en": "The house is on the hill and the garden is in front of it with all that you can see.",
+        "es": "La casa está en la colina y el jardín que se ve desde allí es de los más bonitos.",
+        "pt": "A casa fica na colina e o jardim que se vê dali não é dos mais bonitos, mas é nosso.",
+        "de": "Das Haus steht auf dem Hügel und der Garten ist nicht so groß, aber die Rosen sind es.",
+        "fr": "La maison est sur la colline et le jardin qui est devant n'est pas grand, mais il est beau.",
+        "": "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor",
+    }
+    assert {language: detect(text, markers) for language, text in texts.items()} == {
+        name: name for name in texts
+    }
+
+
+def test_an_unknown_language_falls_back_to_paragraphs_and_says_so() -> None:
+    (chunk,) = cut("discourse", "lorem ipsum dolor sit amet")
+    assert chunk.extra["fallback"] == "paragraph"
+    assert chunk.extra["reason"] == "language not recognized"
+    (chunk,) = cut("discourse", "some text", language="fi")
+    assert chunk.extra["reason"] == "no discourse markers for language fi"
+
+
+# --- semantic
+
+NUMBERS = "1234 5678 9012 3456 7890 1234 5678 9012 3456 7890 1234 5678 9012 3456 7890. "
+LETTERS = "Abab abba baab baba abab abab abba baab baba abab abab abba baab baba abab. "
+
+
+@pytest.mark.parametrize(
+    ("numbers", "letters", "options", "found"),
+    [
+        (5, 4, {"threshold": 95.0}, [5, 4]),
+        (5, 4, {"threshold": 0.0}, [5, 4]),
+        (5, 4, {"threshold": 100.0}, [9]),
+        (5, 4, {"min_chunk_size": 4 * len(LETTERS)}, [5, 4]),
+        (5, 4, {"min_chunk_size": 4 * len(LETTERS) + 1}, [9]),
+        (4, 5, {"min_chunk_size": 4 * len(NUMBERS)}, [4, 5]),
+        (4, 5, {"min_chunk_size": 4 * len(NUMBERS) + 1}, [9]),
+    ],
+)
+def test_semantic_breakpoint_cuts_where_neighbours_differ_most(
+    numbers: int, letters: int, options: dict[str, object], found: list[int]
+) -> None:
+    chunks = cut(
+        "semantic",
+        NUMBERS * numbers + LETTERS * letters,
+        **{"mode": "breakpoint", "threshold": 95.0, "max_chunk_size": 1000, "buffer_sentences": 0, **options},
+    )
+    assert [chunk.body.count(".") for chunk in chunks] == found
+
+
+class Heard(Letters):
+    """An embedder that knows what it was given."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "segments"),
+    [
+        ("Abc.\n\nDefg hijk.", ["Abc.\n\nDefg hijk."]),
+        ("Abcd.\n\nDefg hijk.", ["Abcd.", "Defg hijk."]),
+        ("Abcd. Defg hijk. Lmno pqrstuvw.", ["Abcd. Defg hijk.", "Lmno pqrstuvw."]),
+        ("Abcd. Defg hijk. Lmno pqrstuv.", ["Abcd. Defg hijk. Lmno pqrstuv."]),
+        (f"Abc.\n\n{'d' * 24}.", ["Abc.", f"{'d' * 24}."]),
+        (f"Abc.\n\n{'d' * 23}.", [f"Abc.\n\n{'d' * 23}."]),
+        ("Abcdefghijkl mnopqrs tuvwx. Abcd. Defg.", ["Abcdefghijkl mnopqrs tuvwx.", "Abcd. Defg."]),
+    ],
+)
+def test_semantic_clusters_embed_sentences_of_a_paragraph_together(text: str, segments: list[str]) -> None:
+    """Up to the size, and over a paragraph's end only what is shorter than a quarter of it."""
+    embedder = Heard()
+    options = {"mode": "cluster", "segment_chars": 30, "max_chunk_size": 200, "min_chunk_size": 0}
+    settings = ChunkingSettings.model_validate({"strategy": "semantic", **options})
+    chunker_for(settings, embedder=embedder).chunk(note_of(text))
+    assert embedder.texts == segments
+
+
+def test_semantic_clusters_join_paragraphs_that_speak_of_one_thing() -> None:
+    text = "\n\n".join([NUMBERS, NUMBERS, LETTERS, LETTERS, NUMBERS])
+    chunks = cut("semantic", text, max_chunk_size=350)
+    assert [body[0] for body in bodies(chunks)] == ["1", "A", "1"]
+
+
+# --- hierarchical, parent_child
+
+
+def test_children_know_their_parent_and_cover_it() -> None:
+    text = "# A\n\n" + PROSE * 40 + "\n\n# B\n\n" + PROSE * 40
+    chunks = cut("hierarchical", text, parent_size=100, child_size=30)
+    parents = {chunk.chunk_id: chunk for chunk in chunks if chunk.extra["level"] == 0}
+    assert len(parents) > 2 and not any(parent.embed for parent in parents.values())
+    for parent_id, parent in parents.items():
+        children = [chunk for chunk in chunks if chunk.extra.get("parent_id") == parent_id]
+        assert [child.extra["child_index"] for child in children] == list(range(len(children)))
+        assert {child.extra["child_count"] for child in children} == {parent.extra["child_count"]}
+        assert (children[0].start_pos, children[-1].end_pos) == (parent.start_pos, parent.end_pos)
+        assert all(child.embed for child in children)
+    both = cut("hierarchical", text, parent_size=100, child_size=30, embed_both=True)
+    assert all(chunk.embed for chunk in both)
+
+
+@pytest.mark.parametrize(
+    ("words", "joined"), [(9, ["AB", "CD", "EF"]), (17, ["AB", "CD", "EF"]), (18, [*"ABCDEF"])]
+)
+def test_sections_are_joined_until_a_parent_is_half_full(words: int, joined: list[str]) -> None:
+    sections = [f"# {name}\n\n{'word ' * words}\n\n" for name in "ABCDEF"]
+    chunks = cut("hierarchical", "".join(sections), parent_size=40, child_size=11, size_unit="words")
+    parents = [chunk.body for chunk in chunks if chunk.extra["level"] == 0]
+    assert ["".join(re.findall(r"# (\w)", body)) for body in parents] == joined
+
+
+def test_parent_child_names_sections_paragraphs_and_sentences() -> None:
+    text = "# A\n\nOne. Two.\n\nThree.\n\n## B\n\nFour. Five.\n"
+    chunks = cut("parent_child", text)
+    assert bodies(chunks) == ["# A\n\nOne. Two.", "Three.", "## B\n\nFour. Five."]
+    assert [chunk.extra["section_title"] for chunk in chunks] == ["A", "A", "B"]
+    assert [chunk.extra["section_id"] for chunk in chunks] == ["N_section_0", "N_section_0", "N_section_1"]
+    assert [chunk.extra["paragraph_ids"] for chunk in chunks] == [[f"N_paragraph_{n}"] for n in range(3)]
+    ids = [i for chunk in chunks for i in chunk.extra["sentence_ids"]]  # type: ignore[union-attr]  # a list
+    assert ids == [f"N_sentence_{n}" for n in range(7)]  # headings are sentences too
+
+
+# --- code
+
+FINE = {"max_chunk_size": 50, "min_chunk_size": 0, "preserve_code_blocks": False}
+
+
+@pytest.mark.parametrize("language", SOURCES)
+def test_code_begins_chunks_at_functions_and_classes(language: str) -> None:
+    source, openings = SOURCES[language]
+    chunks = cut("code", f"Before.\n\n```{language}\n{source}```\n\nAfter.\n", **FINE)
+    for opening in openings:
+        assert any(chunk.body.startswith(opening) for chunk in chunks), opening
+    assert all(chunk.extra.get("fallback") is None for chunk in chunks)
+    assert {chunk.extra.get("language") for chunk in chunks} == {None, language}
+
+
+def test_code_knows_only_values_that_are_functions_as_such() -> None:
+    source = "let later;\nconst five = 5;\nconst two = () => 2;\nconst three = function () { return 3 };\n"
+    code = CodeReader().read("javascript", source, with_comments=False)
+    assert code is not None
+    assert [source[one.start : one.end].split()[1] for one in code.definitions] == ["two", "three"]
+    assert [one.name for one in code.definitions] == ["two", "three"]
+
+
+def test_chunks_of_code_say_what_they_begin_with() -> None:
+    chunks = cut("code", f"```python\n{PYTHON}```\n\nProse.\n", max_chunk_size=100, min_chunk_size=0)
+    said = [(chunk.extra.get("block_type"), chunk.extra.get("block_name")) for chunk in chunks]
+    assert said == [
+        ("module", None),
+        ("function", "hello"),
+        ("class", "Greeter"),
+        ("function", "Greeter.__init__"),
+        ("function", "Greeter.greet"),
+        (None, None),
+    ]
+    lines = PYTHON.split("\n")
+    greet = chunks[4]
+    assert lines[greet.start_line - 2].strip() == "def greet(self):"
+
+
+@pytest.mark.parametrize(("language", "source", "names"), NAMED, ids=[row[0] for row in NAMED])
+def test_definitions_have_the_names_of_their_language(language: str, source: str, names: str) -> None:
+    code = CodeReader().read(language, source, with_comments=False)
+    assert code is not None
+    assert [one.name for one in code.definitions] == names.split()
+
+
+@pytest.mark.parametrize(("language", "source", "_names"), NAMED, ids=[row[0] for row in NAMED])
+def test_the_language_of_a_fence_without_a_name_is_guessed(language: str, source: str, _names: str) -> None:
+    chunk = cut("code", f"```\n{source}```\n")[0]
+    assert chunk.extra["language"] == language
+    assert chunk.extra["language_guessed"] is True
+
+
+@pytest.mark.parametrize("text", NO_CODE)
+def test_text_that_is_no_code_for_sure_is_not_guessed(text: str) -> None:
+    (chunk,) = cut("code", f"```\n{text}\n```\n")
+    assert chunk.extra["language"] == ""
+    assert chunk.extra["reason"] == "no grammar for code of an unknown language"
+
+
+@pytest.mark.parametrize("text", ["```", "```\n```\n", "before\n\n```\n\n```\n\nafter"])
+def test_a_block_without_code_has_no_language(text: str) -> None:
+    assert all(not chunk.extra.get("language") for chunk in build("code").chunk(note_of(text)))
+
+
+def test_a_grammar_that_is_not_installed_is_named_with_the_command() -> None:
+    assert no_parser_reason("csharp") == (
+        'the grammar for csharp is not installed: pip install "vault-indexer[code]"'
+    )
+    assert no_parser_reason("cobol") == "no grammar for cobol"
+
+
+def test_code_of_a_source_file_is_known_by_its_ending() -> None:
+    chunks = build("code", max_chunk_size=200, min_chunk_size=0).chunk(note_of(PYTHON, "tools/hello.py"))
+    assert [chunk.body.split("\n")[0] for chunk in chunks][1:] == ["# Says hello.", "class Greeter:"]
+
+
+def test_of_several_classes_a_method_knows_its_own_alone() -> None:
+    methods = "    def first(self):\n        return 'AAAAAAAAAAAAA'\n\n    def second(self):\n        pass\n"
+    classes = [f"class {name}:\n{methods}" for name in "AB"]
+    functions = "def last(items):\n    def inner():\n        return [item + item for item in items]\n"
+    source = "\n\n".join([*classes, functions])
+    chunks = cut("code", f"```python\n{source}```\n", **FINE | {"max_chunk_size": 70})
+    contexts = {chunk.body.strip().partition("\n")[0]: chunk.context for chunk in chunks}
+    assert [contexts[name] for name in ("class A:", "class B:", "def last(items):")] == [""] * 3
+    found = [chunk.context for chunk in chunks if chunk.body.strip().startswith("def second")]
+    assert found == ["class A:", "class B:"]
+    options = FINE | {"max_chunk_size": 70, "include_class_context": False}
+    assert not any(chunk.context for chunk in cut("code", f"```python\n{source}```\n", **options))
+
+
+def test_code_options() -> None:
+    text = f"```python\n{PYTHON}```\n"
+    assert len(cut("code", text)) == 1
+    assert len(cut("code", text, preserve_code_blocks=False, min_chunk_size=0)) >= 3
+    no_functions = cut("code", text, split_on_functions=False, **FINE | {"max_chunk_size": 250})
+    assert not any(chunk.body.startswith("# Says") for chunk in no_functions)
+    no_classes = cut("code", text, split_on_classes=False, **FINE | {"max_chunk_size": 300})
+    assert any(chunk.body.startswith("# Says") for chunk in no_classes)
+    apart = cut("code", text, include_docstrings=False, **FINE | {"max_chunk_size": 250})
+    assert any(chunk.body.startswith("@decorated") for chunk in apart)
+    imports = cut("code", text, include_imports=True, **FINE | {"max_chunk_size": 250})
+    assert "import os\nfrom sys import path" in imports[-1].context
+
+
+def test_code_without_a_grammar_says_so() -> None:
+    (chunk,) = cut("code", "```cobol\nDISPLAY 'HELLO'.\n```\n")
+    assert chunk.extra == {"language": "cobol", "fallback": "blocks", "reason": "no grammar for cobol"}
+    named = cut("code", f"```\n{PYTHON}```\n", language="python")
+    assert named[0].extra == {"language": "python", "block_type": "function", "block_name": "hello"}
+
+
+def test_imports_above_a_chunk_of_code_take_a_thousand_characters_at_most() -> None:
+    imports = "".join(f"import module_{n:02}\n" for n in range(80))
+    source = f"{imports}\n\ndef f():\n    return {'1 + ' * 20}1\n"
+    options = {"include_imports": True, **FINE, "max_chunk_size": 100}
+    chunk = cut("code", f"```python\n{source}```\n", **options)[-1]
+    assert chunk.context == imports[:1000]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\ndef f():\n    pass\n```",
+        "~~~ python\ndef f():\n    pass\n~~~",
+        "```python\ndef f():\n    pass",
+        "    def f():\n        pass",
+    ],
+)
+def test_code_of_any_block_is_read_without_its_fences(block: str) -> None:
+    chunk = build("code", language="python").chunk(note_of(f"Text.\n\n{block}"))[-1]
+    assert (chunk.extra["language"], chunk.extra["block_type"], chunk.extra["block_name"]) == (
+        "python",
+        "function",
+        "f",
+    )
+
+
+def test_definitions_far_down_in_text_that_is_not_ascii_stand_where_they_begin() -> None:
+    functions = [f"def f{number}():\n    return 'ü漢👍'" for number in range(200)]
+    source = "# äöü 漢字 👍\n" * 9 + "\n\n".join(functions) + "\n"
+    code = CodeReader().read("python", source, with_comments=False)
+    assert code is not None
+    assert [source[one.start : one.end] for one in code.definitions] == functions
+
+
+def test_code_keeps_prose_in_its_sections() -> None:
+    text = f"# A\n\n{PROSE * 20}\n\n# B\n\n{PROSE * 20}\n"
+    assert [c.header_path for c in cut("code", text, max_chunk_size=1000)] == ["A", "B"]
+
+
+# --- the tokenizer
+
+
+def every_letter(text: str) -> list[tuple[int, int]]:
+    return [(n, n + 1) for n in range(len(text))]
+
+
+def test_a_function_of_the_user_may_be_the_tokenizer() -> None:
+    sys.modules.setdefault("chunk_strategies_under_test", sys.modules[__name__])
+    chunks = cut(
+        "token",
+        "a" * 100,
+        tokenizer="chunk_strategies_under_test:every_letter",
+        max_tokens=20,
+        overlap_tokens=0,
+    )
+    assert [len(chunk.body) for chunk in chunks] == [20] * 5
+
+
+KEY = "chunking.token.tokenizer"
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "told"),
+    [
+        ("nonsense", UsageError, "tokenizer.json, tiktoken:NAME or module:function"),
+        ("/no/such/tokenizer.json", ProviderError, "/no/such/tokenizer.json"),
+        ("no_such_module:function", ProviderError, "no_such_module"),
+        ("sys:no_such_function", ProviderError, "no_such_function"),
+        ("sys:path", ProviderError, "not a function"),
+    ],
+)
+def test_a_tokenizer_that_cannot_be_had(name: str, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        tokenizer_for(KEY, name)
+
+
+class WholeText:
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        return [(0, len(text))]
+
+
+def encoding_of_bytes() -> Any:
+    ranks = {bytes([number]): number for number in range(256)}
+    tiktoken = pytest.importorskip("tiktoken")
+    return tiktoken.Encoding("bytes", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={})
+
+
+def words_tokenizer() -> Tokenizer:
+    made = Tokenizer(WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    made.pre_tokenizer = Whitespace()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("make", "offsets"),
+    [
+        (lambda: len, [(place, place + 1) for place in range(9)]),
+        (lambda: lambda text: len(text.split()), [(0, 2), (2, 9)]),
+        (lambda: str.split, [(0, 2), (2, 9)]),
+        (lambda: lambda _: 0, []),
+        (words_tokenizer, [(0, 2), (3, 9)]),
+        (WholeText, [(0, 9)]),
+    ],
+    ids=["letters", "words", "a list", "nothing", "tokenizers", "ours"],
+)
+def test_a_tokenizer_that_a_program_passes(
+    make: Callable[[], object], offsets: list[tuple[int, int]]
+) -> None:
+    assert tokenizer_from(make()).offsets("an onions") == offsets
+
+
+def test_an_encoding_that_a_program_passes() -> None:
+    encoding, text = encoding_of_bytes(), "Crème 焦."
+    for given in (encoding, encoding.encode_ordinary):
+        assert len(tokenizer_from(given).offsets(text)) == len(text.encode())
+    assert tokenizer_from(encoding).offsets(text)[-2:] == [(6, 7), (7, 8)]
+
+
+def test_what_is_no_tokenizer_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^tokenizer = int: must have offsets\(text\), be an encoding"):
+        tokenizer_from(5)
+
+
+def test_the_children_of_parent_child_are_measured_by_the_named_tokenizer() -> None:
+    chunks = cut(
+        "parent_child",
+        "One two. Six ten. " * 6,
+        tokenizer="chunk_strategies_under_test:every_letter",
+        max_child_tokens=20,
+    )
+    assert all(len(chunk.body) <= 20 for chunk in chunks)
+    assert [chunk.extra["token_count"] for chunk in chunks] == [len(chunk.body) for chunk in chunks]
+
+
+def test_a_file_that_is_no_tokenizer(tmp_path: Path) -> None:
+    contents = ['{"a": 1}', "not json", "[]", '{"model": []}', '{"model": {"vocab": {}}}']
+    for number, content in enumerate(contents):
+        file = tmp_path / f"{number}.json"
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises(ProviderError, match=file.name):
+            tokenizer_for(KEY, str(file))
+
+
+def test_the_tokenizer_of_a_file_neither_cuts_nor_fills_up(tmp_path: Path) -> None:
+    made = Tokenizer(WordLevel({"[UNK]": 0, "salt": 1}, unk_token="[UNK]"))
+    made.pre_tokenizer = Whitespace()
+    made.enable_truncation(2)
+    made.enable_padding(length=9)
+    made.save(str(tmp_path / "own.json"))
+    found = tokenizer_for(KEY, str(tmp_path / "own.json"))
+    assert found.offsets("salt und salt") == [(0, 4), (5, 8), (9, 13)]
+
+
+def test_a_cache_that_lacks_an_encoding_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tiktoken")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    found = tokenizer_for(KEY, "tiktoken:cl100k_base")
+    assert found.offsets("salt, salt") == [(0, 4), (4, 5), (5, 10)]
+    assert os.environ["TIKTOKEN_CACHE_DIR"] == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"strategy": "semantic"}, r"chunking\.strategy = semantic: needs an embedding model"),
+        ({"strategy": "token"}, r"with a tokenizer: .*, or set chunking\.token\.tokenizer"),
+        ({"strategy": "parent_child"}, r"with a tokenizer: .*, or set chunking\.parent_child\.tokenizer"),
+        (
+            {"strategy": "parent_child", "parent_child": {"tokenizer": "tiktoken:no_such"}},
+            r"^chunking\.parent_child\.tokenizer = tiktoken:'no_such': must be one of",
+        ),
+        (
+            {"strategy": "paragraph", "paragraph": {"size_unit": "tokens"}},
+            "paragraph: needs an embedding model with a tokenizer",
+        ),
+    ],
+)
+def test_a_strategy_without_what_it_needs_says_so(settings: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        chunker_for(ChunkingSettings.model_validate(settings)).chunk(note_of("Some text."))
+
+
+def test_a_tokenizer_of_a_package_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    with pytest.raises(ProviderError, match=r"tokenizer: the package tiktoken is not installed$"):
+        tokenizer_for(KEY, "tiktoken:cl100k_base")
+
+
+def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tiktoken")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    for name, file in (
+        ("p50k_base", "p50k_base.tiktoken"),
+        ("r50k_base", "r50k_base"),
+        ("gpt2", "vocab.bpe"),
+    ):
+        with pytest.raises(ProviderError, match=f"vault-indexer downloads nothing: .*{file}"):
+            tokenizer_for(KEY, f"tiktoken:{name}")
+    with pytest.raises(UsageError, match="cl100k_base"):
+        tokenizer_for(KEY, "tiktoken:nonsense")
+
+
+def test_semantic_breakpoint_counts_the_minimum_from_the_last_border_that_stayed() -> None:
+    sentences = [f"Sentence {number} is about {topic}." for number, topic in enumerate(("tea", "rail") * 8)]
+    chunks = cut("semantic", " ".join(sentences), mode="breakpoint", threshold=0.0, min_chunk_size=60)
+    sizes = [len(chunk.body) for chunk in chunks]
+    assert len(sizes) >= 5
+    assert all(55 <= size <= 110 for size in sizes), sizes
+
+
+@pytest.mark.parametrize(
+    ("language", "piece"), [("ts", "a<b,"), ("cpp", "a<"), ("cpp", "a("), ("rust", "a!{")]
+)
+def test_code_with_too_many_readings_is_cut_at_blocks(language: str, piece: str) -> None:
+    source = piece * (250_000 // len(piece))
+    after = "\n\n```python\ndef f():\n    pass\n```\n"
+    chunks = cut("code", f"```{language}\n{source}\n```{after}")
+    assert {chunk.extra.get("reason") for chunk in chunks} == {"too ambiguous to parse", None}
+    assert "reason" not in chunks[-1].extra  # the next block is parsed from its beginning
+
+
+def test_code_with_deep_brackets_is_parsed() -> None:
+    chunks = cut("code", f"```python\n{'(' * 50_000}\n```\n")
+    assert all("reason" not in chunk.extra for chunk in chunks)

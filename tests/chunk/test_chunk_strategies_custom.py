@@ -1,0 +1,299 @@
+"""`custom`: a function of the user's own, held to the contract; nobody but the user names it."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chunk_laws import check_laws, note_of
+
+from vault_indexer.chunk import ChoosingChunker, chunker_for
+from vault_indexer.config.tables.chunking import ChunkingSettings
+from vault_indexer.errors import NoteError, ProviderError, UsageError
+from vault_indexer.model import Chunk, Note
+from vault_indexer.ports import Chunker
+
+TEXT = "---\ntags: [a]\n---\n# A\n\nOne two.\n\n## B\n\nThree four.\n"
+NOTE = note_of(TEXT)
+BODY = TEXT.index("# A")
+HALF = TEXT.index("## B")
+END = len(TEXT)
+
+
+def custom(function: str) -> Chunker:
+    return chunker_for(ChunkingSettings.model_validate({"strategy": "custom", "function": function}))
+
+
+def own(function: Callable[..., object]) -> Chunker:
+    """A function of this module, by its name."""
+    return custom(f"{__name__}:{function.__name__}")
+
+
+def halves(note: Note) -> list[tuple[int, int]]:
+    return [(BODY, HALF), (HALF, len(note.text))]
+
+
+def test_spans_become_chunks() -> None:
+    chunks = own(halves).chunk(NOTE)
+    check_laws(NOTE, chunks)
+    assert [(chunk.body, chunk.header_path, chunk.start_line) for chunk in chunks] == [
+        ("# A\n\nOne two.", "A", 4),
+        ("## B\n\nThree four.", "A > B", 8),
+    ]
+    assert {chunk.strategy for chunk in chunks} == {"custom"}
+
+
+def full_chunks(note: Note) -> Iterator[Chunk]:
+    for start, end in [(BODY, HALF - 1), (HALF - 1, HALF), (HALF, END)]:
+        yield Chunk(
+            "mine", 7, "not so", start, end, 0, 0, note.text[start:end], "mine",
+            overlap="two.\n\n" if start == HALF else "", context="C", preamble=f"from {start}",
+            extra={"rank": [start]}, embed=start == BODY
+        )  # fmt: skip
+
+
+def test_what_a_chunk_adds_is_kept_and_what_follows_from_the_note_is_made() -> None:
+    chunks = own(full_chunks).chunk(NOTE)
+    check_laws(NOTE, chunks)
+    first, second = chunks
+    assert (first.chunk_id, first.header_path, first.strategy) == ("Folder/Note_chunk_0", "A", "custom")
+    assert (second.overlap, second.context, second.preamble) == ("two.\n\n", "C", f"from {HALF}")
+    assert (second.chunk_index, second.extra, first.embed, second.embed) == (1, {"rank": [HALF]}, True, False)
+
+
+def parents(note: Note) -> Iterator[Chunk]:
+    (chunk,) = chunker_for(ChunkingSettings(strategy="none")).chunk(note)
+    yield replace(chunk, extra={"level": 0})
+    for start, end in halves(note):
+        yield replace(chunk, start_pos=start, end_pos=end, body=note.text[start:end], extra={"level": 1})
+
+
+def test_levels_may_cover_the_same_text() -> None:
+    chunks = own(parents).chunk(NOTE)
+    check_laws(NOTE, chunks)
+    assert [chunk.extra["level"] for chunk in chunks] == [0, 1, 1]
+
+
+def test_blank_chunks_are_left_out_however_many_there_are() -> None:
+    assert own(as_many_as_may_be).chunk(NOTE) == own(halves).chunk(NOTE)
+
+
+def test_a_chunk_may_repeat_all_of_the_one_before() -> None:
+    _, second = own(repeats_all_of_the_one_before).chunk(NOTE)
+    assert second.overlap == TEXT[BODY:HALF]
+
+
+def leaves_out(_: Note) -> list[tuple[int, int]]:
+    return [(BODY, HALF)]
+
+
+def in_the_frontmatter(_: Note) -> list[tuple[int, int]]:
+    return [(0, END)]
+
+
+def too_far(_: Note) -> list[tuple[int, int]]:
+    return [(BODY, END + 1)]
+
+
+def backwards(_: Note) -> list[tuple[int, int]]:
+    return [(END, BODY)]
+
+
+def out_of_order(_: Note) -> list[tuple[int, int]]:
+    return [(HALF, END), (BODY, HALF)]
+
+
+def overlapping(_: Note) -> list[tuple[int, int]]:
+    return [(BODY, HALF + 4), (HALF, END)]
+
+
+def texts(note: Note) -> list[str]:
+    return [note.text]
+
+
+def numbers(_: Note) -> list[tuple[float, float]]:
+    return [(0.0, 3.5)]
+
+
+def nothing(_: Note) -> None:
+    return None
+
+
+def endless(_: Note) -> Iterator[tuple[int, int]]:
+    yield from ((BODY, BODY) for _ in count())
+
+
+def as_many_as_may_be(note: Note) -> Iterator[tuple[int, int]]:
+    yield from halves(note)
+    yield from [(END, END)] * (len(note.text) - 1)
+
+
+def one_more(note: Note) -> Iterator[tuple[int, int]]:
+    yield from as_many_as_may_be(note)
+    yield END, END
+
+
+def fails(_: Note) -> Iterator[tuple[int, int]]:
+    yield BODY, HALF
+    raise ZeroDivisionError("by\nzero")
+
+
+class OddError(Exception):
+    """An error that derives from nothing else."""
+
+
+def fails_oddly(_: Note) -> Iterable[tuple[int, int]]:
+    raise OddError
+
+
+def rewrites(note: Note) -> Iterator[Chunk]:
+    for chunk in full_chunks(note):
+        yield replace(chunk, body=chunk.body.upper())
+
+
+def invents_overlap(note: Note) -> Iterator[Chunk]:
+    for chunk in full_chunks(note):
+        yield replace(chunk, overlap="never there")
+
+
+def repeats_all_of_the_one_before(note: Note) -> Iterator[Chunk]:
+    first, blank, second = full_chunks(note)
+    yield from (first, blank, replace(second, overlap=note.text[BODY:HALF]))
+
+
+def repeats_before_the_first(note: Note) -> Iterator[Chunk]:
+    first, blank, second = full_chunks(note)
+    yield from (replace(first, overlap=note.text[BODY - 2 : BODY]), blank, second)
+
+
+def overlaps_too_far(note: Note) -> Iterator[Chunk]:
+    first, blank, second = full_chunks(note)
+    yield from (first, blank, replace(second, overlap=note.text[BODY - 3 : HALF]))
+
+
+def odd_extra(note: Note) -> Iterator[Chunk]:
+    for chunk in full_chunks(note):
+        wrong: dict[str, Any] = {"note": {1, 2}}
+        yield replace(chunk, extra=wrong)
+
+
+def no_table(note: Note) -> Iterator[Chunk]:
+    for chunk in full_chunks(note):
+        wrong: Any = [1]
+        yield replace(chunk, extra=wrong)
+
+
+def odd_level(note: Note) -> Iterator[Chunk]:
+    for chunk in full_chunks(note):
+        yield replace(chunk, extra={"level": [1]})
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (leaves_out, rf"leaves out text at {HALF} \(line 8\): '## B"),
+        (in_the_frontmatter, rf"chunk 0 is 0 to {END}, outside the body of the note, {BODY} to {END}"),
+        (too_far, "outside the body of the note"),
+        (backwards, "outside the body of the note"),
+        (out_of_order, "overlap or are out of order"),
+        (overlapping, "overlap or are out of order"),
+        (texts, r"chunk 0 is neither \(start, end\) nor a Chunk: '---"),
+        (numbers, r"chunk 0 is neither \(start, end\) nor a Chunk: \(0\.0, 3\.5\)"),
+        (nothing, "raised TypeError"),
+        (endless, "yields more than"),
+        (one_more, rf"yields more than {END + 1} chunks for {END} characters"),
+        (fails, "raised ZeroDivisionError: by zero"),
+        (fails_oddly, "raised OddError"),
+        (rewrites, "the body of chunk 0 is not the note's text"),
+        (invents_overlap, "the overlap of chunk 0 is not the text right before"),
+        (overlaps_too_far, "is not the end of the chunk before"),
+        (repeats_before_the_first, rf"the overlap of the chunk at {BODY} is not the end of the chunk before"),
+        (odd_extra, "the extra of chunk 0 is not JSON"),
+        (no_table, "the extra of chunk 0 must be a table, and its level a whole number"),
+        (odd_level, "its level a whole number"),
+    ],
+)
+def test_what_breaks_the_contract_is_told_by_the_functions_name(
+    function: Callable[[Note], object], told: str
+) -> None:
+    with pytest.raises(NoteError, match=told) as raised:
+        own(function).chunk(NOTE)
+    message = str(raised.value)
+    assert message.startswith(f"Folder/Note.md: chunking.custom.function {__name__}:{function.__name__}: ")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "told"),
+    [
+        ("", UsageError, "chunking.custom.function is empty"),
+        ("no_such_entry", UsageError, "no entry point of the group vault_indexer.chunkers"),
+        (":x", UsageError, "module:function"),
+        ("os:", UsageError, "module:function"),
+        ("no_such_module_here:cut", ProviderError, "cannot be imported"),
+        ("os:no_such_function", ProviderError, "cannot be imported"),
+        ("not a module:cut", ProviderError, "cannot be imported"),
+        ("os:sep", ProviderError, "os:sep is not a function"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_told(name: str, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        custom(name)
+
+
+def test_an_installed_package_offers_a_chunker_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "by_heading_mod.py").write_text(
+        "def cut(note):\n    half = note.text.index('## B')\n"
+        "    yield note.body_start, half\n    yield half, len(note.text)\n"
+    )
+    info = tmp_path / "by_heading-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: by-heading\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[vault_indexer.chunkers]\nby_heading = by_heading_mod:cut\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    chunks = custom("by_heading").chunk(NOTE)
+    check_laws(NOTE, chunks)
+    assert [chunk.body[:4] for chunk in chunks] == ["# A\n", "## B"]
+    with pytest.raises(UsageError, match="by_heading"):
+        custom("another")
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "custom",
+        "{strategy: custom, function: 'os:getcwd'}",
+        "{function: 'os:getcwd'}",
+        "{custom: {function: 'os:getcwd'}}",
+        "{strategy: none, custom: {function: 'os:getcwd'}}",
+    ],
+)
+@pytest.mark.parametrize("base", ["custom", "none"])
+def test_a_note_names_no_code_even_where_the_user_did(choice: str, base: str) -> None:
+    function = f"{__name__}:whole"
+    settings = ChunkingSettings.model_validate({"strategy": base, "custom": {"function": function}})
+    chunker = ChoosingChunker(settings)
+    note = note_of(f"---\nchunking: {choice}\n---\nText.\n")
+    (chunk,) = chunker.chunk(note)
+    assert (chunk.strategy, chunk.body) == (base, "Text.")
+    (told,) = chunker.diagnostics(note)
+    assert "only your own configuration" in told.detail
+
+
+def whole(note: Note) -> list[tuple[int, int]]:
+    return [(note.body_start, len(note.text))]
+
+
+def test_the_module_is_imported_only_when_it_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "never_imported_mod.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    settings = {"strategy": "none", "custom": {"function": "never_imported_mod:cut"}}
+    chunker_for(ChunkingSettings.model_validate(settings)).chunk(NOTE)
+    assert "never_imported_mod" not in sys.modules

@@ -1,0 +1,408 @@
+"""`start`, `stop`, `open` and `mcp`, where a daemon runs, is gone, or does not come."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from answering_daemon import TOKEN, AnsweringDaemon, Reply
+from cli_sandbox import Sandbox
+from command_here import CommandHere
+from waiting import wait_until
+
+from vault_indexer.daemon.discovery import DaemonInfo, remove_daemon, write_daemon
+from vault_indexer.model import VaultList, VaultSummary
+from vault_indexer.serve.api.endpoints import VAULTS
+
+
+def kept(*names: str) -> VaultList:
+    return VaultList(tuple(VaultSummary(name, f"/{name}", "ready", 1, 0, "") for name in names), "")
+
+
+class Ended:
+    """How often this process was asked to end, in place of the daemon that it announces."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.announced: list[Path] = []
+
+    def asked(self, *_: object) -> None:
+        self.times += 1
+        for folder in self.announced:
+            remove_daemon(folder, os.getpid())
+
+
+@pytest.fixture
+def ended(sandbox: Sandbox) -> Iterator[Ended]:
+    """A daemon that ends when it is asked to; its last act is to take its announcement back."""
+    found = Ended()
+    found.announced.append(sandbox.index_dir)
+    before = signal.signal(signal.SIGTERM, found.asked)
+    yield found
+    signal.signal(signal.SIGTERM, before)
+
+
+def gone(folder: Path, vault: str = "/v") -> DaemonInfo:
+    """An announcement of this process, which listens nowhere."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    info = DaemonInfo(os.getpid(), url, TOKEN, vault, "2026-01-01T00:00:00Z")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_daemon(folder, info)
+    return info
+
+
+def test_a_daemon_that_runs_is_not_started_again(
+    here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INDEXER_STRATEGY_OPTION", "")  # the option sets it
+    ran = here.indexer("start")
+    said = f"The daemon is already running at {daemon.url} (process {os.getpid()}).\n"
+    assert (ran.code, ran.out, ran.err) == (0, "", said)
+    for ignored in (["--take-over"], ["--strategy", "word"]):
+        refused = here.indexer("start", *ignored)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err == f'indexer: {ignored[0]}: the daemon is running; run "indexer stop" first\n'
+    daemon.announce(here.daemons)
+    assert here.run("start", "--all-vaults").err == said
+
+
+_AS_DAEMON = """
+import json, os, signal, sys
+from pathlib import Path
+log = Path(sys.orig_argv[sys.orig_argv.index("--log-file") + 1])
+with (log.parent / "commands").open("a") as commands:
+    commands.write(json.dumps(sys.orig_argv[1:]) + "\\n")
+{what}
+"""
+_FAIL = "sys.stderr.write({said!r}); sys.stderr.flush(); os._exit(3)"
+_ANNOUNCE = """
+found = json.loads((log.parent / "other.json").read_text())
+(log.parent / "started").write_text(str(os.getpid()))
+(log.parent / "daemon.json").write_text(json.dumps(found))
+os.chmod(log.parent / "daemon.json", 0o600)
+signal.pause()
+"""
+
+
+def commands_in(folder: Path) -> list[list[str]]:
+    """The commands that were started there."""
+    return [json.loads(line) for line in (folder / "commands").read_text().splitlines()]
+
+
+@pytest.fixture
+def started_as(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Python runs this code instead of a command: a process that a command starts is one of milliseconds."""
+
+    def start_as(what: str) -> None:
+        (sandbox.root / "sitecustomize.py").write_text(_AS_DAEMON.replace("{what}", what))
+        monkeypatch.setenv("PYTHONPATH", str(sandbox.root))
+
+    return start_as
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("indexer: the disk is full\n", "the disk is full"),
+        ("1\n2\n3\nindexer: 4\n5\n6\n", "\nindexer: 2\nindexer: 3\nindexer: 4\nindexer: 5\nindexer: 6"),
+        ("", "no reason given; see {log}"),
+    ],
+)
+def test_a_daemon_that_does_not_start_says_why(
+    here: CommandHere, started_as: Callable[[str], None], said: str, told: str
+) -> None:
+    started_as(_FAIL.format(said=said))
+    ran = here.indexer("start", "--take-over")
+    log = here.sandbox.index_dir / "daemon.log"
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err == f"indexer: the daemon did not start: {told.format(log=log)}\n"
+    (command,) = commands_in(here.sandbox.index_dir)
+    place = ["--vault", str(here.sandbox.vault), "--index-dir", str(here.sandbox.index_dir)]
+    assert command[-10:-2] == ["vault_indexer.cli", "serve", "--log-file", str(log), *place]
+    assert command[-2:] == ["--take-over", "--yes"]
+
+
+def test_a_daemon_that_answers_has_started(
+    here: CommandHere, daemon: AnsweringDaemon, started_as: Callable[[str], None]
+) -> None:
+    here.configure(f"[vaults]\nwork = {str(here.sandbox.vault)!r}\n")
+    started_as(_ANNOUNCE)
+    daemon.announce(here.daemons)
+    opening = VaultList((VaultSummary("work", "/work", "opening", 0, 0, ""),), "")
+    daemon.answer(VAULTS, opening, kept("work"))
+    (here.daemons / "daemon.json").rename(here.daemons / "other.json")
+    gone(here.daemons)  # what one that was killed has left
+    ran = here.run("start")
+    os.kill(int((here.daemons / "started").read_text()), signal.SIGKILL)
+    log = here.daemons / "daemon.log"
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == f"Started the daemon at {daemon.url} (process {os.getpid()}, log in {log}).\n"
+    (command,) = commands_in(here.daemons)
+    assert command[-5:] == ["vault_indexer.cli", "serve", "--log-file", str(log), "--all-vaults"]
+    assert len(daemon.requests) == 2, "it waits until the vaults are open"
+
+
+def test_a_daemon_that_does_not_answer_in_time_is_named(
+    here: CommandHere, started_as: Callable[[str], None]
+) -> None:
+    started_as("signal.pause()")
+    ran = here.indexer("start", "--wait", "0.1")
+    assert (ran.code, ran.out) == (3, "")
+    found = re.fullmatch(
+        r"indexer: the daemon \(process (\d+)\) did not answer within 0.1 s; see (.*)\n", ran.err
+    )
+    assert found is not None
+    os.kill(int(found[1]), signal.SIGKILL)
+    assert found[2] == str(here.sandbox.index_dir / "daemon.log")
+
+
+def test_where_the_log_cannot_be_written_nothing_is_started(here: CommandHere) -> None:
+    here.sandbox.index_dir.mkdir(mode=0o700)
+    (here.sandbox.index_dir / "daemon.log").mkdir()
+    ran = here.indexer("start")
+    assert (ran.code, ran.out) == (3, "")
+    log = here.sandbox.index_dir / "daemon.log"
+    assert ran.err == f"indexer: cannot write {log}: {os.strerror(21)}\n"
+
+
+def test_the_daemon_of_one_vault_is_stopped(here: CommandHere, daemon: AnsweringDaemon, ended: Ended) -> None:
+    ran = here.indexer("stop")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == f"Stopped the daemon of {here.sandbox.vault} (process {os.getpid()}).\n"
+    assert (ended.times, [one.path for one in daemon.requests]) == (1, [])
+    again = here.indexer("stop")
+    assert (again.code, again.err, ended.times) == (0, "No daemon is running.\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [(("a",), "a"), (("b", "a"), "a and b"), (("c", "a", "b"), "a, b and c")],
+)
+def test_the_daemon_of_all_vaults_names_them(
+    here: CommandHere, daemon: AnsweringDaemon, ended: Ended, names: tuple[str, ...], said: str
+) -> None:
+    daemon.announce(here.daemons)
+    ended.announced.append(here.daemons)
+    daemon.answer(VAULTS, kept(*names))
+    ran = here.run("stop", "--all-vaults")
+    assert (ran.code, ended.times) == (0, 1)
+    assert ran.err == f"Stopped the daemon of {said} (process {os.getpid()}).\n"
+
+
+@pytest.mark.parametrize(("names", "others"), [(("work", "a"), "a"), (("b", "work", "a"), "a and b")])
+def test_a_daemon_that_keeps_others_is_not_stopped_for_one(
+    here: CommandHere, daemon: AnsweringDaemon, ended: Ended, names: tuple[str, ...], others: str
+) -> None:
+    info = replace(daemon.info(here.sandbox.vault), url=f"{daemon.url}/vault/work")
+    write_daemon(here.sandbox.index_dir, info)
+    daemon.answer(VAULTS, kept(*names))
+    ran = here.indexer("stop")
+    assert (ran.code, ended.times) == (2, 0)
+    assert ran.err == (
+        f"indexer: This daemon also serves {others}. To stop it for all: indexer stop --all-vaults. "
+        "To remove only work: indexer vault remove work\n"
+    )
+    daemon.answer(VAULTS, kept("work"))
+    assert here.indexer("stop").err == f"Stopped the daemon of work (process {os.getpid()}).\n"
+    assert ended.times == 1
+
+
+def test_a_daemon_that_does_not_tell_its_vaults_is_stopped_all_the_same(
+    here: CommandHere, daemon: AnsweringDaemon, ended: Ended
+) -> None:
+    info = replace(daemon.info(here.sandbox.vault), url=f"{daemon.url}/vault/work")
+    write_daemon(here.sandbox.index_dir, info)
+    daemon.fail(VAULTS, "internal", "it fails")
+    ran = here.indexer("stop")
+    assert (ran.code, ended.times) == (0, 1)
+    assert ran.err == f"Stopped the daemon of {here.sandbox.vault} (process {os.getpid()}).\n"
+
+
+def test_a_daemon_is_stopped_once_wherever_it_is_announced(
+    here: CommandHere, daemon: AnsweringDaemon, ended: Ended
+) -> None:
+    here.configure(f"[vaults]\na = {str(here.sandbox.vault)!r}\nb = {str(here.sandbox.root)!r}\n")
+    daemon.announce(here.daemons)
+    ended.announced.append(here.daemons)
+    daemon.answer(VAULTS, kept())
+    ran = here.run("stop", "--all-vaults")
+    assert (ran.code, ran.out, ended.times) == (0, "", 1)
+    assert ran.err == f"Stopped the daemon of no vault (process {os.getpid()}).\n"
+    assert here.run("stop", "--all-vaults").err == "No daemon is running.\n"
+
+
+@pytest.fixture(params=["nobody", "another program", "the next daemon", "a daemon that has ended"])
+def left_over(request: pytest.FixtureRequest, here: CommandHere, daemon: AnsweringDaemon) -> None:
+    """What a daemon that was killed has announced, by who has its address or its process id by now."""
+    info = gone(here.sandbox.index_dir, str(here.sandbox.vault))
+    match request.param:
+        case "another program":
+            info = replace(info, url=daemon.url, token="s" * 40)
+        case "the next daemon":  # with the same token, but not of this index
+            info = replace(info, url=daemon.url, pid=os.getppid())
+        case "a daemon that has ended":
+            info = replace(info, pid=2**31 - 1)
+    write_daemon(here.sandbox.index_dir, info)
+
+
+@pytest.mark.usefixtures("left_over")
+def test_what_a_killed_daemon_left_is_no_daemon(
+    here: CommandHere, daemon: AnsweringDaemon, ended: Ended, started_as: Callable[[str], None]
+) -> None:
+    """Whatever its process id is by now: one is started, none is stopped, and no token is sent."""
+    ran = here.indexer("stop")
+    assert (ran.code, ran.out, ran.err, ended.times) == (0, "", "No daemon is running.\n", 0)
+    started_as(_FAIL.format(said="not now"))
+    ran = here.indexer("start")
+    assert (ran.code, ran.err) == (3, "indexer: the daemon did not start: not now\n")
+    here.sandbox.vault.rename(here.sandbox.root / "moved")
+    for command in (("status",), ("links", "--broken")):
+        ran = here.indexer(*command)
+        assert (ran.code, ran.err.startswith("indexer: no such vault: ")) == (3, True)
+    assert daemon.requests == []
+
+
+def test_a_daemon_that_is_silent_is_named(here: CommandHere, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_indexer.daemon.discovery._ANSWER_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        info = replace(gone(here.sandbox.index_dir), url=url)
+        write_daemon(here.sandbox.index_dir, info)
+        said = f"indexer: the daemon (process {os.getpid()}) at {url} does not answer: nothing for 0.05 s\n"
+        for command in ("start", "stop", "search x"):
+            ran = here.indexer(*command.split())
+            assert (ran.code, ran.out, ran.err) == (3, "", said)
+
+
+class Browser:
+    """Keeps what it was told to open."""
+
+    def __init__(self, opens: bool = True) -> None:
+        self.opened: list[str] = []
+        self._opens = opens
+
+    def open(self, address: str) -> bool:
+        self.opened.append(address)
+        return self._opens
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
+    made = Browser()
+    monkeypatch.setattr("webbrowser.get", lambda: made)
+    return made
+
+
+def test_the_page_is_opened_through_a_private_file(
+    here: CommandHere, daemon: AnsweringDaemon, browser: Browser
+) -> None:
+    ran = here.indexer("open")
+    file = here.sandbox.index_dir / "open.html"
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == f"Opened {daemon.url} in your browser (if nothing appears, add --direct).\n"
+    assert browser.opened == [file.as_uri()]
+    assert f"{daemon.url}/#token={TOKEN}" in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_page_is_opened_directly_or_its_address_printed(
+    here: CommandHere, daemon: AnsweringDaemon, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"{daemon.url}/#token={TOKEN}"
+    direct = here.indexer("open", "--direct")
+    assert (direct.code, direct.out, direct.err) == (0, "", f"Opened {daemon.url} in your browser.\n")
+    assert browser.opened == [address]
+    printed = here.indexer("open", "--print")
+    assert (printed.code, printed.out, printed.err) == (0, f"{address}\n", "")
+    assert len(browser.opened) == 1
+    assert not (here.sandbox.index_dir / "open.html").exists()
+    monkeypatch.setattr("webbrowser.get", lambda: Browser(opens=False))
+    assert here.indexer("open", "--direct").out == f"{address}\n"
+
+
+def test_where_there_is_no_browser_the_address_is_printed(
+    here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import webbrowser
+
+    def none() -> Browser:
+        raise webbrowser.Error
+
+    monkeypatch.setattr("webbrowser.get", none)
+    ran = here.indexer("open")
+    assert (ran.code, ran.out) == (0, f"{daemon.url}/#token={TOKEN}\n")
+    assert ran.err == "No browser was found. Open this address:\n"
+
+
+def test_a_file_that_leads_to_the_page_is_needed(
+    here: CommandHere, daemon: AnsweringDaemon, browser: Browser
+) -> None:
+    (here.sandbox.index_dir / "open.html").mkdir()
+    ran = here.indexer("open")
+    assert (ran.code, ran.out, browser.opened) == (3, "", [])
+    assert ran.err.startswith(f"indexer: cannot write {here.sandbox.index_dir}/open.html: ")
+
+
+REQUEST = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n'
+ANSWER = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
+
+
+class Input(io.StringIO):
+    """Standard input that ends after one request."""
+
+    buffer = io.BytesIO()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buffer = io.BytesIO(REQUEST)
+
+
+def test_an_agent_is_answered_by_the_daemon_that_another_process_starts_meanwhile(
+    here: CommandHere,
+    daemon: AnsweringDaemon,
+    started_as: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    daemon.reply(replace(VAULTS, method="POST", path="/mcp"), Reply(200, ANSWER))
+    index_dir = here.sandbox.index_dir
+    remove_daemon(index_dir, os.getpid())
+    monkeypatch.setattr(sys, "stdin", Input())
+
+    def announce() -> None:
+        wait_until((index_dir / "daemon.log").exists, "a daemon is being started")
+        daemon.announce(index_dir, here.sandbox.vault)
+
+    started_as(_FAIL.format(said="another process holds it"))
+    other = threading.Thread(target=announce)
+    other.start()
+    ran = here.indexer("mcp")
+    other.join()
+    assert json.loads(ran.out) == json.loads(ANSWER)
+    wait_until((index_dir / "commands").exists, "the one that was started has begun")
+    assert len(commands_in(index_dir)) == 1
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_agent_is_answered_by_the_daemon_that_runs(
+    here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    daemon.reply(replace(VAULTS, method="POST", path="/mcp"), Reply(200, ANSWER))
+    monkeypatch.setattr(sys, "stdin", Input())
+    if named:
+        ran = here.indexer("mcp")
+    else:
+        here.configure(f'[index]\ndir = "{here.sandbox.index_dir}"\n')
+        ran = here.run("mcp", "--vault", str(here.sandbox.vault))
+    assert (ran.code, json.loads(ran.out)) == (0, json.loads(ANSWER))
+    assert not (here.sandbox.index_dir / "daemon.log").exists(), "none was started"

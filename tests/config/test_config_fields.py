@@ -1,0 +1,274 @@
+"""A file found inside a vault tunes, and never names code, models, servers or folders."""
+
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+import pytest
+from config_sandbox import Sandbox
+
+from vault_indexer.config.fields import Table, Trust
+from vault_indexer.config.schema import (
+    SCHEMA,
+    TABLES,
+    TRUST,
+    USER_STRATEGIES,
+    refused_in_note,
+    trust_of,
+    vault_may_set,
+)
+from vault_indexer.config.values import toml_text
+
+TUNABLE = {name for name in SCHEMA if TRUST[name] is not Trust.USER}
+"""The keys that a vault's own file may set."""
+
+NEVER_TUNABLE = (
+    *("vault", "embedding.", "llm.", "server.", "index.", "chunking.token.tokenizer"),
+    *("chunking.parent_child.tokenizer", "chunking.llm.", "chunking.custom.", "chunking.contextual."),
+    *("chunking.agentic.max_api_calls", "chunking.agentic.timeout_s", "chunking.agentic.prompt"),
+)
+"""Keys, or beginnings of keys, that name code, models, servers or folders, or what the machine may spend."""
+
+
+def line(name: str) -> str:
+    """The key with its default, as one line of TOML."""
+    return f"{name} = {toml_text(SCHEMA[name].default)}\n"
+
+
+def test_every_key_is_classified_and_no_other() -> None:
+    assert {name for name in TRUST if "[]" not in name} == SCHEMA.keys() | TABLES
+    assert {name for name in TRUST if "[]" in name} == {
+        "chunking.rules[].paths",
+        "chunking.rules[].strategy",
+        "search.recency.tiers[].days",
+        "search.recency.tiers[].boost",
+    }
+    assert {"agentic", "custom", "llm"} == USER_STRATEGIES
+
+
+def test_only_tuning_is_left_to_a_vault() -> None:
+    assert {name for name in TUNABLE if name.startswith(NEVER_TUNABLE)} == set()
+    assert {name.partition(".")[0] for name in TUNABLE} == {
+        "files",
+        "documents",
+        "links",
+        "chunking",
+        "search",
+        "watch",
+    }
+    assert {name: TRUST[name] for name in TUNABLE if TRUST[name] is not Trust.VAULT} == {
+        "chunking.strategy": Trust.NAME,
+        "chunking.rules": Trust.NAME,
+        "chunking.word.word_pattern": Trust.PATTERN,
+        "chunking.boundary.patterns": Trust.PATTERN,
+        "files.include": Trust.NARROW,
+        "files.exclude": Trust.NARROW,
+        "files.use_obsidian_filters": Trust.NARROW,
+    }
+    assert {"files.include", "chunking.code.language", "search.recency.tiers", "watch.mode"} <= TUNABLE
+
+
+@pytest.mark.parametrize("name", SCHEMA)
+def test_what_a_vault_may_set(sandbox: Sandbox, name: str) -> None:
+    sandbox.write(vault=line(name))
+    if name in TUNABLE:
+        assert sandbox.load().origins[name] == f"file {sandbox.vault_file}"
+        return
+    (problem,) = sandbox.problems()
+    assert problem.key == name
+    assert str(sandbox.user_file) in problem.allowed
+    assert "inside a vault" in problem.allowed
+
+
+@pytest.mark.parametrize("name", SCHEMA)
+def test_the_user_may_set_everything(sandbox: Sandbox, name: str) -> None:
+    sandbox.write(user=line(name))
+    assert sandbox.load().origins[name] == f"file {sandbox.user_file}"
+
+
+def test_a_file_in_the_vault_is_trusted_when_it_is_named(sandbox: Sandbox) -> None:
+    sandbox.write(vault=line("server.port"))
+    assert sandbox.problems()
+    assert sandbox.load(config_file=sandbox.vault_file).origins["server.port"].startswith("file ")
+    assert sandbox.load(env={"INDEXER_CONFIG": str(sandbox.vault_file)}).files == (sandbox.vault_file,)
+
+
+def test_a_link_to_the_users_file_is_not_trusted(sandbox: Sandbox) -> None:
+    sandbox.write(user=line("server.port"))
+    sandbox.vault_file.symlink_to(sandbox.user_file)
+    assert [problem.source for problem in sandbox.problems()] == [f"file {sandbox.vault_file}"]
+
+
+def test_a_key_without_a_row_is_refused() -> None:
+    assert not vault_may_set("new.key", 5)
+
+
+@pytest.mark.parametrize(
+    "value", ["module:function", "pkg.module", "/a/tokenizer.json", "a\\b", *sorted(USER_STRATEGIES)]
+)
+def test_a_name_that_leads_to_code_or_files_is_refused(sandbox: Sandbox, value: str) -> None:
+    sandbox.write(vault=f"[chunking]\nstrategy = {toml_text(value)}")
+    (problem,) = sandbox.problems()
+    assert (problem.key, "inside a vault" in problem.allowed) == ("chunking.strategy", True)
+
+
+def test_a_misspelt_name_is_a_mistake_like_any_other(sandbox: Sandbox) -> None:
+    sandbox.write(vault='[chunking]\nstrategy = "heading_based"')
+    (problem,) = sandbox.problems()
+    assert problem.allowed.startswith("one of: header_based, none, ")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "may"),
+    [
+        (r"\S+", True),
+        (r"^\d+\.\s+", True),
+        (r"(?i)^(chapter|part) \d+", True),
+        (r"[*+{(]+\)\*", True),
+        (r"(a+)+$", True),
+        (r"(?:a|aa)*b", True),
+        (r"a{,3}(b|c*)*[]\w]\u00e9", True),
+        (r"(?=a)b", False),
+        (r"(?<!a)b", False),
+        (r"(a)\1", False),
+        (r"(?P<n>a)(?P=n)", False),
+        (r"a\b", False),
+        ("(?x)(a+) +b", False),
+        (r"(a{900}){900}", False),
+    ],
+)
+def test_a_vaults_regular_expressions_take_linear_time(sandbox: Sandbox, pattern: str, may: bool) -> None:
+    text = f"[chunking.boundary]\npatterns = [{toml_text(pattern)}]"
+    sandbox.write(vault=text)
+    if may:
+        assert sandbox.load().settings.chunking.boundary.patterns == (pattern,)
+    else:
+        assert [problem.key for problem in sandbox.problems()] == ["chunking.boundary.patterns"]
+    sandbox.write(vault="", user=text)
+    assert sandbox.load().settings.chunking.boundary.patterns == (pattern,)
+
+
+@pytest.mark.parametrize(
+    ("rule", "may"),
+    [
+        ('paths = ["Daily/**"]\nstrategy = "none"', True),
+        ('paths = ["*.md"]\nstrategy = "recursive"\nseparators = ["\\n", ""]', True),
+        ('paths = ["*"]\nstrategy = "word"\nword = { word_pattern = "\\\\S+" }', True),
+        ('paths = ["*"]\nstrategy = "word"\nword = { word_pattern = "(?=a)a" }', False),
+        ('paths = ["*"]\nstrategy = "token"\ntokenizer = "mine:count"', False),
+        ('paths = ["*"]\ntoken = { tokenizer = "./tokenizer.json" }', False),
+        ('paths = ["*"]\nstrategy = "custom"', False),
+        ('paths = ["*"]\nstrategy = "llm"', False),
+        ('paths = ["*"]\nstrategy = "agentic"', False),
+        ('paths = ["*"]\nstrategy = "semantic"\nmode = "breakpoint"', True),
+        ('paths = ["*"]\nfunction = "os:system"', False),
+        ('paths = ["*"]\ncustom = { function = "os:system" }', False),
+        ('paths = ["*"]\nmax_api_calls = 9000', False),
+        ('paths = ["*"]\ncontextual = true', False),
+        ('paths = ["*"]\ncontextual = { granularity = "chunk" }', False),
+    ],
+)
+def test_a_vaults_rules_are_held_to_the_same(sandbox: Sandbox, rule: str, may: bool) -> None:
+    sandbox.write(vault=f"[[chunking.rules]]\n{rule}")
+    if may:
+        assert len(sandbox.load().settings.chunking.rules) == 1
+        return
+    (problem,) = sandbox.problems()
+    assert (problem.key, "inside a vault" in problem.allowed) == ("chunking.rules", True)
+
+
+def test_a_note_is_trusted_as_little_as_a_vaults_file() -> None:
+    assert refused_in_note({"strategy": "token", "max_tokens": 100, "overflow": "split"}) == []
+    assert refused_in_note({"strategy": "custom", "max_tokens": 100}) == ["strategy"]
+    assert refused_in_note({"tokenizer": "mine:count"}) == ["tokenizer"]
+    assert refused_in_note({"function": "cut", "contextual": True, "max_api_calls": 9}) == [
+        "function",
+        "contextual",
+        "max_api_calls",
+    ]
+    assert refused_in_note({"strategy": "llm"}) == refused_in_note({"strategy": "agentic"}) == ["strategy"]
+    assert refused_in_note({"token": {"tokenizer": "mine:count"}, "function": "mine:cut"}) == [
+        "tokenizer",
+        "function",
+    ]
+    assert refused_in_note({"strategy": "word", "word_pattern": "a", "word": {"word_pattern": "a"}}) == [
+        "word_pattern",
+        "word_pattern",
+    ]
+    assert refused_in_note({"rules": [], "agentic": {"mode": "split"}, "boundary": {"patterns": []}}) == [
+        "rules",
+        "agentic",
+        "patterns",
+    ]
+    assert refused_in_note({"boundary": {"overlap": {"mode": "words", "value": 3}}}) == []
+
+
+class Unmarked(Table):
+    number: int = 1
+
+
+class Tuned(Table):
+    trust = Trust.VAULT
+
+    number: int = 1
+    choice: Literal["a", "b"] = "a"
+    text: str = ""
+    texts: tuple[str, ...] = ()
+    folder: Path | None = None
+    marked: Annotated[str, Trust.VAULT] = ""
+    own: Annotated[int, Trust.USER] = 1
+    pattern: tuple[Annotated[str, Trust.PATTERN], ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "trust"),
+    [
+        (Unmarked, "number", Trust.USER),
+        (Tuned, "number", Trust.VAULT),
+        (Tuned, "choice", Trust.VAULT),
+        (Tuned, "text", Trust.USER),
+        (Tuned, "texts", Trust.USER),
+        (Tuned, "folder", Trust.USER),
+        (Tuned, "marked", Trust.VAULT),
+        (Tuned, "own", Trust.USER),
+        (Tuned, "pattern", Trust.PATTERN),
+    ],
+)
+def test_a_new_key_is_the_users_until_a_mark_says_otherwise(
+    table: type[Table], field: str, trust: Trust
+) -> None:
+    assert trust_of(table, table.model_fields[field]) is trust
+
+
+FUTURE = MappingProxyType(
+    {
+        "chunking.rules": Trust.NAME,
+        "chunking.rules[].match": Trust.VAULT,
+        "chunking.tokens.tokenizer": Trust.NAME,
+        "chunking.custom.function": Trust.USER,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "may"),
+    [
+        ("chunking.tokens.tokenizer", "wordllama", True),
+        ("chunking.tokens.tokenizer", "mine:count", False),
+        ("chunking.tokens.tokenizer", "./tokenizer.json", False),
+        ("chunking.custom.function", "mine:cut", False),
+        ("chunking.rules", [{"match": "Daily/**", "strategy": "none"}], True),
+        ("chunking.rules", [{"match": "Daily/**", "strategy": "custom"}], False),
+        ("chunking.rules", [{"match": "*", "strategy": "none"}, {"match": "*", "tokenizer": "a:b"}], False),
+        ("chunking.rules", [{"match": "*", "options": {"deep": {"function": "a.b:c"}}}], False),
+    ],
+)
+def test_the_rules_reach_inside_a_value(key: str, value: object, may: bool) -> None:
+    assert vault_may_set(key, value, FUTURE) is may
+
+
+def test_a_bottomless_value_is_refused() -> None:
+    value: object = 1
+    for _ in range(500):
+        value = [value]
+    assert not vault_may_set("chunking.rules", value, FUTURE)

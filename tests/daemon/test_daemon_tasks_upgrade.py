@@ -1,0 +1,228 @@
+"""The better vectors of `auto`: made while the daemon is idle, kept over restarts, then searched by."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+
+import pytest
+from reliability_lab import in_one_process
+from vault_at_work import Place, daemon, hits, holding, opened, place, wait_for
+
+from vault_indexer.contract.requests import RebuildOptions
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
+from vault_indexer.daemon.tasks.upkeep import NextWork
+from vault_indexer.errors import UsageError
+from vault_indexer.index.jobs import Embedded
+from vault_indexer.model import VectorUpgrade
+from vault_indexer.providers import better_model
+from vault_indexer.service import VaultService
+from vault_indexer.store import IndexDir
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.catalog.integrity import record_page_checksums
+
+pytestmark = pytest.mark.long
+
+NOTES = {
+    "Bread.md": "# Bread\n\nKnead the dough until it is smooth, and then let it rise for an hour.\n",
+    "Boat.md": "# Regatta\n\nThe sailors hoisted the sail before they left the harbour in the wind.\n",
+    "Dentista.md": "# Dientes\n\nEl dentista dice que hay que cepillarse los dientes dos veces al día.\n",
+}
+ALWAYS = UpgradeRules(most_s=3600, on_battery=True)
+
+
+def model_of(service: VaultService) -> object:
+    model = service.status().manifest["embedding_model"]
+    assert isinstance(model, dict)
+    return model["provider"]
+
+
+def built_static(folder: Path) -> Place:
+    """A vault whose index has static vectors, as that of a large vault has at first."""
+    where = place(folder, NOTES)
+    with opened(where, {"embedding.provider": "wordllama"}) as service:
+        assert model_of(service) == "wordllama"
+    return where
+
+
+def words_of_chunks(where: Place) -> dict[str, bytes]:
+    """What the index keeps of the words of its chunks, by note."""
+    generation = IndexDir(where.index_dir).current()
+    assert generation is not None
+    catalog = CatalogReader(generation.catalog)
+    try:
+        keys = catalog.chunk_keys_at(list(NOTES))
+        return {path: catalog.chunk_words(own).get(own[0], b"") for path, own in keys.items()}
+    finally:
+        catalog.close()
+
+
+def missing(where: Place) -> int:
+    """How many chunks of the index have no vector of the better model."""
+    generation, model = IndexDir(where.index_dir).current(), better_model()
+    assert generation is not None
+    assert model is not None
+    catalog = CatalogReader(generation.catalog)
+    try:
+        return catalog.missing_count(model.key)
+    finally:
+        catalog.close()
+
+
+def exported_by_a_fresh_build(where: Place) -> list[str]:
+    with opened(Place(where.vault, where.index_dir.with_name("fresh"), where.config)) as service:
+        assert model_of(service) == "multilingual"
+        return list(service.export())
+
+
+def test_the_index_changes_to_the_better_model_by_itself(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with daemon(where, processes=True) as service:
+        wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
+        assert service.status().upgrade is None
+        assert hits(service, "how often should I brush my teeth")[0].path == "Dentista.md"
+        assert service.verify() == ()
+        upgraded = list(service.export())
+    assert upgraded == exported_by_a_fresh_build(where)
+
+
+def test_the_words_of_the_chunks_are_kept(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    before = words_of_chunks(where)
+    assert all(before.values())
+    with daemon(where, processes=True) as service:
+        wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
+    assert words_of_chunks(where) == before
+
+
+def test_an_index_whose_chunks_have_no_words_is_built_again_with_the_vectors_it_has(tmp_path: Path) -> None:
+    where = place(tmp_path, NOTES)
+    with opened(where) as service:
+        assert model_of(service) == "multilingual"
+    expected = words_of_chunks(where)
+    make_older(where)
+    assert not any(words_of_chunks(where).values())
+    _, report = in_one_process(where.target()).build_next(lambda _: None, recompute_weights=False)
+    assert (report.embedded, report.reused) == (0, len(NOTES))
+    with opened(where) as service:
+        assert service.status().generation > 1
+        assert model_of(service) == "multilingual"
+    assert words_of_chunks(where) == expected
+
+
+def make_older(where: Place) -> None:
+    """The index as it was before words were numbered beside the vectors of the sentence model."""
+    generation = IndexDir(where.index_dir).current()
+    assert generation is not None
+    with closing(sqlite3.connect(generation.catalog)) as database:
+        database.execute("DELETE FROM chunk_words")
+        database.commit()
+    record_page_checksums(generation.catalog)
+    lines = generation.read_manifest().splitlines(keepends=True)
+    generation.write_manifest("".join(line for line in lines if not line.startswith("word_vectors")))
+
+
+def test_an_edit_on_the_way_is_in_both(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with daemon(where) as service:
+        where.write("Oven.md", "# Oven\n\nError E-417 means that the fan of the oven is blocked: basalt.\n")
+        wait_for(lambda: "Oven.md" in holding(service, "basalt"))
+        wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
+        assert "Oven.md" in holding(service, "basalt")
+        upgraded = list(service.export())
+    assert upgraded == exported_by_a_fresh_build(where)
+
+
+@pytest.mark.parametrize("key", ["max_upgrade_hours = 0", 'provider = "wordllama"'])
+def test_nothing_is_made_that_is_not_wanted(tmp_path: Path, key: str) -> None:
+    where = built_static(tmp_path)
+    where.configure(f"[index]\nworkers = 1\n[embedding]\n{key}\n")
+    with taken(where) as current:
+        assert current.upgrade is None
+
+
+@contextmanager
+def taken(where: Place) -> Iterator[OpenGeneration]:
+    """The open generation of an index, with workers in this process, for a task that is called by hand."""
+    assembly = in_one_process(where.target())
+    generation = assembly.index_dir.current()
+    assert generation is not None
+    current = assembly.open_generation(generation)
+    try:
+        yield current
+    finally:
+        current.close()
+
+
+class ByHand:
+    """A task with a clock that a test sets."""
+
+    def __init__(self, rules: UpgradeRules = ALWAYS, *, on_battery: bool = False) -> None:
+        self.now = 1000.0
+        self.completed = 0
+        self.free_mb: int | None = None
+        self.task = UpgradeTask(
+            rules,
+            self._complete,
+            lambda: self.now,
+            is_on_battery=lambda: on_battery,
+            free_memory=lambda: None if self.free_mb is None else self.free_mb * 1024**2,
+        )
+
+    def _complete(self) -> None:
+        self.completed += 1
+
+    def begin(self, current: OpenGeneration) -> NextWork:
+        self.now += 1000
+        return self.task.next_work(current)
+
+    def portion(self, current: OpenGeneration, failure: str = "") -> VectorUpgrade | None:
+        """Have a portion made, or (with a `failure`) tried."""
+        work = self.begin(current)
+        if work is not None and failure:
+            self.task.fail(current, work.job, failure)
+        elif work is not None:
+            ((job, result),) = work.pool.run([work.job])
+            self.now += 0.01
+            assert isinstance(result, Embedded)
+            self.task.accept(current, job, result)
+        return self.task.progress
+
+
+@pytest.mark.parametrize("opening", [opened, daemon])
+def test_a_rebuild_uses_the_better_model_where_that_is_asked_for(
+    tmp_path: Path, opening: Callable[..., AbstractContextManager[VaultService]]
+) -> None:
+    where = built_static(tmp_path)
+    where.configure("[index]\nworkers = 1\n[embedding]\nmax_upgrade_hours = 0\n")
+    with opening(where) as service:
+        wait_for(lambda: service.status().state == "ready")
+        assert model_of(service) == "wordllama"
+        service.rebuild(lambda _: None, RebuildOptions(better=True))
+        assert model_of(service) == "multilingual"
+
+
+def test_a_model_that_somebody_chose_is_not_changed(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with opened(where, {"embedding.provider": "wordllama"}) as service:
+        with pytest.raises(UsageError, match=r'embedding\.provider is "wordllama": only "auto"'):
+            service.rebuild(lambda _: None, RebuildOptions(better=True))
+        assert model_of(service) == "wordllama"
+
+
+def test_what_is_made_is_kept_and_never_made_again(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    assert missing(where) == 3
+    with taken(where) as current:
+        first = ByHand()
+        work = first.begin(current)
+        assert work is not None
+        assert first.task.progress == VectorUpgrade("multilingual", 0, 3, 0)
+    assert missing(where) == 3
+    with taken(where) as current:
+        again = ByHand()
+        again.portion(current)
+        assert missing(where) == 0
+        assert again.portion(current) == VectorUpgrade("multilingual", 3, 3, 0)
+        assert again.completed == 1

@@ -1,0 +1,396 @@
+"""The text of PDFs, each made here for one trait of real ones."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+from pdfs import Pdf, lines, prose, show
+
+from vault_indexer.documents import extract
+from vault_indexer.documents.pdf import MAX_PAGES, read_pdf
+from vault_indexer.errors import NoteError
+
+WIDE = prose(3, 3, 90)
+LINK = "<< /Type /Annot /Subtype /Link /Rect [{}] /A << /S /URI /URI ({}) >> >>"
+HIGHLIGHT = "<< /Type /Annot /Subtype /Highlight /Rect [80 698 155 710] " + (
+    "/QuadPoints [82 710 155 710 82 698 155 698] {} >>"
+)
+COMMENT = "<< /Type /Annot /Subtype /Text /Rect [10 10 20 20] /Contents (Ask [[Ann]]) >>"
+FIELD = "<< /Type /Annot /Subtype /Widget /FT /{} /T (t) /V (Jane Doe) /Ff {} /Rect [110 696 200 712] >>"
+
+
+def texts(pdf: Pdf) -> list[str]:
+    return [part.text for part in read_pdf(pdf.file()).parts]
+
+
+def joined(*groups: list[str]) -> str:
+    return " ".join(" ".join(group) for group in groups)
+
+
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        pytest.param(
+            lines(72, 700, WIDE) + lines(72, 650, prose(4, 2, 90)),
+            f"{joined(WIDE)}\n\n{joined(prose(4, 2, 90))}",
+            id="a wider gap ends a paragraph",
+        ),
+        pytest.param(
+            show(82, 724, "A first line is indented and ends its sentence.")
+            + lines(72, 712, WIDE)
+            + show(72, 676, "the end.")
+            + show(82, 664, "Next"),
+            f"A first line is indented and ends its sentence.\n\n{joined(WIDE)} the end.\n\nNext",
+            id="so does an indented line",
+        ),
+        pytest.param(
+            lines(
+                72,
+                700,
+                ["int main() {", "return 0; }", "a very long line of a program that sets the right edge"],
+            ),
+            "int main() {\nreturn 0; }\na very long line of a program that sets the right edge",
+            id="a line that ends early is a line",
+        ),
+        pytest.param(
+            lines(
+                72,
+                700,
+                [
+                    "Much infor-",
+                    "mation by well-known and well-",
+                    "known authors of many pre-",
+                    "and post-war X-",
+                    "Ray.",
+                ],
+            ),
+            "Much information by well-known and well-known authors of many pre- and post-war X-Ray.",
+            id="hyphens at line ends",
+        ),
+        pytest.param(show(72, 700, "e\ufb03cient \ufb01le", font="F3"), "efficient file", id="ligatures"),
+        pytest.param(show(72, 700, "für Ärzte – “so”"), "für Ärzte – “so”", id="accents and quotes"),
+        pytest.param(
+            show(72, 700, "fur") + show(75.2, 700, "¨"), "für", id="an accent that is printed over its letter"
+        ),
+        pytest.param(
+            show(40, 700, "Publicacoes acad", font="F3")
+            + show(90, 701, "˜", font="F3")
+            + show(136, 700, "emicas Ltda.", font="F3")
+            + show(137, 701, "ˆ", font="F3"),
+            "Publicacões acadêmicas Ltda.",
+            id="an accent that has moved the pen",
+        ),
+        pytest.param(
+            show(72, 704, "12", 6, font="F3") + show(80, 700, "Zweite Anmerkung, 3D", font="F3"),
+            "12 Zweite Anmerkung, 3D",
+            id="the raised number of a footnote",
+        ),
+        pytest.param(
+            show(72, 700, "informa\U0010019fon wriƩen soŌware inpuƫng Ɵme, Ōsaka, Ʃ", font="F3"),
+            "information written software inputting time, Ōsaka, Ʃ",
+            id="ligatures of Calibri",
+        ),
+        pytest.param(
+            show(288, 700, "كت"[::-1], font="F3")
+            + show(276, 700, " اب"[::-1], font="F3")
+            + show(240, 700, "نص"[::-1], font="F3"),
+            "كتاب نص",
+            id="a blank below Arabic letters that touch",
+        ),
+        pytest.param(show(72, 700, "第⻚⽂", font="F3"), "第页文", id="Chinese radicals"),
+        pytest.param(
+            lines(72, 700, ["مرحبا بالعالم"[::-1], "ﻻ نص"[::-1]], font="F3"),
+            "مرحبا بالعالم لا نص",
+            id="Arabic, as it is printed",
+        ),
+        pytest.param(
+            lines(72, 700, ["שלום עולם זה מסמך"[::-1], "בעברית עם שתי שורות"[::-1]], font="F3"),
+            "שלום עולם זה מסמך בעברית עם שתי שורות",
+            id="Hebrew",
+        ),
+        pytest.param(
+            lines(72, 700, ["这是第一行中文文本没有", "空格第二行继续 Python 下去"], font="F3"),
+            "这是第一行中文文本没有空格第二行继续 Python 下去",
+            id="Chinese lines have no blank between them",
+        ),
+        pytest.param(
+            lines(72, 700, WIDE).replace("0 Tr", "3 Tr"), joined(WIDE), id="text of a scan is invisible"
+        ),
+        pytest.param(
+            show(72, 700, "seen") + show(72, 900, "beyond the page"), "seen", id="text outside the page"
+        ),
+        pytest.param(
+            "".join(show(100 + 12 * at, 100, text, turn="0 1 -1 0") for at, text in enumerate(WIDE)),
+            joined(WIDE),
+            id="lines that run upwards",
+        ),
+        pytest.param(
+            show(72, 724, "[[Alpha]] #tag and key:: value")
+            + show(72, 700, "# no heading")
+            + show(72, 680, "- [ ] none"),
+            "\\[\\[Alpha\\]\\] \\#tag and key\\:: value\n\n\\# no heading\n\n\\- \\[ \\] none",
+            id="what looks like Markdown is none",
+        ),
+        pytest.param(
+            show(72, 720, "Things:")
+            + lines(80, 700, ["\u2022 one thing", "\u2022 two things that are"])
+            + show(88, 676, "longer")
+            + show(100, 664, "\u2022 nested"),
+            "Things:\n\n- one thing\n- two things that are longer\n    - nested",
+            id="bullets",
+        ),
+        pytest.param(
+            lines(80, 640, ["1. first", "2. second"]), "1. first\n\n2. second", id="numbers in a row"
+        ),
+        pytest.param(show(80, 640, "3. alone"), "3\\. alone", id="a number alone"),
+        pytest.param(
+            "".join(
+                show(x, 700 - 14 * row, cell)
+                for row, cells in enumerate(
+                    [("Item", "Price"), ("Apple | red", "1.50"), ("Pear", "2.25"), ("Plum", "0.75")]
+                )
+                for x, cell in zip((72, 200), cells, strict=True)
+            ),
+            "| Item | Price |\n| --- | --- |\n| Apple \\| red | 1.50 |\n| Pear | 2.25 |\n| Plum | 0.75 |",
+            id="a table",
+        ),
+        pytest.param(
+            show(72, 740, "Of Rivers", 20)
+            + show(72, 700, "Their Sources", 14)
+            + lines(72, 680, WIDE)
+            + show(72, 630, "Short and bold", font="F2")
+            + lines(72, 614, WIDE),
+            f"# Of Rivers\n\n## Their Sources\n\n{joined(WIDE)}\n\n### Short and bold\n\n{joined(WIDE)}",
+            id="headings by size and weight",
+        ),
+        pytest.param(
+            show(72, 740, "Some words are a little larger", 11) + lines(72, 700, WIDE),
+            f"Some words are a little larger\n\n{joined(WIDE)}",
+            id="no heading without doubt",
+        ),
+    ],
+)
+def test_a_page_is_read_as_markdown(commands: str, expected: str) -> None:
+    assert texts(Pdf([commands])) == [expected]
+
+
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_a_turned_page_is_read_as_it_is_shown(turn: int) -> None:
+    assert texts(Pdf([lines(72, 700, WIDE)], page=f"/Rotate {turn}")) == [joined(WIDE)]
+
+
+@pytest.mark.parametrize("by_row", [False, True], ids=["by column", "by row"])
+def test_columns_are_read_one_after_the_other(by_row: bool) -> None:
+    left, right = prose(1, 10), prose(2, 10)
+    rows = [show(72, 700 - 12 * at, line) for at, line in enumerate(left)]
+    others = [show(330, 700 - 12 * at, line) for at, line in enumerate(right)]
+    body = "".join(a + b for a, b in zip(rows, others, strict=True)) if by_row else "".join(rows + others)
+    title = show(150, 750, "A wide title over both of the columns", 16)
+    footer = show(72, 400, "A last line " + "over both columns " * 5)
+    (text,) = texts(Pdf([title + body + footer]))
+    words = text.split()
+    assert text.startswith("# A wide title over both of the columns\n\n")
+    assert words[9 : 9 + len(joined(left, right).split())] == joined(left, right).split()
+    assert text.endswith("over both columns")
+
+
+def test_a_paragraph_goes_on_after_the_footnote_of_its_column() -> None:
+    note = show(72, 120, "1 A note at the foot.", 8)
+    right = ["goes on in lower case", *prose(2, 7, 40)]
+    (text,) = texts(Pdf([lines(72, 700, prose(1, 8)) + note + lines(330, 700, right)]))
+    assert "bridge goes on in lower case" in text
+    assert text.endswith("\n\n1 A note at the foot.")
+
+
+def test_a_word_is_joined_over_the_border_of_pages() -> None:
+    first = [*prose(1, 4, 80), "and here the sentence goes on with the infor-"]
+    parts = read_pdf(
+        Pdf([lines(72, 700, first), lines(72, 700, ["mation on the next page.", *WIDE])]).file()
+    ).parts
+    assert [part.continues for part in parts] == [False, True]
+    assert parts[0].text.endswith("goes on with the information")
+    assert parts[1].text.startswith("on the next page.")
+
+
+def test_page_numbers_are_left_out_and_repeated_lines_after_their_first_page() -> None:
+    pages = [
+        show(72, 760, "Annual Report" if at % 2 else f"{at + 1} Chapter {at // 4}")
+        + lines(72, 700, prose(at, 4))
+        + show(300, 30, f"- {at + 7} -")
+        for at in range(8)
+    ]
+    found = texts(Pdf(pages))
+    assert [text.partition("\n\n")[0] for text in found[:2]] == ["1 Chapter 0", "Annual Report"]
+    assert all(text.startswith(f"w{at}n0") for at, text in enumerate(found) if at > 1)
+    assert all(text.endswith(prose(at, 4)[-1]) for at, text in enumerate(found))
+
+
+def test_what_is_not_the_same_on_most_pages_stays() -> None:
+    pages = [
+        show(72, 760, f"Results {word}") + show(300, 30, str(at * at + 3)) for at, word in enumerate("abcd")
+    ]
+    assert texts(Pdf(pages)) == [f"Results {word}\n\n{at * at + 3}" for at, word in enumerate("abcd")]
+
+
+def test_titles_of_the_outline_are_headings_of_their_level() -> None:
+    pages = [
+        show(72, 720, "1 Start") + lines(72, 700, WIDE),
+        lines(72, 720, ["Details and", "more"]) + lines(72, 690, WIDE),
+    ]
+    outline = [("Start", 0, 0), ("1.1 Details and more", 1, 1), ("Not there", 1, 1)]
+    assert texts(Pdf(pages, outline=outline)) == [
+        f"# 1 Start\n\n{joined(WIDE)}",
+        f"## Details and more\n\n{joined(WIDE)}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        (
+            LINK.format("90 695 130 712", "https://example.org/a b\\)"),
+            "See [our page](https://example.org/a%20b%29) for more",
+        ),
+        (LINK.format("90 695 130 712", "javascript:alert"), "See our page for more"),
+        (LINK.format("90 95 130 112", "https://example.org"), "See our page for more"),
+        (HIGHLIGHT.format(""), "See our page for more\n\n> Highlight: our page for"),
+        (
+            HIGHLIGHT.format("/Contents (Good #one)"),
+            "See our page for more\n\n> Highlight: our page for\n\n> Comment: Good \\#one",
+        ),
+        (COMMENT, "See our page for more\n\n> Comment: Ask \\[\\[Ann\\]\\]"),
+    ],
+)
+def test_annotations(annotation: str, expected: str) -> None:
+    assert texts(Pdf([show(72, 700, "See our page for more")], annotations={0: [annotation]})) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("kind", "flags", "expected"), [("Tx", 0, "Name: Jane Doe\n\nCity:"), ("Tx", 1 << 13, "Name:\n\nCity:")]
+)
+def test_the_value_of_a_form_field_is_text_at_its_place(kind: str, flags: int, expected: str) -> None:
+    pdf = Pdf(
+        [show(72, 700, "Name:") + show(72, 670, "City:")],
+        annotations={0: ["7 0 R"]},
+        extra=[FIELD.format(kind, flags)],
+        catalog="/AcroForm << /Fields [7 0 R] >>",
+    )
+    assert texts(pdf) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("info", "title", "authors", "created", "keywords"),
+    [
+        (
+            {
+                "Title": "On Rivers",
+                "Author": "Jane Doe, John Roe",
+                "Keywords": "water; flow",
+                "CreationDate": "D:20240315120000Z",
+            },
+            *("On Rivers", ("Jane Doe", "John Roe"), "2024-03-15", ("water", "flow")),
+        ),
+        ({"Title": "Microsoft Word - x.doc", "Author": "Doe, Jane"}, "", ("Doe, Jane",), "", ()),
+        ({"Title": "untitled", "CreationDate": "D:20241399"}, "", (), "", ()),
+        ({"Title": "report_final.pdf", "CreationDate": "yesterday"}, "", (), "", ()),
+        ({"Title": "مقدمة"}, "مقدمة", (), "", ()),
+    ],
+)
+def test_metadata(
+    info: dict[str, str], title: str, authors: tuple[str, ...], created: str, keywords: tuple[str, ...]
+) -> None:
+    document = read_pdf(Pdf([show(72, 700, "text")], info=info).file())
+    assert (document.title, document.authors, document.created, document.keywords) == (
+        title,
+        authors,
+        created,
+        keywords,
+    )
+
+
+LOCK = f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'41' * 32}> /U <{'42' * 32}> >> /ID [<00> <00>]"
+XFA = "/AcroForm << /Fields [] /XFA [(template) 6 0 R] >>"
+DYNAMIC = f"{XFA} /NeedsRendering true"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "damaged"),
+        (b"%PDF-1.4 nothing", "damaged"),
+        (Pdf([show(72, 700, "secret")], trailer=LOCK).file(), "locked by a password"),
+        (Pdf([]).file(), "without pages"),
+        (Pdf([show(72, 700, "Please wait... your viewer needs an update")], catalog=DYNAMIC).file(), "XFA"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_with_its_reason(data: bytes, reason: str) -> None:
+    with pytest.raises(NoteError, match=reason):
+        read_pdf(data)
+
+
+def test_an_xfa_form_with_pages_is_read() -> None:
+    assert texts(Pdf([show(72, 700, "Name of the applicant")], catalog=XFA)) == ["Name of the applicant"]
+
+
+def test_a_scan_is_empty_with_a_warning() -> None:
+    assert "scan" in extract("scan.pdf", Pdf(["0 0 10 10 re f"]).file())
+
+
+@pytest.mark.long
+def test_pages_are_bounded() -> None:
+    document = read_pdf(Pdf([""] * (MAX_PAGES + 1)).file())
+    assert len(document.parts) == MAX_PAGES
+    assert document.warnings == (f"only the first {MAX_PAGES:,} of {MAX_PAGES + 1:,} pages are read",)
+
+
+_READ_ALL = """
+import pathlib, sys, time
+from vault_indexer.documents.pdf import read_pdf
+from vault_indexer.errors import NoteError
+for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+    began = time.monotonic()
+    try:
+        result = "text" if read_pdf(path.read_bytes()).parts else "empty"
+    except NoteError:
+        result = "refused"
+    print(path.name, result, time.monotonic() - began, flush=True)
+"""
+
+
+@pytest.mark.long
+def test_damaged_bytes_give_text_or_an_error(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    pdf = Pdf(
+        [
+            show(72, 720, "1 Start") + lines(72, 700, WIDE),
+            lines(72, 700, prose(1, 8)) + show(72, 90, "ﬁ نص", font="F3"),
+        ],
+        annotations={
+            0: [LINK.format("90 695 130 712", "https://example.org"), HIGHLIGHT.format(""), "7 0 R"],
+            1: [COMMENT],
+        },
+        extra=[FIELD.format("Tx", 0)],
+        catalog="/AcroForm << /Fields [7 0 R] >>",
+        outline=[("Start", 0, 0), ("Deep", 1, 1), ("Deeper", 1, 2)],
+        info={"Title": "On Rivers", "CreationDate": "D:20240315120000Z"},
+    ).file()
+    chance = random.Random(57)
+    for number in range(200):
+        data = bytearray(pdf)
+        for _ in range(chance.choice((1, 5, 40))):
+            at = chance.randrange(len(data))
+            data[at : at + chance.choice((0, 1, 1, 1, 8))] = chance.choice(
+                (b"", b"9", b"<<", b"0 R", bytes([chance.randrange(256)]))
+            )
+        (tmp_path / f"{number:03}.pdf").write_bytes(data)
+    began = time.monotonic()
+    run = subprocess.run(
+        [sys.executable, "-c", _READ_ALL, str(tmp_path)], capture_output=True, text=True, timeout=120
+    )
+    results = [line.split() for line in run.stdout.splitlines()]
+    assert (run.returncode, len(results)) == (0, 200), run.stderr[-500:]
+    assert {result for _, result, _ in results} >= {"text", "refused"}
+    assert max(float(seconds) for _, _, seconds in results) < 10 and time.monotonic() - began < 100

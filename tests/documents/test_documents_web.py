@@ -1,0 +1,103 @@
+"""Web pages and books: the main text with its structure, nothing executed or fetched."""
+
+# ruff: noqa: E501 (a row of XML a line)
+
+from __future__ import annotations
+
+import pytest
+from document_files import epub, zipped
+
+from vault_indexer.documents import extract
+from vault_indexer.errors import NoteError
+
+
+def page(body: str, head: str = "") -> bytes:
+    return f"<!DOCTYPE html><html><head>{head}</head><body>{body}</body></html>".encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "markdown"),
+    [
+        ("<h1>Head <em>line</em></h1><p>One\n two<br>three", "# Head line\n\nOne two\nthree"),
+        ("<nav>Home</nav><p>Text</p><script>var x</script><style>p{}</style><noscript>no</noscript>", "Text"),
+        ("<header>Site</header><main><p>Main</p><nav>In</nav></main><footer>Foot</footer>", "Main"),
+        ("<p>Out</p><article><p>A</p><article>B</article></article><article>C</article>", "A\n\nB\n\nC"),
+        ("<div role=main><div>In</div></div><div>Out</div>", "In"),
+        ("<main></main><p>Text</p>", "Text"),
+        ('<p>a <a href="https://x.org/q?a=1&amp;b=2">link</a>, <a href="/local">local</a>,'
+         ' <a href="javascript:alert()">run</a></p>', "a [link](https://x.org/q?a=1&b=2), local, run"),
+        ("<ul><li>a<ol><li>b<li><p>c</p></ol><li>d</ul>", "- a\n    1. b\n    1. c\n- d"),
+        ("<table><caption>Cap</caption><tr><th>A<th colspan=2>B<tr><td>x<p>y</p><td>z<td>|</table>",
+         "Cap\n\n| A | B |  |\n| --- | --- | --- |\n| x y | z | \\\\| |"),
+        ("<table><tr><td><h2>Head</h2><p>Text</p><table><tr><td>A<td>B</table><td>Side</table>",
+         "## Head\n\nText\n\n| A | B |\n| --- | --- |\n\nSide"),
+        ('<pre><code class="language-python">if x:\n  [[y]]</code></pre><p>z',
+         "```python\nif x:\n  [[y]]\n```\n\nz"),
+        ("<blockquote><p>Said</p></blockquote><p>after", "> Said\n\nafter"),
+        ("<p>a<span>b</span> <b>c</b>&nbsp;d&shy;e <img alt='A cat' src='http://x/y.png'></p>", "ab c de A cat"),
+        ("<ruby>漢<rt>かん</rt></ruby><math><mi>x</mi><annotation>\\x</annotation></math>", "漢x"),
+        ("</div></table></ul></main>text</p><h2>open", "text\n\n## open"),
+    ],
+)  # fmt: skip
+def test_blocks_of_a_page(body: str, markdown: str) -> None:
+    assert extract("a.html", page(body)) == f"{markdown}\n"
+
+
+def test_properties_of_a_page() -> None:
+    head = """<title>A &amp; B</title><meta name="Author" content="Ann"><meta name=keywords content="x, y">
+<meta property="article:published_time" content="2024-05-06T07:00Z">"""
+    text = extract("a.htm", page("Text<svg><title>no</title></svg>", head))
+    assert text.startswith(
+        '---\ntitle: "A & B"\nauthor: ["Ann"]\ncreated: "2024-05-06"\nkeywords: ["x", "y"]\n'
+    )
+    assert "no" not in text.partition("Text")[2]
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        ("<p>naïve".encode(), "naïve"),
+        ("<p>naïve".encode("cp1252"), "naïve"),
+        ("\ufeff<p>naïve".encode("utf-16-le"), "naïve"),
+        ('<meta charset="windows-1251"><p>Привет'.encode("cp1251"), "Привет"),
+        ('<meta http-equiv=Content-Type content="text/html; charset=gb2312"><p>中文'.encode("gbk"), "中文"),
+        ("<?xml version='1.0' encoding='shift_jis'?><p>日本".encode("cp932"), "日本"),
+        ('<meta charset="utf-16"><p>naïve'.encode(), "naïve"),
+        ('<meta charset="rot13"><p>naïve'.encode(), "naïve"),
+        (b'<meta charset="nonsense"><p>na\xefve', "naïve"),
+    ],
+)
+def test_encoding_of_a_page(data: bytes, word: str) -> None:
+    assert extract("a.html", data) == f"{word}\n"
+
+
+def test_chapters_of_a_book() -> None:
+    metadata = "<dc:title>Book</dc:title><dc:creator>Ann</dc:creator><dc:subject>Sea</dc:subject><dc:date>2024-05-06</dc:date>"
+    text = extract(
+        "a.epub", epub("<h1>One</h1><p>Text", "<img src='cover.png'/>", "<h1>Two</h1>", metadata=metadata)
+    )
+    assert text == (
+        '---\ntitle: "Book"\nauthor: ["Ann"]\ncreated: "2024-05-06"\nkeywords: ["Sea"]\ntags: ["Sea"]\n---\n\n'
+        "# One\n\nText\n\n\f\n\n# Two\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (zipped({"a": "b"}), "not an EPUB book"),
+        (
+            epub(
+                "<p>x",
+                parts={
+                    "META-INF/encryption.xml": "<encryption><EncryptedData><CipherReference"
+                    " URI='OEBPS/text/c%200.xhtml'/></EncryptedData></encryption>"
+                },
+            ),
+            "copy protection",
+        ),
+    ],
+)
+def test_a_book_that_cannot_be_read_has_a_reason(data: bytes, reason: str) -> None:
+    with pytest.raises(NoteError, match=reason):
+        extract("a.epub", data)

@@ -1,0 +1,159 @@
+"""`VaultRetriever` narrows a search by metadata filters, and answers without blocking an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from llama_index.core.vector_stores import FilterCondition as Condition
+from llama_index.core.vector_stores import FilterOperator as Op
+from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
+
+from vault_indexer import Vault, VaultNodeParser, VaultRetriever, open_vault
+from vault_indexer.errors import UsageError
+from vault_indexer.model import SearchAnswer, SearchRequest
+
+pytestmark = pytest.mark.long
+
+NOTES = {
+    "garden/Leek.md": "---\nrating: 4\nstatus: in progress\ntags: [food/green]\n---\nPlant it in spring.\n",
+    "garden/Kale.md": "---\nrating: 2\nstatus: done\nold name: borecole\n---\nPlant it in autumn. #food\n",
+    "Tulip (red).md": '---\nrating: 3\nstatus:\nmotto: say "yes"\n---\nPlant it in autumn.\n',
+    "Rose.md": "Plant it in spring. A note without properties.\n",
+}
+LEEK, KALE, TULIP, ROSE = NOTES
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
+    folder = tmp_path_factory.mktemp("retriever")
+    for name, text in NOTES.items():
+        (folder / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "notes" / name).write_text(text, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
+        with open_vault(folder / "notes", folder / "index", index={"workers": 1}) as opened:
+            yield opened
+
+
+def where(
+    *terms: tuple[str, Op, Any] | MetadataFilters, condition: Condition = Condition.AND
+) -> MetadataFilters:
+    return MetadataFilters(
+        filters=[
+            term
+            if isinstance(term, MetadataFilters)
+            else MetadataFilter(key=term[0], operator=term[1], value=term[2])
+            for term in terms
+        ],
+        condition=condition,
+    )
+
+
+FILTERS: list[tuple[MetadataFilters, set[str]]] = [
+    (where(("path", Op.EQ, "garden/Leek.md")), {LEEK}),
+    (where(("path", Op.EQ, "Tulip (red).md")), {TULIP}),
+    (where(("path", Op.EQ, "leek.md")), set()),
+    (where(("path", Op.NE, "Rose.md")), {LEEK, KALE, TULIP}),
+    (where(("path", Op.IN, ["Rose.md", "garden/Kale.md"])), {ROSE, KALE}),
+    (where(("path", Op.TEXT_MATCH, "garden/")), {LEEK, KALE}),
+    (where(("path", Op.TEXT_MATCH, "Garden")), set()),
+    (where(("path", Op.TEXT_MATCH_INSENSITIVE, "GARDEN/k")), {KALE}),
+    (where(("tags", Op.CONTAINS, "food")), {LEEK, KALE}),
+    (where(("tags", Op.ANY, ["#food/green", "other"])), {LEEK}),
+    (where(("tags", Op.ALL, ["food", "food/green"])), {LEEK}),
+    (where(("language", Op.NE, "de")), set(NOTES)),
+    (where(("modified_time", Op.GTE, "2001-01-01")), set(NOTES)),
+    (where(("modified_time", Op.LT, "2001-01-01")), set()),
+    (where(("rating", Op.EQ, 4)), {LEEK}),
+    (where(("rating", Op.GT, 2)), {LEEK, TULIP}),
+    (where(("rating", Op.GTE, 2), ("rating", Op.LTE, 3.0)), {KALE, TULIP}),
+    (where(("rating", Op.IN, [2, 4])), {LEEK, KALE}),
+    (where(("rating", Op.NIN, [2, 4])), {TULIP, ROSE}),
+    (where(("status", Op.EQ, "in progress")), {LEEK}),
+    (where(("status", Op.EQ, "progress")), set()),
+    (where(("status", Op.TEXT_MATCH, "n pro")), {LEEK}),
+    (where(("status", Op.IS_EMPTY, None)), {TULIP, ROSE}),
+    (where(("old name", Op.EQ, "borecole")), {KALE}),
+    (where(("motto", Op.EQ, 'say "yes"')), {TULIP}),
+    (where(("rating", Op.LT, 3), ("status", Op.IS_EMPTY, None), condition=Condition.OR), {KALE, TULIP, ROSE}),
+    (where(("rating", Op.LT, 3), ("status", Op.IS_EMPTY, None), condition=Condition.NOT), {LEEK}),
+    (
+        where(
+            where(("tags", Op.EQ, "food"), ("rating", Op.GT, 3)),
+            ("path", Op.EQ, "Rose.md"),
+            condition=Condition.OR,
+        ),
+        {LEEK, ROSE},
+    ),
+]
+
+
+@pytest.mark.parametrize(("filters", "paths"), FILTERS, ids=range(len(FILTERS)))
+def test_filters_restrict_the_nodes(vault: Vault, filters: MetadataFilters, paths: set[str]) -> None:
+    nodes = VaultRetriever(vault, filters=filters).retrieve("plant")
+    assert {node.metadata["path"] for node in nodes} == paths
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("spring OR autumn", {LEEK, KALE}),
+        ('5" spring', {LEEK}),
+        ("", {LEEK, KALE}),
+        ("-autumn", {LEEK}),
+    ],
+)
+def test_filters_apply_to_the_whole_query(vault: Vault, query: str, paths: set[str]) -> None:
+    nodes = VaultRetriever(vault, filters=where(("tags", Op.EQ, "food"))).retrieve(query)
+    assert {node.metadata["path"] for node in nodes} == paths
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        ("path", Op.GT, "a"),
+        ("tags", Op.IN, []),
+        ("status", Op.EQ, None),
+        ("a]b", Op.EQ, "x"),
+        ("status", Op.EQ, "two\nlines"),
+        ("modified_time", Op.EQ, "2026-01-01"),
+        ("tags", Op.IS_EMPTY, None),
+    ],
+)
+def test_a_filter_that_no_query_expresses_is_refused(vault: Vault, term: tuple[str, Op, Any]) -> None:
+    with pytest.raises(UsageError, match=f"metadata filter {term[0]}"):
+        VaultRetriever(vault, filters=where(term)).retrieve("plant")
+
+
+def test_similarity_top_k_counts_nodes(vault: Vault) -> None:
+    assert [len(VaultRetriever(vault, similarity_top_k=count).retrieve("plant")) for count in (1, 3)] == [
+        1,
+        3,
+    ]
+
+
+def test_a_search_leaves_the_event_loop_free(vault: Vault) -> None:
+    """The search waits until a task of the same loop has run."""
+    loop_ran = threading.Event()
+
+    class Waiting:
+        def search(self, query: SearchRequest, /) -> SearchAnswer:
+            assert loop_ran.wait(60), "the event loop is blocked"
+            return vault.search(query)
+
+    async def retrieve() -> int:
+        asyncio.get_running_loop().call_soon(loop_ran.set)
+        return len(await VaultRetriever(Waiting()).aretrieve("plant"))
+
+    assert asyncio.run(retrieve()) == len(NOTES)
+
+
+def test_unknown_arguments_are_refused(vault: Vault) -> None:
+    with pytest.raises(TypeError, match="top_k"):
+        VaultRetriever(vault, top_k=3)  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match="unknown argument stratgy"):
+        VaultNodeParser(stratgy="token")  # type: ignore[call-arg]

@@ -1,0 +1,218 @@
+"""Words and phrases as expressions over the text as it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.search.filters.text_pattern import SearchedText, plain, text_pattern
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "found"),
+    [
+        ("to be or not to be", "To be, or not to be: that", "To be, or not to be"),
+        ("star wars", "[[star]] *wars*", "star]] *wars"),
+        ("foo bar", "foo\nbar", "foo\nbar"),
+        ("foo bar", "foo\n\nbar", None),
+        ("work", "works", None),
+        ("work", "_work_", "work"),
+        ("cafe", "un Café noir", "Café"),
+        ("café", "cafe", "cafe"),
+        ("cafe", "cafe\u0301!", "cafe\u0301"),
+        ("cafe", "cafe\u0301s", None),
+        ("strasse", "Die Straße", "Straße"),
+        ("aeon", "ÆON", "ÆON"),
+        ("fine", "ﬁne", "ﬁne"),
+        ("новый", "НОВЫЙ год", "НОВЫЙ"),
+        ("новый", "новыи\u0306 год", "новыи\u0306"),
+        ("全文検索", "高速な全文検索エンジン", "全文検索"),
+        ("AI検索", "新しいAI検索です", "AI検索"),
+        ("AI", "新しいAI検索です", "AI"),
+        ("한국어", "한국어는", "한국어"),
+        ("सड़क", "यह सडक है", "सडक"),
+        ("सडक", "यह स\u095cक है", "स\u095cक"),
+        ("सडक", "यह सड़क है", "सड़क"),
+        ("كتاب", "هذا كـتاب", "كـتاب"),
+        ("کتاب", "این کتاب\u200cها", "کتاب"),
+        ("کتابها", "این کتاب\u200cها", "کتاب\u200cها"),
+        ("کتاب", "كتاب", "كتاب"),
+        ("2024", "عام ٢٠٢٤", "٢٠٢٤"),
+        ("Donaudampf", "die Donau\u00addampffahrt, der Donau\u00addampf", "Donau\u00addampf"),
+        ("Donau", "der Donau\u00addampf", None),
+        ("C++", "in C++ you", "C++"),
+        ("don't", "I don’t", "don’t"),
+        ("error: 404", "Error:  404", "Error:  404"),
+        ("error: 404", "error 404", None),
+        ("->", "a -> b", "->"),
+    ],
+)
+def test_what_a_phrase_finds(words: str, text: str, found: str | None) -> None:
+    span = next(text_pattern(words).spans(text), None)
+    assert (span and text[slice(*span)]) == found
+
+
+LETTERS = st.text(st.sampled_from("abcdeéßñAÉ"), min_size=1, max_size=4)
+
+
+@given(
+    st.lists(LETTERS, min_size=1, max_size=3), st.lists(LETTERS, max_size=3), st.lists(LETTERS, max_size=3)
+)
+def test_a_phrase_is_found_between_any_words(phrase: list[str], before: list[str], after: list[str]) -> None:
+    text = " ".join([*before, *phrase, *after])
+    assert text_pattern(plain(" ".join(phrase))).is_in(text)
+
+
+@given(st.lists(LETTERS, min_size=1, max_size=3), st.lists(LETTERS, max_size=8))
+def test_a_phrase_is_found_only_where_its_words_stand_in_a_row(phrase: list[str], words: list[str]) -> None:
+    wanted, held = [plain(word) for word in phrase], [plain(word) for word in words]
+    in_a_row = any(held[at : at + len(wanted)] == wanted for at in range(len(held)))
+    assert text_pattern(" ".join(phrase)).is_in(" ".join(words)) == in_a_row
+
+
+@given(st.lists(LETTERS, min_size=1, max_size=3), st.text(st.sampled_from("ab éß.\nA"), max_size=30))
+def test_the_quick_way_finds_what_the_other_finds(phrase: list[str], text: str) -> None:
+    pattern = text_pattern(" ".join(phrase))
+    assert list(pattern.spans(text)) == [found.span() for found in pattern.regex.finditer(text)]
+
+
+LATIN = [
+    *("the", "The", "of", "é", "e", "E", "e\u0301", "straße", "strasse", "ﬁn", "\u212a", "K", "ø", "þ", "th"),
+]
+WORDS = [*LATIN, "th", "日本", "й", "क़", "x_the", "C++", "don’t", "\u200c", "İ"]
+SIGNS = [" ", "  ", "-", ", ", "\n", "\n\n", "—", "\u00ad"]
+MIXED = st.lists(st.sampled_from([*WORDS, *SIGNS]), max_size=12)
+FILLER = "— wer liest, liest über Bücher. " * 4
+
+
+@given(MIXED, MIXED, MIXED, st.integers(0, 20), st.integers(0, 20))
+def test_the_scan_of_bytes_finds_what_the_exact_expression_finds(
+    phrase: list[str], before: list[str], after: list[str], skipped: int, left_out: int
+) -> None:
+    pattern = text_pattern(" ".join(phrase))
+    text = "".join([*before, FILLER, " ", *phrase, " ", *after])
+    start, end = min(skipped, len(text)), max(len(text) - left_out, 0)
+    wanted = [found.span() for found in pattern.regex.finditer(text, start, end)]
+    assert list(pattern.spans(SearchedText(text.encode()), start, end)) == wanted
+
+
+@given(MIXED, MIXED, MIXED, st.booleans())
+def test_no_text_with_a_phrase_is_scanned_in_vain(
+    phrase: list[str], before: list[str], after: list[str], match_case: bool
+) -> None:
+    pattern = text_pattern(" ".join(phrase), match_case=match_case)
+    for text in ("".join([*before, " ", *phrase, " ", *after]), "".join([*before, *after, *phrase])):
+        data = text.encode()
+        if pattern.scanner and pattern.is_in(text):
+            assert pattern.scanner.next_start(data, 0, len(data)) is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "match_case", "text"),
+    [
+        ("the of", False, "of the the, often"),
+        ("é", False, "every letter of them"),
+        ("tHE", True, "the The THE"),
+        ("->", False, "- >"),
+        ("日本語", False, "日本の語"),
+        ("the", False, "them"),
+        ("the", False, "bathe"),
+        ("the of", False, "bathe of"),
+        ("of the", False, "of them"),
+        ("error: 404", False, "error 404"),
+        ("->the", False, "x->them"),
+        ("the++", False, "bathe++"),
+        ("the of", False, "theof, often"),
+        ("a b", False, "a 1 b"),
+    ],
+)
+def test_a_scan_refuses_what_the_index_cannot(words: str, match_case: bool, text: str) -> None:
+    scanner = text_pattern(words, match_case=match_case).scanner
+    assert scanner
+    data = text.encode()
+    assert scanner.next_start(data, 0, len(data)) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "found", "behind"),
+    [
+        ("C++", "C++", "x"),
+        ("->a", "->a", " x"),
+        ("a b c d e f g 検x", "a b c d e f g 検x", ""),
+        ("a b c d e f g h.x", "a b c d e f g h.x", ""),
+        ("日本 the", "日本the", "本"),
+        ("the 日本", "the 日本", "x"),
+        ("a  . b", "A\u00a0 .\nB", "."),
+    ],
+)
+def test_a_scan_finds_a_phrase_beside_any_characters(words: str, found: str, behind: str) -> None:
+    pattern = text_pattern(words)
+    text = f"{found}{behind} {FILLER} –{found}{behind}"
+    assert pattern.scanner
+    data = text.encode()
+    assert pattern.scanner.next_start(data, 0, len(data)) == 0
+    assert [text[slice(*span)] for span in pattern.spans(SearchedText(data))] == [found, found]
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "found"),
+    [
+        ("The the", "the The, THE the, The  the: The the", ["The  the", "The the"]),
+        ("Ab", "AbAb Ab ab _Ab", ["Ab", "Ab"]),
+        ("É", "é É E e\u0301 E\u0301", ["É", "E", "E\u0301"]),
+        ("'A", "'a ’A", ["’A"]),
+        ("Straße", "straße Straße STRASSE Strasse", ["Straße"]),
+        ("Fi", "fi Fi \ufb01 FI", ["Fi"]),
+    ],
+)
+def test_a_phrase_in_its_own_case_is_found_in_that_alone(words: str, text: str, found: list[str]) -> None:
+    pattern = text_pattern(words, match_case=True)
+    assert [text[slice(*span)] for span in pattern.spans(text)] == found
+    searched = SearchedText(f"{FILLER} {text}".encode())
+    assert [searched.text[slice(*span)] for span in pattern.spans(searched)] == found
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("The Café the", (("the", "cafe"), (), (), ())),
+        ("a the", (("the",), (), (), ())),
+        ("全文 検", ((), ("全文",), ("検",), ())),
+        ("全文検索 全文", ((), ("全文", "文検", "検索"), (), ())),
+        ("AI検", (("ai",), (), ("検",), ())),
+        ("-> x", ((), (), (), ())),
+    ],
+)
+def test_the_terms_of_a_phrase_are_told_by_kind(words: str, parts: tuple[tuple[str, ...], ...]) -> None:
+    found = text_pattern(words)
+    assert (found.words, found.pairs, found.begins, found.pieces) == parts
+
+
+def test_equal_phrases_are_one_key() -> None:
+    keys = {text_pattern("The"), text_pattern(" The "), text_pattern("The", match_case=True)}
+    assert len(keys) == 2
+    assert len({hash(one) for one in keys}) == 2
+
+
+@pytest.mark.parametrize("text", ["", "plain", "é–x", "日本\n語", "\U0001f600a"])
+def test_the_places_of_characters_and_bytes_belong_together(text: str) -> None:
+    searched = SearchedText(text)
+    for position in range(len(text) + 1):
+        assert searched.byte_at(position) == len(text[:position].encode())
+        assert searched.char_at(searched.byte_at(position)) == position
+    assert SearchedText(text.encode()).text == text
+    assert searched.encoded == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "lowered"),
+    [
+        ("Ab C", "ab c"),
+        ("Жа", "жа"),
+        ("Straße", None),
+        ("cafe\u0301", None),
+        ("İ日", None),
+        ("A\u200c", None),
+    ],
+)
+def test_lower_case_is_enough_where_no_letter_stands_for_another(text: str, lowered: str | None) -> None:
+    assert SearchedText(text).lowered == lowered

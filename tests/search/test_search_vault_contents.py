@@ -1,0 +1,132 @@
+"""Fields in the text of notes are properties of the notes and of their tasks."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import pytest
+from indexed_vault import indexed_vault, notes_left, write_notes
+
+from vault_indexer.errors import QueryError
+from vault_indexer.model import SearchRequest
+from vault_indexer.search.query.parser import parse_query
+from vault_indexer.search.searcher import IndexReader
+from vault_indexer.search.vault_contents import list_tasks
+from vault_indexer.service import VaultService
+from vault_indexer.store.catalog.reader import CatalogReader
+
+Indexed = tuple[VaultService, IndexReader]
+NOTES = {
+    "Book.md": "---\nrating: 2\nauthor: null\n---\nA long tale (Rating:: 5).\n**Read On**:: 2026-03-01\n",
+    "Film.md": "rating:: 3\nstatus:: in progress\ngenre:: [[Drama]], [[War]]\n\n`[rating:: 9]`\n",
+    "Plan.md": "- [ ] pay rent 📅 2026-11-30 ⏫\n- [ ] call [due:: 2026-12-15]\n- [x] post 📅 2026-01-02\n",
+    "Work.md": "- [x] report 📅 2026-11-01\n- [ ] read [pages:: 20]\n\n```\n- [ ] no 📅 2026-11-01\n```\n",
+    "Next.md": "- [ ] travel [due:: 2027-01-05] (priority:: low)\n\nThe rent is 400.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    folder = tmp_path_factory.mktemp("fields")
+    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("[rating]", "Book Film"),
+        ("[rating:>3]", "Book"),
+        ("[rating:<=3]", "Book Film"),
+        ("[RATING:5]", "Book"),
+        ("[author:null]", "Book"),
+        ("[rating:null]", ""),
+        ("[read on:>=2026-03]", "Book"),
+        ("[read-on:2026-03-01]", "Book"),
+        ('[status:"in progress"]', "Film"),
+        ("[genre:war]", "Film"),
+        ("-[rating:>4] [rating]", "Film"),
+        ("[due:<2026-12-01]", "Plan Work"),
+        ("[priority:high OR low]", "Next Plan"),
+        ('"rating 3"', "Film"),
+        ('"rating: 3"', ""),
+        ("task-due:<2026-12-01", "Plan"),
+        ("task-due:<=2026-11-30", "Plan"),
+        ("task-due:2026-12", "Plan"),
+        ("task-due:2026-12-15 -task-due:>2027-01", "Plan"),
+        ('task-due:""', "Next Plan"),
+        ("task-due:>2026-12-15", "Next"),
+        ("task-done:[due:<2026-12]", "Plan Work"),
+        ("task:[due:2026-11-01]", "Work"),
+        ("task-todo:(rent [priority:high])", "Plan"),
+        ("task-todo:(rent [priority:low])", ""),
+        ("task-todo:(-[due])", "Work"),
+        ("task-todo:[pages:>10]", "Work"),
+        ("task-todo:read", "Work"),
+    ],
+)
+def test_filters_meet_fields(indexed: Indexed, query: str, names: str) -> None:
+    assert notes_left(indexed[1], query) == {f"{name}.md" for name in names.split()}
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("task-due:soon", "task-due: takes a date like 2026-01-31 or <2026-02, not 'soon'"),
+        ("task-due:<5", "task-due: compares with a date like 2026-01-31"),
+        ("task-due:(a b)", "task-due: takes one value"),
+        ("task-due:", "task-due: needs a value right after the colon"),
+        ("line:([due:1])", "line: takes words"),
+    ],
+)
+def test_a_filter_that_cannot_be_met_is_refused(query: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        parse_query(query)
+
+
+def test_the_hit_of_a_filter_on_tasks_is_the_task(indexed: Indexed) -> None:
+    hit = indexed[0].search(SearchRequest("task-due:<2026-12-01")).results[0]
+    assert (hit.path, hit.line) == ("Plan.md", 1)
+    assert hit.fields["priority"] == "high"
+
+
+def test_fields_are_offered_and_counted(indexed: Indexed) -> None:
+    assert [item.text for item in indexed[0].complete("[rat", 5).items] == ["[rating]"]
+    assert [item.text for item in indexed[0].complete("[rating:", 5).items] == [
+        '[rating:"2"]',
+        '[rating:"3"]',
+        '[rating:"5"]',
+    ]
+    summaries = {one.name: (one.notes, one.type) for one in indexed[0].overview().properties}
+    assert summaries["rating"] == (2, "list")
+    assert summaries["due"] == (3, "date")
+
+
+def test_a_task_is_due_at_the_date_outside_of_code(indexed: Indexed) -> None:
+    with indexed[1].holder.lease() as snapshot:
+        found = list_tasks(snapshot.catalog, "all", today=date(2026, 12, 1))
+        overdue = list_tasks(snapshot.catalog, "overdue", today=date(2026, 12, 1))
+    assert [task.due for task in found] == [
+        "2027-01-05",
+        "2026-11-30",
+        "2026-12-15",
+        "2026-01-02",
+        "2026-11-01",
+        "",
+    ]
+    assert [task.text for task in overdue] == ["- [ ] pay rent 📅 2026-11-30 ⏫"]
+
+
+def test_a_catalog_from_before_fields_were_kept_is_read(indexed: Indexed, tmp_path: Path) -> None:
+    with indexed[1].holder.lease() as snapshot:
+        (_, _, source), *_ = snapshot.catalog.rows("PRAGMA database_list")
+    for file in Path(source).parent.glob("catalog.db*"):
+        shutil.copy(file, tmp_path / file.name)
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as database:
+        database.executescript("DROP TABLE fields")
+    with closing(CatalogReader(tmp_path / "catalog.db")) as catalog:
+        assert (catalog.fields([1, 2]), catalog.fields_named("due")) == ({}, [])
+        assert [dict(one) for one in catalog.properties()] == [{"rating": 2, "author": None}]

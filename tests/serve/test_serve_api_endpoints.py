@@ -1,0 +1,163 @@
+"""The table of endpoints agrees with the functions that answer, with the model and with its callers."""
+
+import inspect
+from dataclasses import replace
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from hit_maker import make_hit
+
+from vault_indexer.contract.parameters import Value
+from vault_indexer.errors import UsageError
+from vault_indexer.model import (
+    Expand,
+    GraphReason,
+    Hit,
+    IndexState,
+    KeywordReason,
+    SearchAnswer,
+    Shares,
+    VectorReason,
+    Why,
+)
+from vault_indexer.serve.api.endpoints import (
+    ALL_LINKS,
+    CHUNKS,
+    ENDPOINTS,
+    MENTIONS,
+    ORPHANS,
+    REBUILD,
+    REBUILD_STATE,
+    RELATED,
+    SEARCH,
+    UNRESOLVED,
+    Endpoint,
+)
+from vault_indexer.serve.api.openapi import answer_type
+from vault_indexer.serve.api.respond import FUNCTIONS, AnswerContext, hit_keys, with_shares
+from vault_indexer.service import VaultService
+
+
+def test_each_endpoint_has_a_name_and_a_route_of_its_own() -> None:
+    assert len({one.name for one in ENDPOINTS}) == len(ENDPOINTS)
+    assert len({(one.method, one.path) for one in ENDPOINTS}) == len(ENDPOINTS)
+
+
+@pytest.mark.parametrize("row", [one for one in ENDPOINTS if one.name in FUNCTIONS], ids=lambda row: row.name)
+def test_a_function_takes_the_request_of_its_row_and_returns_its_answer(row: Endpoint[Any]) -> None:
+    context, request, returned = get_type_hints(FUNCTIONS[row.name]).values()
+    assert (context, request, returned) == (AnswerContext, row.request, answer_type(row.answer))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [one for one in ENDPOINTS if one.name not in (*FUNCTIONS, REBUILD.name, REBUILD_STATE.name)],
+    ids=lambda row: row.name,
+)
+def test_another_row_has_a_method_with_the_fields_of_its_request(row: Endpoint[Any]) -> None:
+    method = getattr(VaultService, row.name)
+    assert get_type_hints(method)["return"] == answer_type(row.answer)
+    wanted = inspect.signature(row.request).parameters
+    taken = dict(inspect.signature(method).parameters)
+    del taken["self"]
+    taken.pop("now", None)  # the clock of tests
+    assert list(wanted) == list(taken)
+    hints = get_type_hints(row.request)
+    assert {name: get_type_hints(method)[name] for name in taken} == {name: hints[name] for name in wanted}
+
+
+def test_a_default_is_a_value_that_the_endpoint_takes() -> None:
+    for parameter in (each for one in ENDPOINTS for each in one.parameters):
+        if parameter.choices:
+            assert parameter.default in parameter.choices
+        elif parameter.default is not None:
+            assert type(parameter.default) is parameter.kind
+
+
+def test_the_ways_to_expand_are_those_of_the_model() -> None:
+    choices = {one.name: one.choices for one in SEARCH.parameters}
+    assert choices["expand"] == get_args(Expand)
+
+
+def test_each_view_of_the_links_is_a_choice_of_the_parameter() -> None:
+    choices = {one.name: one.choices for one in ALL_LINKS.parameters}
+    assert choices["view"] == ("note", *(one.fixed["view"] for one in (MENTIONS, UNRESOLVED, ORPHANS)))
+
+
+def test_arguments_are_the_values_that_are_not_the_default() -> None:
+    assert SEARCH.arguments({"q": "x", "limit": 0, "fresh": True}) == {"q": "x", "fresh": True}
+    assert RELATED.arguments({"path": "Sky", "limit": 10}) == {"path": "Sky"}
+    assert MENTIONS.arguments({"path": "Sky", "limit": None}) == {"view": "mentions", "path": "Sky"}
+    defaults = {"limit": None, "rendered": False}
+    assert MENTIONS.all_arguments({"path": "Sky"}) == {"path": "Sky", "view": "mentions", **defaults}
+
+
+@pytest.mark.parametrize("given", [{"q": "x", "colour": "red"}, {"limit": 3}])
+def test_a_parameter_that_is_unknown_or_missing_is_a_mistake_of_the_caller(given: dict[str, Value]) -> None:
+    with pytest.raises(TypeError, match="search takes"):
+        SEARCH.arguments(given)
+
+
+def test_a_text_that_is_empty_or_too_long_is_refused_before_it_is_sent() -> None:
+    with pytest.raises(UsageError, match="the query is empty"):
+        SEARCH.arguments({"q": " "})
+    assert SEARCH.arguments({"q": "", "as_you_type": True}) == {"q": "", "as_you_type": True}
+    with pytest.raises(UsageError, match="the query has 5000 bytes"):
+        SEARCH.arguments({"q": "x" * 5000})
+    with pytest.raises(UsageError, match="the path of the note has 5000 bytes"):
+        MENTIONS.arguments({"path": "x" * 5000})
+    with pytest.raises(UsageError, match="no note is named"):
+        RELATED.arguments({"path": ""})
+    with pytest.raises(UsageError, match="the query is empty"):
+        SEARCH.arguments({"q": "", "as_you_type": False})
+    assert ALL_LINKS.arguments({"path": "", "view": "orphans"}) == {"view": "orphans"}
+
+
+def test_other_texts_are_left_to_the_endpoint() -> None:
+    given: dict[str, Value] = {"path": "Sky", "strategy": " " * 5000}
+    assert CHUNKS.arguments(given) == given
+    assert SEARCH.arguments({"q": "x", "fields": " "}) == {"q": "x", "fields": " "}
+
+
+def test_the_keys_of_a_hit_are_those_that_are_named() -> None:
+    assert hit_keys("") is None
+    assert hit_keys(" , ") is None
+    assert hit_keys(" path,title , path") == frozenset({"path", "title"})
+
+
+def test_keys_that_a_hit_lacks_are_named_in_order_and_cut() -> None:
+    with pytest.raises(UsageError) as raised:
+        hit_keys(f"path,zebra,{'x' * 61},colour")
+    said, _, known = str(raised.value).partition("; it has ")
+    assert said == f"fields: a hit has no key 'colour', '{'x' * 60}', 'zebra'"
+    names = known.split(", ")
+    assert names == sorted(names)
+    assert {"path", "title", "snippet"} <= set(names)
+
+
+NOTHING_FOUND = SearchAnswer("x", 0.0, IndexState(1, 1, 0), ())
+
+
+def hit_of(words: float | None, meaning: float = 0.0, links: float = 0.0) -> Hit:
+    """A hit that words, meaning and links gave so much; None or 0 for nothing."""
+    why = Why(
+        vector=VectorReason(1, meaning) if meaning else None,
+        keyword=None if words is None else KeywordReason(1, words, {}),
+        graph=GraphReason(1, links, ()) if links else None,
+        recency=1.0,
+    )
+    return make_hit("a.md", title="a", chunk_id="a_1", why=why)
+
+
+def test_the_share_of_words_is_relative_to_the_strongest_hit() -> None:
+    hits = (hit_of(0.5, meaning=0.25), hit_of(2.0, links=0.75), hit_of(None))
+    shown = with_shares(replace(NOTHING_FOUND, results=hits)).results
+    assert [hit.shares for hit in shown] == [
+        Shares(words=0.25, meaning=0.25, links=0.0),
+        Shares(words=1.0, meaning=0.0, links=0.75),
+        Shares(words=0.0, meaning=0.0, links=0.0),
+    ]
+    for words, share in ((0.0, 0.0), (0.5, 1.0)):
+        (hit,) = with_shares(replace(NOTHING_FOUND, results=(hit_of(words),))).results
+        assert hit.shares == Shares(share, 0.0, 0.0)
+    assert with_shares(NOTHING_FOUND) == NOTHING_FOUND

