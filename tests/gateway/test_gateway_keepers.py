@@ -32,10 +32,10 @@ class Kept:
 @pytest.fixture(scope="module")
 def kept(team: Team, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     folder: Path = tmp_path_factory.mktemp("kept")
-    own = Team(folder, team.uri, "kept")
+    own = Team(folder, team.uri, "bodies")
     config = (
         f'[index]\nbackend = "milvus"\nworkers = 1\nnice = 0\n[embedding]\nprovider = "wordllama"\n'
-        f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "kept"\nkeeper = "one"\nstore_bodies = false\n'
+        f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "bodies"\nkeeper = "one"\nstore_bodies = false\n'
         f'[server]\ntoken_env = "{VARIABLE}"\n'
     )
     with pytest.MonkeyPatch.context() as patch:
