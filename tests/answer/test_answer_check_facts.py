@@ -10,6 +10,8 @@ from vault_indexer.answer.check.facts import Statement, conflict
 DENIES = "it denies what the note says, or says what the note denies"
 MORE_OR_FEWER = "it claims more or less than the note"
 SURER = "it is more certain than the note"
+OPTIONAL = "it makes optional what the note requires"
+OTHER = "the note says {} about something else"
 
 
 def read(text: str, heading: str = "", quote: str = "") -> Statement:
@@ -68,41 +70,21 @@ def read(text: str, heading: str = "", quote: str = "") -> Statement:
         ("Cats sleep in May", "Cats may sleep in May", SURER),
         ("It contains nuts", "May contain nuts", SURER),
         ("In 2021 it was cold", "May 2021 was cold", ""),
-        ("Cats may sleep", "Cats must sleep", "it makes optional what the note requires"),
+        ("Cats may sleep", "Cats must sleep", OPTIONAL),
         ("Cats may and must sleep", "Cats must sleep", ""),
         ("Cats sleep", "Cats must sleep", ""),
         # a fact of something else
+        ("An oak garden gate costs 30", "An oak garden gate costs 20, a pen costs 30", OTHER.format(30)),
+        ("An oak garden gate costs 20", "An oak garden gate costs 20, a pen costs 30", ""),
+        ("An oak garden gate costs 30", "An oak garden gate is green, a pen costs 30", ""),
+        ("The gate costs 30", "The gate costs 20, a pen costs 30", OTHER.format("it")),
+        ("Oak garden gates open in May", "Oak garden gates open in June, shops in May", OTHER.format(5)),
         (
-            "The oak garden gate costs 30 euros",
-            "The oak garden gate costs 20 euros, a bench costs 30 euros",
-            "the note says 30 about something else",
+            "Bob built oak garden gates",
+            "Oak garden gates Tom built, pens Bob",
+            OTHER.format("Bob"),
         ),
-        (
-            "The oak garden gate costs 20 euros",
-            "The oak garden gate costs 20 euros, a bench costs 30 euros",
-            "",
-        ),
-        ("The oak garden gate costs 30 euros", "The oak garden gate is green, a bench costs 30 euros", ""),
-        (
-            "The gate costs 30 euros",
-            "The gate costs 20 euros, a bench costs 30 euros",
-            "the note says it about something else",
-        ),
-        (
-            "The oak garden fence gate opened in May",
-            "The oak garden fence gate opened in June, the bench came in May",
-            "the note says 5 about something else",
-        ),
-        (
-            "The oak garden fence gate was built by Bob",
-            "The oak garden fence gate was built by Tom, the bench by Bob",
-            "the note says Bob about something else",
-        ),
-        (
-            "The garden carp pond filter is cleaned every 9 days in summer",
-            "Clean the garden carp pond filter every 4 weeks in winter and every 9 days in summer",
-            "",
-        ),
+        ("Clean carp pond filters every 9 days", "Clean carp pond filters after 4 or every 9 days", ""),
     ],
 )
 def test_a_clause_differs_from_a_statement(clause: str, text: str, why: str) -> None:
@@ -124,12 +106,7 @@ def test_a_heading_states_facts_and_markup_numbers_only_with_the_text() -> None:
         ("cats sleep", "cats sleep, most of them", "Most cats sleep", ""),
         ("cats sleep", "maybe cats sleep", "Cats may sleep", ""),
         ("cats sleep", "in May, cats sleep", "Cats may sleep", SURER),
-        (
-            "may sleep",
-            "cats must, and may sleep",
-            "Cats must sleep",
-            "it makes optional what the note requires",
-        ),
+        ("may sleep", "cats must, and may sleep", "Cats must sleep", OPTIONAL),
     ],
 )
 def test_what_limits_a_statement_may_stand_elsewhere_in_the_claim(

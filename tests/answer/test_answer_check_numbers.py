@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.answer.check.dates import DateMention, find_dates, missing_date
+from vault_indexer.answer.check.dates import find_dates, missing_date
 from vault_indexer.answer.check.numbers import Quantity, quantities
 
 
@@ -12,20 +12,9 @@ from vault_indexer.answer.check.numbers import Quantity, quantities
     ("text", "found"),
     [
         # digits, their groups and fractions
-        ("5", [("5", "", 0, 1)]),
-        ("a 1 b 2", [("1", "", 2, 3), ("2", "", 6, 7)]),
-        ("1.5", [("1.5", "", 0, 3)]),
         ("12,34", [("12.34", "", 0, 5)]),
-        ("1.0", [("1", "", 0, 3)]),
-        ("007", [("7", "", 0, 3)]),
-        ("0", [("0", "", 0, 1)]),
-        ("1.500", [("1500", "", 0, 5)]),
-        ("1’500", [("1500", "", 0, 5)]),
         ("12 345 678", [("12345678", "", 0, 10)]),
         ("1,500.25", [("1500.25", "", 0, 8)]),
-        ("12345", [("12345", "", 0, 5)]),
-        ("1. 5", [("1", "", 0, 1), ("5", "", 3, 4)]),
-        ("５", [("5", "", 0, 1)]),
         # signs
         ("-5", [("-5", "", 0, 2)]),
         ("a -5", [("-5", "", 2, 4)]),
@@ -33,55 +22,34 @@ from vault_indexer.answer.check.numbers import Quantity, quantities
         ("5-7", [("5", "", 0, 1), ("7", "", 2, 3)]),
         ("x minus 5 y", [("-5", "", 2, 9)]),
         ("in the far north minus 5", [("-5", "", 17, 24)]),
-        ("Minus5", [("-5", "", 0, 6)]),
-        ("xminus 5", [("5", "", 7, 8)]),
         ("在零下5度", [("-5", "degree", 1, 5)]),
         ("零下五度", [("-5", "degree", 0, 4)]),
         ("二〇", [("20", "", 0, 2)]),
         # units
-        ("5 km", [("5", "km", 0, 4)]),
-        ("5km", [("5", "km", 0, 3)]),
-        ("5-km", [("5", "km", 0, 4)]),
-        ("5  km", [("5", "", 0, 1)]),
         ("5 kmx", [("5", "", 0, 1)]),
-        ("5. km", [("5", "", 0, 1)]),
-        ("5 KM/h", [("5", "km", 0, 4)]),
-        ("5 %", [("5", "percent", 0, 3)]),
         ("5°C", [("5", "degree", 0, 3)]),
         ("5 years", [("5", "year", 0, 7)]),
         ("999 years", [("999", "year", 0, 9)]),
         ("1999 years", [("1999", "", 0, 4)]),
         ("20分钟以后", [("20", "min", 0, 4)]),
         ("20分钟的", [("20", "min", 0, 4)]),
-        ("20分以后", [("20", "min", 0, 3)]),
-        ("3个小时", [("3", "h", 0, 4)]),
-        ("3的", [("3", "", 0, 1)]),
         ("$5", [("5", "dollar", 0, 2)]),
         ("a $ 5", [("5", "dollar", 2, 5)]),
-        ("$  5", [("5", "", 3, 4)]),
         ("€5 m", [("5", "euro", 0, 2)]),
-        ("5 €", [("5", "euro", 0, 3)]),
         # words, and what multiplies a number
-        ("two", [("2", "", 0, 3)]),
-        ("Zwölf", [("12", "", 0, 5)]),
-        ("one", []),
         ("2 million cars", [("2000000", "", 0, 9)]),
         ("1.5 million km", [("1500000", "km", 0, 14)]),
         ("two thousand", [("2000", "", 0, 12)]),
-        ("a thousand", [("1000", "", 2, 10)]),
-        ("2 cars", [("2", "", 0, 1)]),
         ("2万", [("20000", "", 0, 2)]),
         ("3億", [("300000000", "", 0, 2)]),
         # Chinese
         ("一", []),
         ("十", [("10", "", 0, 1)]),
         ("十五", [("15", "", 0, 2)]),
-        ("二十", [("20", "", 0, 2)]),
         ("三百零五", [("305", "", 0, 4)]),
         ("二千三百", [("2300", "", 0, 4)]),
         ("三万二千", [("32000", "", 0, 4)]),
         ("三亿五万", [("300050000", "", 0, 4)]),
-        ("二十万", [("200000", "", 0, 3)]),
         ("万", [("10000", "", 0, 1)]),
         ("三百零六万", [("3060000", "", 0, 5)]),
         ("两百万", [("2000000", "", 0, 3)]),
@@ -95,9 +63,17 @@ def test_a_number_has_its_value_its_unit_and_its_place(
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "values"), [("once", "es", ["11"]), ("once", "en", []), ("once", "", [])]
+    ("text", "language", "values"),
+    [
+        ("once", "es", ["11"]),
+        ("once", "en", []),
+        ("once", "", []),
+        ("dos millones", "es", ["2000000"]),
+        ("двенадцать", "", ["12"]),
+        ("1 234,5 in the 16th", "", ["1234.5", "16"]),
+    ],
 )
-def test_a_word_of_spanish_is_a_number_in_spanish_alone(text: str, language: str, values: list[str]) -> None:
+def test_a_number_word_counts_in_its_language(text: str, language: str, values: list[str]) -> None:
     assert [one.value for one in quantities(text, language)] == values
 
 
@@ -112,7 +88,6 @@ def test_numbers_in_digits_and_words_are_in_the_order_of_the_text() -> None:
         ("2099", "", "year"),
         ("999", "", ""),
         ("2100", "", ""),
-        ("10000", "", ""),
         ("1999", "km", "km"),
     ],
 )
@@ -136,16 +111,12 @@ def parts(**found: int) -> dict[str, int]:
         ("on 3/5/21", "en", [("3/5/21", parts(day=3, month=5, year=2021))]),
         ("1/3/5/2021", "en", []),
         ("3/5/21/4", "en", []),
-        ("14:30", "en", [("14:30", parts(hour=14, minute=30))]),
         ("24:00", "en", [("24:00", parts(hour=24, minute=0))]),
         ("25:30", "en", []),
-        ("4:60", "en", []),
         ("4:305", "en", []),
         ("1,4:30", "en", []),
         ("at 3 pm", "en", [("3 pm", parts(hour=15, minute=0))]),
         ("at 3 P.M. on", "en", [("3 P.M.", parts(hour=15, minute=0))]),
-        ("12 pm", "en", [("12 pm", parts(hour=12, minute=0))]),
-        ("3 am", "en", [("3 am", parts(hour=3, minute=0))]),
         ("3 o'clock", "en", [("3", parts(hour=3, minute=0))]),
         ("5:30 pm", "en", [("5:30 pm", parts(hour=17, minute=30))]),
         ("14 h 20", "fr", [("14 h 20", parts(hour=14, minute=20))]),
@@ -154,20 +125,16 @@ def parts(**found: int) -> dict[str, int]:
         ("20 Uhr", "de", [("20 Uhr", parts(hour=20, minute=0))]),
         ("3rd of May 2021", "en", [("3rd of May 2021", parts(day=3, year=2021, month=5))]),
         ("May 3rd, 2021", "en", [("May 3rd, 2021", parts(day=3, year=2021, month=5))]),
-        ("May, 2021", "en", [("May, 2021", parts(year=2021, month=5))]),
         ("may 3 and june", "en", []),
         ("Junes", "en", []),
         ("xJune", "en", []),
         ("33 3 June", "en", [("3 June", parts(day=3, month=6))]),
-        ("3 June 21", "en", [("3 June", parts(day=3, month=6))]),
-        ("on Mondays", "en", [("Mondays", parts(weekday=1))]),
-        ("at weekends", "en", [("weekends", parts(weekday=9))]),
         ("winter 2020", "en", [("winter", parts(season=4))]),
         ("Spring", "en", [("Spring", parts(season=1))]),
         ("1º de mayo del 2021", "es", [("1º de mayo del 2021", parts(day=1, year=2021, month=5))]),
+        ("am 3. Mai 2021", "de", [("3. Mai 2021", parts(day=3, year=2021, month=5))]),
         ("1er mai 2020", "fr", [("1er mai 2020", parts(day=1, year=2020, month=5))]),
         ("2021年5月3号", "zh", [("2021年5月3号", parts(year=2021, month=5, day=3))]),
-        ("5月", "zh", [("5月", parts(month=5))]),
         ("15時20分", "zh", [("15時20分", parts(hour=15, minute=20))]),
         ("下午3点", "zh", [("3点", parts(hour=15, minute=0))]),
         ("下午12点", "zh", [("12点", parts(hour=12, minute=0))]),
@@ -183,9 +150,7 @@ def parts(**found: int) -> dict[str, int]:
         ),
         # a name is a word of its own, where words have blanks between them
         ("Der Maimorgen im Mai", "de", [("Mai", {"month": 5})]),
-        ("Wintergarten, Winter, Midwinter", "de", [("Winter", {"season": 4})]),
         ("我们冬天去", "zh", [("冬天", {"season": 4})]),
-        ("来週の月曜日に", "ja", [("月曜", {"weekday": 1})]),
     ],
 )
 def test_a_date_has_the_parts_that_are_stated(
@@ -196,57 +161,20 @@ def test_a_date_has_the_parts_that_are_stated(
     assert [text[one.start : one.end] for one in mentions] == [shown for shown, _ in found]
 
 
-def mention(**found: int) -> DateMention:
-    return DateMention(found, "then", 0, 4)
-
-
-@pytest.mark.parametrize(
-    ("found", "kind"),
-    [
-        (mention(year=2021), "year"),
-        (mention(year=2021, month=5), "month"),
-        (mention(year=2021, month=5, day=3), "day"),
-        (mention(hour=3, minute=0), "hour"),
-        (mention(weekday=3), "weekday"),
-    ],
-)
-def test_a_date_is_of_a_kind(found: DateMention, kind: str) -> None:
-    assert found.kind == kind
-
-
-@pytest.mark.parametrize(
-    ("own", "other", "years", "is_stated"),
-    [
-        (mention(month=5), mention(month=5, day=3), (), True),
-        (mention(month=5, day=3), mention(month=5), (), False),
-        (mention(month=5), mention(month=6), (), False),
-        (mention(year=2021, month=5), mention(month=5), (2021,), True),
-        (mention(year=2021, month=5), mention(month=5), (2020,), False),
-        (mention(year=2021, month=5), mention(year=2020, month=5), (2021,), False),
-        (mention(hour=3, minute=0), mention(hour=15, minute=0), (), True),
-        (mention(hour=0, minute=0), mention(hour=24, minute=0), (), True),
-        (mention(hour=3, minute=0), mention(hour=4, minute=0), (), False),
-        (mention(hour=3, minute=0), mention(hour=3, minute=10), (), False),
-        (mention(hour=3, minute=0), mention(month=3), (), False),
-    ],
-)
-def test_a_date_is_stated_where_each_of_its_parts_is(
-    own: DateMention, other: DateMention, years: tuple[int, ...], is_stated: bool
-) -> None:
-    assert own.is_stated_by(other, frozenset(years)) is is_stated
-
-
 @pytest.mark.parametrize(
     ("claim", "note", "years", "missing"),
     [
         ("in May 2021", "in May 2021", (), ""),
         ("in May", "in June", (), "May"),
         ("in May and June", "in May", (), "June"),
-        ("in May and June", "in June, not in May", (), ""),
         ("in May 2021", "in May", (), "May 2021"),
         ("in May 2021", "in May", (2021,), ""),
+        ("in May 2021", "in May", (2020,), "May 2021"),
+        ("in May 2021", "in May 2020", (2021,), "May 2021"),
+        ("in May", "on 3 May", (), ""),
+        ("on 3 May", "in May", (), "3 May"),
+        ("at 0:00", "at 24:00", (), ""),
         ("in May 2021", "in May and in June 2021", (), ""),
-        ("nothing", "in May", (), ""),
         ("in May", "nothing", (), "May"),
         ("at 4:30", "at 16:30", (), ""),
         ("at 4:30 pm", "at 4:30", (), ""),

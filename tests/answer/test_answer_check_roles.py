@@ -20,24 +20,9 @@ EXCHANGED, UNLESS = "it swaps two words of the note", "it reverses a condition"
         ("Take 2 g at noon and 4 g at night.", "Take 4 g at noon.", "en", MIXED),
         ("The gate opens at 6:30 and closes at 20:00.", "The gate closes at 20:00.", "en", ""),
         ("The gate opens at 6:30 and closes at 20:00.", "The gate closes at 6:30.", "en", MIXED),
-        (
-            "The green tap gives hot water and the blue tap cold water.",
-            "The blue tap gives cold water.",
-            "en",
-            "",
-        ),
-        (
-            "The green tap gives hot water and the blue tap cold water.",
-            "The blue tap gives hot water.",
-            "en",
-            MIXED,
-        ),
-        (
-            "Das Tor öffnet um 6:30 Uhr und schließt um 20:00 Uhr.",
-            "Das Tor schließt um 6:30 Uhr.",
-            "de",
-            MIXED,
-        ),
+        ("The red tap gives hot water and the blue tap cold.", "The blue tap gives cold water.", "en", ""),
+        ("The red tap gives hot water and the blue tap cold.", "The blue tap gives hot water.", "en", MIXED),
+        ("Das Tor öffnet um 6:30 und schließt um 20:00.", "Das Tor schließt um 6:30.", "de", MIXED),
         ("La puerta abre a las 6:30 y cierra a las 20:00.", "La puerta cierra a las 6:30.", "es", MIXED),
         # directions
         ("The bus goes from Bern to Basel.", "From Bern the bus goes to Basel.", "en", ""),
@@ -54,24 +39,9 @@ EXCHANGED, UNLESS = "it swaps two words of the note", "it reverses a condition"
         ("Mira Holm paid Otto Lind.", "Mira Holm paid Otto Lind on time.", "en", ""),
         # order
         ("Rinse the rice before you boil it.", "Before you boil it, rinse the rice.", "en", ""),
-        (
-            "Sand the door before you paint the frame.",
-            "Paint the frame before you sand the door.",
-            "en",
-            ORDER,
-        ),
-        (
-            "Sand the door before you paint the frame.",
-            "Sand the door after you paint the frame.",
-            "en",
-            ORDER,
-        ),
-        (
-            "Erst die Tür schleifen, dann den Rahmen malen.",
-            "Erst den Rahmen malen, dann die Tür schleifen.",
-            "de",
-            ORDER,
-        ),
+        ("Sand doors before you paint frames.", "Paint frames before you sand doors.", "en", ORDER),
+        ("Sand doors before you paint frames.", "Sand doors after you paint frames.", "en", ORDER),
+        ("Erst Türen schleifen, dann Rahmen malen.", "Erst Rahmen malen, dann Türen schleifen.", "de", ORDER),
         # conditions
         ("Dogs are allowed only with a leash.", "Dogs are allowed.", "en", CONDITION),
         ("Dogs are allowed only with a leash.", "Dogs are allowed with a leash.", "en", ""),
@@ -119,12 +89,7 @@ EXCHANGED, UNLESS = "it swaps two words of the note", "it reverses a condition"
         ("Add tin and zinc to the pot.", "Add zinc and tin to the pot.", "en", ""),
         ("Der Hund sucht den Kater.", "Der Kater sucht den Hund.", "de", EXCHANGED),
         ("Der Hund sucht den Kater.", "Den Kater sucht der Hund.", "de", ""),
-        (
-            "The cat sees the dog, and the dog sees the cat at noon.",
-            "The dog sees the cat at noon.",
-            "en",
-            "",
-        ),
+        ("The cat sees the dog, the dog sees the cat at noon.", "The dog sees the cat at noon.", "en", ""),
         ("猫在早上吃鱼。", "猫在晚上吃鱼。", "zh", ""),  # without spaces between words it sees nothing
     ],
 )

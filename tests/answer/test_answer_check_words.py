@@ -29,7 +29,6 @@ from vault_indexer.answer.check.words import (
     is_held,
     overlap,
     share_held,
-    unheld_words,
 )
 
 
@@ -110,7 +109,6 @@ def test_forms_of_a_word_share_four_letters_and_differ_in_four_at_most(
     [
         ("cat", ["dog", "cat"], "en", True),
         ("cat", ["dog"], "en", False),
-        ("cat", [], "en", False),
         ("garden", ["dog", "gardens"], "en", True),
         ("tagen", ["feiertagen"], "de", True),
         ("tagenfeier", ["tagen"], "nl", True),
@@ -127,20 +125,13 @@ def test_a_word_is_held_in_any_form_or_as_a_part_of_a_compound(
     assert is_held(own, known, language) is held
 
 
-def test_words_that_are_not_held_are_named_as_they_are_written() -> None:
-    own = {"cat": "Cats", "dog": "Dog", "garden": "Gärten"}
-    assert unheld_words(own, {"cat": "cat"}, "en") == ["Dog", "Gärten"]
-
-
 @pytest.mark.parametrize(
     ("text", "language", "parts"),
     [
         ("The cat sleeps, the dog barks.", "en", ["The cat sleeps", "the dog barks"]),
         ("The cat sleeps and the dog barks", "en", ["The cat sleeps", "the dog barks"]),
         ("In 1932, the bridge opened", "en", ["In 1932", "the bridge opened"]),
-        ("In May, the bridge opened", "en", ["In May", "the bridge opened"]),
         ("However, the bridge opened", "en", ["However, the bridge opened"]),
-        ("The bridge opened, however", "en", ["The bridge opened, however"]),
         ("yes, it is, the cat sleeps", "en", ["yes, it is", "the cat sleeps"]),
         ("not, never", "en", ["not, never"]),
         (
@@ -229,10 +220,8 @@ def test_a_name_is_a_word_with_a_capital_that_no_rule_of_the_language_asks_for(
         ("他去北京", "他在北京", "zh", []),
         ("阿尔法来了", "他来了", "zh", ["阿尔法"]),
         ("尔法", "他", "zh", ["尔法"]),
-        ("尔好", "他", "zh", []),
         ("王明来了", "李明来了", "zh", ["王"]),
         ("张三来", "他来", "zh", ["张三"]),
-        ("张来", "他来", "zh", []),
     ],
 )
 def test_a_name_that_the_evidence_does_not_hold_is_unknown(
@@ -270,8 +259,6 @@ def test_a_token_has_its_exact_and_its_folded_form_and_its_stem() -> None:
         ("He AVOIDED it", [], [(3, 10)]),
         ("avoid decide against", [(0, 5), (6, 20)], [(0, 5), (6, 20)]),
         ("bans a ban", [(7, 10)], [(7, 10)]),  # a stem of three letters is compared as a word
-        ("decide", [], []),
-        ("", [], []),
     ],
 )
 def test_phrases_are_found_whole_and_single_words_in_other_forms_as_well(
@@ -320,26 +307,29 @@ def test_lists_have_commas_with_a_space_and_blanks_keep_every_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "count"),
+    ("text", "language", "count"),
     [
-        ("He failed not to pay", 2),
-        ("not only this", 0),
-        ("no doubt never", 1),
-        ("It isn't and won’t", 2),
-        ("refused", 1),
-        ("instead of paying", 1),
-        ("unhealthy", 0),
+        ("He failed not to pay", "en", 2),
+        ("not only this", "en", 0),
+        ("no doubt never", "en", 1),
+        ("It isn't and won’t", "en", 2),
+        ("refused instead of paying", "en", 2),
+        ("unhealthy", "en", 0),
+        ("Nicht nur Brot, aber kein Wein.", "de", 1),
+        ("Le pain n'est pas prêt.", "fr", 1),
+        ("No hay pan; sin embargo, hay vino.", "es", 1),
+        ("Он не только пил, но и не ел.", "ru", 1),
+        ("Không chỉ bánh mì, chưa có rượu.", "vi", 1),
+        ("这不仅是面包，没有酒，非常好。", "zh", 1),
     ],
 )
-def test_words_that_deny_or_reverse_are_counted(text: str, count: int) -> None:
-    assert count_negations(text, "en") == count
+def test_words_that_deny_or_reverse_are_counted(text: str, language: str, count: int) -> None:
+    assert count_negations(text, language) == count
 
 
 @pytest.mark.parametrize(
     ("clause", "evidence", "is_same"),
     [
-        ("It is so", "It is so", True),
-        ("It is not so", "It is so", False),
         ("It is so", "It is not so", False),
         ("It is not so", "It is never so", True),
         ("It is not not so", "It is not so", False),
@@ -351,6 +341,9 @@ def test_words_that_deny_or_reverse_are_counted(text: str, count: int) -> None:
         ("It is unhealthy", "It is healthy and unhealthy", True),
         ("It is hopeless", "There is hope", False),
         ("It is impossible", "It is possible", False),
+        ("He failed to pay", "He did not pay", True),
+        ("He failed to pay", "He paid", False),
+        ("The painting is new", "The pain is new", True),  # that is no suffix
         ("the cat is uncut", "the cat is cut", True),  # three letters are no base
         ("It is open", "It is closed", False),
         ("It is open and closed", "It is closed", True),
@@ -364,19 +357,18 @@ def test_a_clause_denies_what_its_evidence_denies(clause: str, evidence: str, is
 
 
 @pytest.mark.parametrize(
-    ("clause", "evidence", "is_same"),
+    ("clause", "evidence", "language", "is_same"),
     [
-        ("饭前吃药", "饭后吃药", False),
-        ("饭后吃药", "饭前吃药", False),
-        ("饭前吃药", "饭前吃药", True),
-        ("饭前和饭后吃药", "饭后吃药", True),
+        ("饭前吃药", ["饭后吃药"], "zh", False),
+        ("饭后吃药", ["饭前吃药"], "zh", False),
+        ("饭前吃药", ["饭前吃药"], "zh", True),
+        ("饭前和饭后吃药", ["饭后吃药"], "zh", True),
+        ("It is not so", ["That is it", "It is not so"], "en", True),
+        ("It is so", ["That is it", "It is not so"], "en", False),
+        ("It is so", [], "en", True),
     ],
 )
-def test_contrary_words_are_parts_of_a_text_without_spaces(clause: str, evidence: str, is_same: bool) -> None:
-    assert same_polarity(clause, [evidence], "zh") is is_same
-
-
-def test_the_evidence_may_be_several_clauses() -> None:
-    assert same_polarity("It is not so", ["That is it", "It is not so"], "en")
-    assert not same_polarity("It is so", ["That is it", "It is not so"], "en")
-    assert same_polarity("It is so", [], "en")
+def test_contrary_words_of_a_script_without_spaces_and_several_clauses(
+    clause: str, evidence: list[str], language: str, is_same: bool
+) -> None:
+    assert same_polarity(clause, evidence, language) is is_same

@@ -109,13 +109,6 @@ def test_a_failure_is_tried_once_more_and_said_in_one_line(
         assert len(server.requests) == 2
 
 
-def test_what_works_the_second_time_is_an_answer(folder: Path, server: ModelServer) -> None:
-    with opened(folder, server) as vault:
-        server.script.extend([FAILURES["500"], Answer('{"sentences": []}')])
-        assert vault.ask(QUESTION).kind == "quotes"
-    assert len(server.requests) == 2
-
-
 def test_without_a_key_nothing_is_sent(
     folder: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

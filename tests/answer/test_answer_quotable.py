@@ -13,23 +13,9 @@ NOTES = {
         "- The kiln stays below 60 degrees.\n- The hops lie ten centimetres deep.\n- A fan moves the air.\n\n"
         "Hops are stored in the cold room afterwards.\n"
     ),
-    "Pruning.md": (
-        "# Pruning vines\n\nThe pruning of vines depends on these things:\n\n"
-        "The weather of February decides when the pruning of vines begins.\n"
-    ),
-    "Backups.md": (
-        "# Restoring backups\n\nTo restore the backups of the photographs, run this on the server:\n\n"
-        "```sh\nborg extract /srv/photos::latest\nchown -R photos .\n```\n\n"
-        "[restore the backups of the photographs](https://example.org/restore/backups/photographs)\n\n"
-        "**Restore backups**\n"
-    ),
     "Kilns.md": (
         "# Ceramics\n\n| glaze | temperature | colour |\n| --- | --- | --- |\n"
         "| celadon glaze | 1280 | green |\n| tenmoku glaze | 1300 | dark<br>brown |\n"
-    ),
-    "Panels.md": (
-        "# Panels\n\nYou can make a panel foldable with a minus sign behind its name. "
-        "Every panel has a name and an icon.\n"
     ),
     "Vats.md": (
         "---\ncellar_code: 4711\n---\nThe copper vats are rinsed on [[Days|Thursday]] with warm vinegar.\n"
@@ -74,33 +60,6 @@ def test_frontmatter_is_no_header_of_a_line_with_a_bar(vault: AskedVault) -> Non
     ]
 
 
-def test_a_lead_in_brings_its_list(vault: AskedVault) -> None:
-    (first, *others) = quotes(vault, "Which conditions hold for drying hops in the kiln?")
-    assert first.split("\n") == [
-        "The following three conditions hold for drying hops in the kiln:",
-        "The kiln stays below 60 degrees.",
-        "The hops lie ten centimetres deep.",
-        "A fan moves the air.",
-    ]
-    assert "The kiln stays below 60 degrees." not in others
-
-
-def test_a_lead_in_without_a_list_is_no_quote(vault: AskedVault) -> None:
-    found = quotes(vault, "What does the pruning of vines depend on?")
-    assert not any("depends on these things" in text for text in found)
-
-
-def test_code_is_quoted_whole_with_the_sentence_before_it(vault: AskedVault) -> None:
-    found = quotes(vault, "How do I restore the backups of the photographs?")
-    assert found[0].split("\n") == [
-        "To restore the backups of the photographs, run this on the server:",
-        "borg extract /srv/photos::latest",
-        "chown -R photos .",
-    ]
-    assert "restore the backups of the photographs" not in found, "a line that is only a link"
-    assert "Restore backups" not in found, "a line that is only bold"
-
-
 def test_a_row_is_quoted_with_its_header(vault: AskedVault) -> None:
     answer = vault.ask("temperature of celadon glaze")
     row = answer.sentences[0]
@@ -110,11 +69,6 @@ def test_a_row_is_quoted_with_its_header(vault: AskedVault) -> None:
         "| glaze | temperature | colour |",
     ]
     assert not any("tenmoku" in text for text in quotes(vault, "temperature of tenmoku glaze"))
-
-
-def test_a_word_with_an_ending_is_held(vault: AskedVault) -> None:
-    found = quotes(vault, "how do I fold a panel")
-    assert found[0] == "You can make a panel foldable with a minus sign behind its name."
 
 
 def test_a_list_table_or_code_below_a_heading_that_the_question_names_answers(vault: AskedVault) -> None:

@@ -89,23 +89,6 @@ def test_notes_of_one_path_are_two_notes(vaults: Vaults) -> None:
     assert len(answer.sentences) == 1  # the second says the same
 
 
-@pytest.mark.parametrize(
-    ("question", "vaults_of_passages"),
-    [
-        (f"{LIGHTHOUSE} vault:coast", {"coast"}),
-        (f"{LIGHTHOUSE} -vault:coast", {"family"}),
-        (f"{LIGHTHOUSE} vault:nowhere", set()),
-    ],
-)
-def test_a_filter_chooses_the_vault(vaults: Vaults, question: str, vaults_of_passages: set[str]) -> None:
-    answer = vaults.ask(AskRequest(question))
-    assert {hit.vault for hit in answer.passages} <= vaults_of_passages
-    cited = {one.vault for sentence in answer.sentences for one in sentence.citations}
-    assert cited <= vaults_of_passages
-    if "nowhere" in question:
-        assert answer.kind == "declined"
-
-
 def test_the_verdict_decides_for_all_of_them(vaults: Vaults) -> None:
     answer = vaults.ask(AskRequest("Which quarterback won the Superbowl against Denver?"))
     assert (answer.kind, answer.sentences) == ("declined", ())
@@ -117,8 +100,7 @@ def test_the_verdict_decides_for_all_of_them(vaults: Vaults) -> None:
 def test_wrong_questions_are_refused(vaults: Vaults) -> None:
     with pytest.raises(QueryError):
         vaults.ask(AskRequest("bread before:soon"))
-    with pytest.raises(UsageError):
-        vaults.ask(AskRequest(""))
+    assert vaults.ask(AskRequest(f"{LIGHTHOUSE} vault:nowhere")).kind == "declined"
     with pytest.raises(UsageError, match="no vault 'nowhere'"):
         vaults.ask(AskRequest(LIGHTHOUSE), "nowhere")
 
@@ -209,13 +191,6 @@ def test_an_opened_vault_lists_what_its_index_knows(vaults: Vaults) -> None:
 
 def test_what_is_out_of_bounds_is_refused(vaults: Vaults) -> None:
     coast = vaults.service("coast")
-    for note, query in (("", ""), ("Boats", "boats")):
-        with pytest.raises(UsageError, match="give either a note or a query, not both"):
-            coast.graph(note, query)
-    for depth, limit in ((0, 1), (4, 1), (1, 0), (1, 301)):
-        with pytest.raises(UsageError, match=f"depth {depth}, limit {limit}: must be 1 to 3 and"):
-            coast.graph("Boats", depth=depth, limit=limit)
-    assert len(coast.graph("Boats", depth=3, limit=1).nodes) == 1
     for seconds in (0, -1, 604_801):
         with pytest.raises(UsageError, match=f"a pause of {seconds:g} s: must be more than 0"):
             coast.pause(seconds)
@@ -261,10 +236,3 @@ def test_passages_of_different_models_are_those_that_say_most(vaults: Vaults) ->
     assert answer.sentences[0].citations[0].vault == "coast"
     assert answer.passages[0].vault == "coast"
     assert answer.passages[0].relevance == max(hit.relevance for hit in answer.passages)
-
-
-def test_a_vault_that_cannot_be_asked_is_named(vaults: Vaults, tmp_path: Path) -> None:
-    gone = ClosedVault("gone", tmp_path, VaultError("no such vault"))
-    answer = Vaults([*vaults.holders(), gone]).ask(AskRequest(LIGHTHOUSE))
-    assert answer.sentences[0].citations[0].vault == "coast"
-    assert "gone is not searched: no such vault" in answer.notices

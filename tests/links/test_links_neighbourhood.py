@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from reliability_lab import assembly_of, opened
 
 from vault_indexer.errors import UnknownNoteError, UsageError
-from vault_indexer.links.mentions import Name, find, names
+from vault_indexer.links.mentions import find, names
 from vault_indexer.links.neighbourhood import MAX_CLUSTERS
 from vault_indexer.links.note_links import excerpt
-from vault_indexer.links.note_names import nearest_note, note_of, part_of
+from vault_indexer.links.note_names import note_of, part_of
 from vault_indexer.links.related import related_notes, shared_links
 from vault_indexer.model import GraphNode, Nearness
 from vault_indexer.service import VaultService
@@ -206,6 +206,20 @@ def test_small_communities_are_one_and_so_are_folders_beyond_the_most(tmp_path: 
         ]
 
 
+def test_communities_of_equal_titles_have_different_names(tmp_path: Path) -> None:
+    linked = {"Index": "A B", "A": "Index B", "B": "Index"}
+    notes = {
+        f"{folder}/{name}.md": f"# {name}\n\n" + " ".join(f"[[{folder}/{one}]]" for one in links.split())
+        for folder in ("one", "two")
+        for name, links in linked.items()
+    }
+    with service_of(tmp_path, notes) as service:
+        names = [one.name for one in service.clusters("community").clusters]
+    assert len(set(names)) == len(names) == 2
+    assert names[0].count(", ") == 1
+    assert names[1].startswith("two/")
+
+
 class Graph:
     """The links of some files."""
 
@@ -351,24 +365,6 @@ def test_a_place_longer_than_the_excerpt_is_shown_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "is_findable"),
-    [
-        ("ab", True),
-        ("a", False),
-        ("…", False),
-        ("--", False),
-        ("検", False),
-        ("検索", True),
-        ("a b", False),
-        ("", False),
-    ],
-)
-def test_a_name_too_short_or_too_odd_is_not_looked_for(name: str, is_findable: bool) -> None:
-    assert Name(name).is_findable == is_findable
-    assert bool(names([name])) == is_findable
-
-
-@pytest.mark.parametrize(
     ("text", "start", "end", "found"),
     [
         ("bread", 0, 5, [(0, 5)]),
@@ -385,14 +381,6 @@ def test_a_name_is_found_as_a_whole_word_within_the_span(
     text: str, start: int, end: int, found: list[tuple[int, int]]
 ) -> None:
     assert [(one.start, one.end) for one in find(text, names(["bread"]), start, end)] == found
-
-
-@pytest.mark.parametrize(
-    ("name", "note"),
-    [("Breed", "a/Bread.md"), ("b/bread.md", "a/Bread.md"), ("brd", "a/Bread.md"), ("br", ""), ("Moon", "")],
-)
-def test_the_nearest_note_is_written_nearly_so(name: str, note: str) -> None:
-    assert nearest_note(name, ["c/Night sky.md", "a/Bread.md"]) == note
 
 
 @pytest.fixture(scope="module")

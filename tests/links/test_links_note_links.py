@@ -6,8 +6,6 @@ import pytest
 from indexed_vault import indexed_vault, write_notes
 from linked_vault import NOTES, PICTURE
 
-from vault_indexer.errors import UsageError
-from vault_indexer.links.note_links import excerpt
 from vault_indexer.model import OutgoingLink
 from vault_indexer.service import VaultService
 
@@ -42,27 +40,6 @@ def test_a_link_to_a_block_knows_its_chunk(service: VaultService) -> None:
     assert link(service, "Bread", "^rest").chunk_id == link(service, "Bread", "Kneading").chunk_id
 
 
-def test_a_subpath_that_is_not_there_is_said_and_leaves_the_link_resolved(service: VaultService) -> None:
-    frying = link(service, "Bread", "Frying")
-    assert (frying.resolved, frying.chunk_id, frying.problem) == (BREAD, None, "no heading Frying")
-
-
-def test_an_ambiguous_link_names_what_it_could_mean_the_chosen_one_first(service: VaultService) -> None:
-    twin = link(service, "Twin")
-    assert twin.ambiguous
-    assert (twin.candidates, twin.candidate_count) == (("a/Twin.md", "b/Twin.md"), 2)
-    assert link(service, "Bread").candidates == ()
-
-
-def test_diagnostics_are_in_the_order_of_the_links(service: VaultService) -> None:
-    found = [(one.kind, one.line) for one in service.links("Index").diagnostics]
-    assert found == [("subpath", 8), *[("unresolved", 8)] * 3, ("ambiguous", 10)]
-
-
-def test_unresolved_links_of_a_note_are_those_without_target(service: VaultService) -> None:
-    assert [one.target for one in service.links("Index").unresolved] == ["Nowhere", "nowhere", "Lost.png"]
-
-
 def test_backlinks_show_where_and_how_they_stand(service: VaultService) -> None:
     found = service.links("Bread").backlinks
     assert {back.path for back in found} == {"Index.md", "Diary.md"}  # not from itself
@@ -73,16 +50,6 @@ def test_backlinks_show_where_and_how_they_stand(service: VaultService) -> None:
     assert plain.snippet == "Start with [[Bread]], then [[Bread#Kneading|knead]]."
     assert kneading.target_chunk_id == link(service, "Bread", "Kneading").chunk_id
     assert frying.problem == "no heading Frying"
-
-
-def test_unresolved_links_of_the_vault_are_grouped_most_wanted_first(service: VaultService) -> None:
-    found = service.unresolved_links()
-    assert [(one.target, len(one.places)) for one in found] == [("Nowhere", 3), ("Lost.png", 1)]
-    assert [(place.path, place.line) for place in found[0].places] == [
-        ("Alone.md", 3),
-        ("Index.md", 8),
-        ("Index.md", 8),
-    ]
 
 
 def test_an_orphan_has_no_edge_either_way(service: VaultService) -> None:
@@ -108,19 +75,3 @@ def test_a_shared_attachment_relates_notes_but_is_none(service: VaultService) ->
     found = {near.path: near for near in service.related("Oven")}
     assert PICTURE in found["Index.md"].shared
     assert PICTURE not in found
-
-
-def test_a_name_that_two_notes_have_is_refused(service: VaultService) -> None:
-    with pytest.raises(UsageError, match=r"ambiguous: a/Twin\.md, b/Twin\.md"):
-        service.links("twin")
-
-
-def test_an_excerpt_of_a_long_line_keeps_the_place_in_view() -> None:
-    text = "  " + "word " * 100 + "[[Here]] " + "more " * 100 + "\nnext line"
-    start = text.index("[[")
-    shown, (first, last) = excerpt(text, start, start + 8)
-    assert shown[first:last] == "[[Here]]"
-    assert shown.startswith("…word ")
-    assert shown.endswith(" more…")
-    assert len(shown) < 200
-    assert excerpt("a\n\t[[b]] c\r\nd", 3, 8) == ("[[b]] c", (0, 5))

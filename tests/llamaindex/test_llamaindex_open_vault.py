@@ -81,6 +81,8 @@ def test_mistakes_are_told(vault: Vault, folder: Path) -> None:
         vault.search("  ")
     with pytest.raises(UsageError, match="no such note"):
         vault.links("Nowhere")
+    with pytest.raises(UsageError, match="offset"):
+        vault.search("tree", offset=-1)
     with pytest.raises(VaultError):
         open_vault(folder / "missing")
     with pytest.raises(ConfigError, match=r"search\.limmit.*did you mean search\.limit"):
@@ -109,6 +111,8 @@ def test_the_retriever_gives_nodes_with_their_place(vault: Vault) -> None:
         == vault.search("prune an apple tree").results[0].relevance
     )
     assert best.node.metadata["verdict"] == "strong"
+    wanted = {"chunk_index": 0, "strategy": "header_based", "wikilinks": ["Pear"], "frontmatter": {}}
+    assert {key: best.node.metadata[key] for key in wanted} == wanted
     assert best.node.ref_doc_id == best.node.metadata["doc_id"] == "Apple"
     assert best.node.node_id == "Apple_chunk_0"
     place = best.node.metadata
@@ -209,16 +213,6 @@ def test_a_note_is_read_as_it_is_now(vault: Vault, folder: Path) -> None:
         vault.note("Nowhere")
 
 
-@pytest.mark.parametrize("query", ["the tree of the cellar", "path:.md"])
-def test_pages_of_hits_are_the_whole_list(vault: Vault, query: str) -> None:
-    whole = vault.search(query, limit=9)
-    pages = [vault.search(query, limit=1, offset=offset) for offset in range(5)]
-    assert [hit.path for page in pages for hit in page.results] == [hit.path for hit in whole.results]
-    assert sum(page.likely for page in pages) == whole.likely
-    with pytest.raises(UsageError, match="offset"):
-        vault.search(query, offset=-1)
-
-
 def test_the_methods_of_a_vault_are_coroutines_too(vault: Vault) -> None:
     async def read() -> list[str]:
         both = AsyncVault(vault)
@@ -275,13 +269,6 @@ def test_the_package_says_what_it_has() -> None:
     assert set(vault_indexer.__all__) <= set(dir(vault_indexer))
     with pytest.raises(AttributeError, match="no attribute 'open_vaults'"):
         vault_indexer.open_vaults  # noqa: B018 - the access is what is tried
-
-
-def test_nodes_say_what_the_chunk_and_its_note_are(vault: Vault) -> None:
-    node = VaultRetriever(vault, limit=1).retrieve("when to prune an apple tree")[0].node
-    wanted = {"doc_id": "Apple", "chunk_index": 0, "strategy": "header_based", "wikilinks": ["Pear"]}
-    assert {key: node.metadata[key] for key in wanted} == wanted
-    assert (node.metadata["aliases"], node.metadata["frontmatter"]) == ([], {})
 
 
 LINKED = (

@@ -122,43 +122,10 @@ def test_the_whitelist_idiom_keeps_what_it_names_in_every_folder(git: GitFolder)
     assert {path for path in kept if not git.paths[path]} == {path for path in FILES if path.endswith(".md")}
 
 
-@pytest.mark.parametrize(
-    ("pattern", "reason"),
-    [
-        ("[ab", "a class of characters ([…]) that is not closed"),
-        ("a[[:upper:]", "a class of characters ([…]) that is not closed"),
-        ("[[:upp:]]", "an unknown class [:upp:], choose one of alnum, "),
-        ("[[::]ab]", "an unknown class [::]"),
-        ("a\\", "it ends in a backslash"),
-        ("a\\/", "it ends in a backslash"),
-        ("a\0", "a NUL character"),
-    ],
-)
-def test_what_git_never_matches_is_refused(pattern: str, reason: str) -> None:
-    with pytest.raises(PatternError) as caught:
-        parse_pattern(pattern)
-    assert str(caught.value).startswith(reason)
-
-
 def test_a_character_is_one_in_every_script() -> None:
     patterns = GitignorePatterns(["?.md", "[ä-ü]/"])
     assert patterns.matches("é.md", is_dir=False)
     assert patterns.matches("ö", is_dir=True)
-
-
-@pytest.mark.parametrize(
-    ("patterns", "selected"),
-    [
-        (["d/"], True),
-        (["d"], True),
-        (["*.md"], True),
-        (["x/"], False),
-        (["d/", "!d/e/"], False),
-        (["!d/"], False),
-    ],
-)
-def test_a_list_selects_what_is_below_a_folder(patterns: list[str], selected: bool) -> None:
-    assert GitignorePatterns(patterns).selects("d/e/b.md") is selected
 
 
 def test_long_lists_and_many_stars_are_understood_and_fast() -> None:

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from indexed_vault import indexed_vault
+from indexed_vault import indexed_vault, write_notes
 from small_vault import Ask, write_vault
 
 from vault_indexer.model import SearchAnswer, SearchRequest
@@ -26,3 +26,19 @@ def ask(indexed: tuple[VaultService, IndexReader]) -> Ask:
         return service.search(SearchRequest(query, **options))  # type: ignore[arg-type]
 
     return asked
+
+
+@pytest.fixture(scope="module")
+def opened(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[VaultService, IndexReader]]:
+    """The service of a vault of the module's `NOTES`, and the same index opened to be read."""
+    folder = tmp_path_factory.mktemp("notes")
+    with indexed_vault(write_notes(folder / "vault", request.module.NOTES), folder / "index") as both:
+        yield both
+
+
+@pytest.fixture(scope="module")
+def service(opened: tuple[VaultService, IndexReader]) -> VaultService:
+    """The service of a vault of the module's `NOTES`."""
+    return opened[0]

@@ -135,23 +135,6 @@ def test_while_typing_the_last_word_may_be_unfinished(ask: Ask) -> None:
     assert ask("meeting pho", as_you_type=True).results[0].path == PHOTO
 
 
-def test_the_limit_holds_for_notes_and_files_together(ask: Ask) -> None:
-    assert [hit.path for hit in ask("path:assets", limit=2).results] == [CAFE, DIAGRAM]
-    assert len(ask("diagram png", limit=1).results) == 1
-    assert len(ask("file:e", limit=3).results) == 3
-
-
-def test_explain(service: VaultService) -> None:
-    shown = service.explain(PHOTO, SearchRequest("meeting photo"))
-    assert shown.shown
-    assert "its name matches the query" in shown.reasons
-    kept_out = service.explain(PHOTO, SearchRequest("meeting tree file:.png"))
-    assert not kept_out.shown
-    assert kept_out.reasons[1:] == ("it does not match the filter file:.png", "its name lacks tree")
-    with pytest.raises(UnknownNoteError):
-        service.explain("Secret/hidden.png", SearchRequest("hidden"))
-
-
 @pytest.mark.parametrize(
     ("query", "shown", "reasons"),
     [
@@ -160,6 +143,7 @@ def test_explain(service: VaultService) -> None:
         ("-zebra", False, ["the query does not ask for names of files"]),
         ("tag:rain", False, ["it does not match the filter tag:rain"]),
         ("diagram weather", False, ["its name lacks weather"]),
+        ("tree file:.jpg", False, ["it does not match the filter file:.jpg", "its name lacks tree"]),
     ],
 )
 def test_a_file_says_what_its_name_lacks(
@@ -168,6 +152,8 @@ def test_a_file_says_what_its_name_lacks(
     told = service.explain(DIAGRAM, SearchRequest(query))
     assert told.reasons == ("it is an attachment: only its name is searched", *reasons)
     assert told.shown is shown
+    with pytest.raises(UnknownNoteError):
+        service.explain("Secret/hidden.png", SearchRequest("hidden"))
 
 
 def test_a_file_behind_the_last_hit_says_how_to_see_it(service: VaultService) -> None:

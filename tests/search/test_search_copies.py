@@ -1,9 +1,6 @@
 """Notes with the same text are one hit, which names the others."""
 
-from collections.abc import Iterator
-
 import pytest
-from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.service import VaultService
@@ -25,13 +22,6 @@ NOTES = {
     "Heron again.md": BODY.replace("estrel", "eron"),
     "Tea.md": "# Tea\n\nBlack tea with cardamom, cooked for ten minutes with milk.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("copies")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (opened, _):
-        yield opened
 
 
 def hits(service: VaultService, query: str, *, by_note: bool) -> list[Hit]:

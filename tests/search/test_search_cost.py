@@ -49,11 +49,6 @@ def test_a_cancelled_query_ends_at_its_next_look(indexed: Indexed, query: str) -
         assert next(asked) == last + 1
 
 
-def test_explain_can_be_cancelled(indexed: Indexed) -> None:
-    with pytest.raises(QueryCancelledError):
-        indexed[0].explain("Compost", SearchRequest("heap"), is_cancelled=lambda: True)
-
-
 def chosen(indexed: Indexed, query: str, budget: ReadingBudget | None = None) -> ChunkFilter:
     with indexed[1].holder.lease() as snapshot:
         return ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600), budget)
@@ -202,13 +197,6 @@ def test_what_is_wrong_in_an_unfinished_query_is_a_notice_while_typing(ask: Ask,
     answer = ask(query, as_you_type=True)
     assert answer.results == ()
     assert str(caught.value) in answer.notices
-
-
-@pytest.mark.parametrize("unfinished", ["tag:", "[rating:>"])
-def test_hits_of_finished_terms_stay_while_the_next_is_typed(ask: Ask, unfinished: str) -> None:
-    answer = ask(f"heap {unfinished}", as_you_type=True)
-    assert [hit.path for hit in answer.results] == [hit.path for hit in ask("heap").results]
-    assert len(answer.notices) > len(ask("heap").notices)
 
 
 def test_regular_expressions_of_a_query_have_a_bound() -> None:

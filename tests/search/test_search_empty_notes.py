@@ -1,9 +1,6 @@
 """Notes with hardly any text have no vector: they are found by words and links, and are near nothing."""
 
-from collections.abc import Iterator
-
 import pytest
-from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.searcher import IndexReader
@@ -23,14 +20,7 @@ TEXTS = {
     "Tea.md": "# 茶\n\n绿茶应该用八十度的水冲泡。\n",
     "Described.md": "---\ndescription: How a heat pump warms a house in winter\n---\n",
 }
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, IndexReader]]:
-    folder = tmp_path_factory.mktemp("empty")
-    vault = write_notes(folder / "vault", HARDLY_ANY | TEXTS)
-    with indexed_vault(vault, folder / "index") as both:
-        yield both
+NOTES = HARDLY_ANY | TEXTS
 
 
 def test_what_has_hardly_any_text_has_no_vector(opened: tuple[VaultService, IndexReader]) -> None:
@@ -38,9 +28,7 @@ def test_what_has_hardly_any_text_has_no_vector(opened: tuple[VaultService, Inde
     with reader.holder.lease() as snapshot:
         catalog = snapshot.catalog
         with_vector = {
-            path
-            for path in HARDLY_ANY | TEXTS
-            if catalog.chunk_vectors(reader.model, catalog.chunk_keys_at([path])[path])
+            path for path in NOTES if catalog.chunk_vectors(reader.model, catalog.chunk_keys_at([path])[path])
         }
     assert with_vector == TEXTS.keys()
 

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.config.sources import OptionValue
-from vault_indexer.model import Hit, SearchRequest, Why
+from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.rank.link import NEIGHBOUR_SCORE
-from vault_indexer.search.rank.retrieve import ALIKE, NOTE_MEANING, NOTE_WORDS
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.search.terms.words import (
     FOREIGN,
@@ -90,38 +88,12 @@ def test_a_note_is_found_by_what_links_call_it(service: VaultService) -> None:
     assert why.keyword is None or "sauerkraut" not in why.keyword.terms
 
 
-def test_links_that_say_something_else_are_a_hint_at_most(service: VaultService) -> None:
-    found = [hit.why.graph for hit in hits(service, "council trees").values()]
-    assert all(graph is None or graph.score < NEIGHBOUR_SCORE for graph in found)
-
-
-def test_every_hit_tells_both_scores(service: VaultService) -> None:
-    found = hits(service, "sauerkraut")
-    assert all(hit.why.vector is not None for hit in found.values())
-
-
 def test_the_link_ranking_can_be_left_out(copy: tuple[Path, Path], service: VaultService) -> None:
     found = hits(service, "sauerkraut")
     with opened(*copy, search__weights__graph=0) as (held, _):
         without = hits(held, "sauerkraut")
     assert without["Ferment.md"].why.graph is None
     assert found["Ferment.md"].score > without["Ferment.md"].score
-
-
-def test_the_less_of_the_query_words_find_the_more_its_meaning_counts(copy: tuple[Path, Path]) -> None:
-    with opened(*copy, search__weights__graph=0, search__recency__enabled=False) as (held, _):
-        known = hits(held, "rain wind on Tuesday")["Weather.md"].why
-        unknown = hits(held, "rain xylophone quagmire")["Weather.md"].why
-    assert 0.5 <= _share_of_meaning(known) < 0.6  # nearly alike
-    assert _share_of_meaning(unknown) > 0.75
-
-
-def test_a_chunk_is_ranked_by_what_its_note_says_too(copy: tuple[Path, Path]) -> None:
-    with opened(*copy, search__weights__graph=0, search__recency__enabled=False) as (held, _):
-        why = hits(held, "rain wind on Tuesday")["Weather.md"].why
-    meaning, words = _parts(why)
-    weight = vector_weight(_held(why))
-    assert why.evidence == pytest.approx((weight * meaning + words) / (weight + 1))
 
 
 @pytest.mark.parametrize(
@@ -133,33 +105,6 @@ def test_what_a_chunk_holds_counts_in_a_language_of_the_vault(
     with opened(*copy, search__weights__graph=0, search__recency__enabled=False) as (held, _):
         found = hits(held, f"{query} rain")
     assert {why.coverage is not None for hit in found.values() if (why := hit.why.keyword)} == {counts}
-
-
-def _parts(why: Why) -> tuple[float, float]:
-    """What meaning and words say of a best hit by words, each of the chunk and of its note."""
-    assert why.vector is not None
-    assert why.keyword is not None
-    assert why.keyword.rank == 1
-    assert why.note is not None
-    assert why.note.cosine is not None
-    meaning = (why.vector.score + NOTE_MEANING * why.note.cosine) / (1 + NOTE_MEANING)
-    if why.keyword.coverage is None:
-        return meaning, (1.0 + NOTE_WORDS * why.note.coverage) / (1 + NOTE_WORDS)
-    held = ALIKE * why.keyword.coverage + NOTE_WORDS * why.note.coverage
-    return meaning, (1.0 + held) / (1 + ALIKE + NOTE_WORDS)
-
-
-def _share_of_meaning(why: Why) -> float:
-    """What the vectors weigh in the mean."""
-    meaning, words = _parts(why)
-    assert why.evidence is not None
-    return (words - why.evidence) / (words - meaning)
-
-
-def _held(why: Why) -> float:
-    """The share of the query that the best chunk holds: its note has no other one."""
-    assert why.note is not None
-    return why.note.coverage
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

@@ -10,7 +10,7 @@ from foreign_embedder import ForeignEmbedder
 from reliability_lab import assembly_of, unheard
 
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutError, UsageError
+from vault_indexer.errors import QueryTimeoutError
 from vault_indexer.model import Hit, SearchAnswer, SearchRequest
 from vault_indexer.search import QueryDeadline, SearchedVault, search_vaults
 from vault_indexer.service import VaultService
@@ -150,17 +150,6 @@ def test_what_is_unknown_to_one_vault_alone_is_no_misspelling(three: Three) -> N
     assert vaults.search(SearchRequest("vibrato telescope")).corrections == ()
     misspelt = vaults.search(SearchRequest("telescpe"))
     assert [one.searched for one in misspelt.corrections] == ["telescope"]
-
-
-def test_wrong_queries_and_limits_are_refused(three: Three) -> None:
-    vaults, _ = three
-    with pytest.raises(QueryError):
-        vaults.search(SearchRequest("line:"))
-    assert vaults.search(SearchRequest("line:", as_you_type=True)).results == ()
-    with pytest.raises(UsageError):
-        vaults.search(SearchRequest(""))
-    with pytest.raises(QueryCancelledError):
-        vaults.search(SearchRequest("night"), is_cancelled=lambda: True)
 
 
 def test_the_deadline_holds_for_all(three: Three) -> None:

@@ -1,9 +1,6 @@
 """Two levels of evidence: a chunk is ranked by what it says, and by what its whole note says."""
 
-from collections.abc import Iterator
-
 import pytest
-from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -24,13 +21,6 @@ NOTES = {
     ),
     **{f"Minutes {n}.md": f"# Minutes {n}\n\n{FILLER}" for n in range(12)},
 }
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("levels")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (held, _):
-        yield held
 
 
 def test_words_that_stand_in_several_sections_of_a_note_count_together(service: VaultService) -> None:

@@ -100,41 +100,58 @@ def test_the_own_text_of_a_section_holds_a_hit_that_ends_with_it() -> None:
     assert (passage.text.rstrip(), passage.kind) == (part("## B", "b three"), "section")
 
 
-def test_of_a_long_section_as_much_as_fits_around_the_hit() -> None:
-    text = "# A\n\n" + "\n\n".join(f"p{n} word" for n in range(100)) + "\n\n# B\n\nother\n"
-    passage = around("p50 word", "section", tokens=11, text=text)
-    assert passage.text == "\n\n".join(f"p{n} word" for n in range(48, 53))
-    assert passage.kind == "window"
-    at_the_end = around("p99 word", "section", tokens=11, text=text)
-    assert at_the_end.text == "\n\n".join(f"p{n} word" for n in range(95, 100)), "not into the next section"
+LONG = "# A\n\n" + "\n\n".join(f"p{n} word" for n in range(100)) + "\n\n# B\n\nother\n"
+OWN = "# A\n\n" + "word " * 20 + "\n\nhit\n\n## B\n\nshort\n"
+THREE = "before\n\none two three\n\nafter\n"
+APART = "long " * 50 + "\n\nhit\n\nshort\n\n" + "long " * 50
+QUOTED = "# A\n\none\n\n> # Quoted\n\ntwo\n"
+PLAIN = "---\na: b\n---\n\none\n\ntwo\n"
 
 
-def test_a_window_is_so_many_paragraphs_on_each_side() -> None:
-    assert around("b one", "window", paragraphs=1).text == part("## B", "y = 2\n```")
-    assert around("b one", "window", paragraphs=2).text == part("a two", "b three")
+def paragraphs(first: int, end: int) -> str:
+    return "\n\n".join(f"p{n} word" for n in range(first, end))
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "mode", "tokens", "number", "expected"),
+    [
+        # of a long section as much as fits around the hit, and nothing of the next section
+        (LONG, "p50 word", "section", 11, 3, paragraphs(48, 53)),
+        (LONG, "p99 word", "section", 11, 3, paragraphs(95, 100)),
+        # a number of paragraphs on each side, of which the rest of the own one is none
+        (TEXT, "b one", "window", 2000, 1, part("## B", "y = 2\n```")),
+        (TEXT, "b one", "window", 2000, 2, part("a two", "b three")),
+        (TEXT, "a one", "window", 2000, 0, "a one"),
+        (THREE, "two", "window", 2000, 0, "one two three"),
+        (THREE, "two", "window", 2000, 1, THREE.strip()),
+        # code in a fence is one paragraph
+        (TEXT, "b three", "window", 2000, 1, part("```py", "### C")),
+        (TEXT, "x = 1", "window", 2000, 0, part("```py", "y = 2\n```")),
+        # what does not fit on one side may on the other
+        (APART, "hit", "window", 5, 3, "hit\n\nshort"),
+        (TEXT, "b one", "section_or_window", 9, 1, part("## B", "b one")),
+        # a heading in a quote begins no section
+        (QUOTED, "two", "section", 2000, 3, QUOTED.strip()),
+        # a note without headings is one parent
+        (PLAIN, "two", "parent", 2000, 3, "one\n\ntwo"),
+        (PLAIN, "two", "parent", 2, 3, "one\n\ntwo"),
+        (PLAIN, "two", "parent", 1, 3, "two"),
+        # a long section grows in its own text first
+        (OWN, "hit", "section", 8, 3, "hit"),
+        (OWN, "word " * 19 + "word", "section", 24, 3, OWN[: OWN.index("##")].strip()),
+        (OWN, "hit", "window", 8, 3, "hit\n\n## B\n\nshort"),
+    ],
+)
+def test_what_is_shown_around_a_hit(
+    text: str, found: str, mode: ExpandMode, tokens: int, number: int, expected: str
+) -> None:
+    assert around(found, mode, tokens, number, text).text == expected
+
+
+def test_a_passage_says_what_it_is() -> None:
+    kinds = [around("p50 word", "section", 11, text=LONG), around("b one", "section_or_window", 9, 1)]
+    assert [one.kind for one in kinds] == ["window", "window"]
     assert around("a one", "window", paragraphs=0).kind == "chunk"
-
-
-def test_the_rest_of_the_hits_own_paragraph_is_taken_first() -> None:
-    text = "before\n\none two three\n\nafter\n"
-    assert around("two", "window", paragraphs=0, text=text).text == "one two three"
-    assert around("two", "window", paragraphs=1, text=text).text == text.strip()
-
-
-def test_code_in_a_fence_is_one_paragraph() -> None:
-    assert around("b three", "window", paragraphs=1).text == part("```py", "### C")
-    assert around("x = 1", "window", paragraphs=0).text == part("```py", "y = 2\n```")
-
-
-def test_what_does_not_fit_on_one_side_may_on_the_other() -> None:
-    text = "long " * 50 + "\n\nhit\n\nshort\n\n" + "long " * 50
-    assert around("hit", "window", tokens=5, text=text).text == "hit\n\nshort"
-
-
-def test_section_or_window_takes_the_window_where_the_section_is_too_long() -> None:
-    passage = around("b one", "section_or_window", tokens=9, paragraphs=1)
-    assert passage.kind == "window"
-    assert passage.text == part("## B", "b one")
 
 
 def test_the_frontmatter_is_no_part_of_a_passage() -> None:
@@ -154,11 +171,6 @@ def test_lines_are_those_of_the_note() -> None:
     assert lines[passage.start_line - 1] == "## B"
     assert lines[passage.end_line - 1] == "c one"
     assert TEXT[passage.start_pos : passage.end_pos] == passage.text
-
-
-def test_headings_inside_quotes_make_no_section() -> None:
-    text = "# A\n\none\n\n> # Quoted\n\ntwo\n"
-    assert around("two", "section", text=text).text == text.strip()
 
 
 def test_tokens_are_estimated_for_every_script() -> None:
@@ -184,23 +196,6 @@ def test_a_parent_is_the_section_in_which_the_hit_ends(
 ) -> None:
     passage = around(found, "parent", tokens)
     assert (passage.text, passage.kind) == (expected, kind)
-
-
-def test_a_note_without_headings_is_one_parent() -> None:
-    text = "---\na: b\n---\n\none\n\ntwo\n"
-    assert around("two", "parent", text=text).text == "one\n\ntwo"
-    assert around("two", "parent", 2, text=text).text == "one\n\ntwo"
-    assert around("two", "parent", 1, text=text).text == "two"
-
-
-def test_a_long_section_grows_in_its_own_text_first() -> None:
-    text = "# A\n\n" + "word " * 20 + "\n\nhit\n\n## B\n\nshort\n"
-    assert around("hit", "section", tokens=8, text=text).text == "hit"
-    assert (
-        around("word " * 19 + "word", "section", tokens=24, text=text).text
-        == text[: text.index("##")].strip()
-    )
-    assert around("hit", "window", tokens=8, text=text).text == "hit\n\n## B\n\nshort"
 
 
 def test_a_fence_is_closed_by_its_own_mark_alone() -> None:

@@ -1,9 +1,6 @@
 """Properties with a time of day are found by their day, and tags of numbers by the filter for tags."""
 
-from collections.abc import Iterator
-
 import pytest
-from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -16,13 +13,6 @@ NOTES = {
     "List.md": "---\ntags: [364/4, 1984]\n---\nA note on another paragraph of the law of the land.\n",
     "Text.md": "The fraction #364/4 in a text is no tag, and neither is a number of something.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("times")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (opened, _):
-        yield opened
 
 
 @pytest.mark.parametrize(

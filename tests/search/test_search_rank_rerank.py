@@ -41,26 +41,9 @@ def test_rrf_does_not_depend_on_the_order_of_rankings(rankings: Rankings, weight
     assert reciprocal_rank_fusion(rankings, weights, 60) == reciprocal_rank_fusion(turned, weights, 60)
 
 
-def test_evidence_is_a_weighted_mean() -> None:
-    mean = weighted_mean([Evidence(1.0, np.array([1.0, 0.2])), None, Evidence(3.0, np.array([0.0, 0.8]))], 2)
-    assert mean.tolist() == pytest.approx([0.25, 0.65])
-
-
 @given(PARTS)
 def test_evidence_stays_between_zero_and_one(parts: list[Evidence]) -> None:
     assert all(-1e-9 <= score <= 1 + 1e-9 for score in weighted_mean(parts, ROWS))
-
-
-@given(PARTS, COLUMN)
-def test_evidence_that_counts_nothing_is_not_there(parts: list[Evidence], column: object) -> None:
-    with_nothing = [*parts, Evidence(0.0, np.asarray(column)), None]
-    assert weighted_mean(with_nothing, ROWS).tolist() == weighted_mean(parts, ROWS).tolist()
-
-
-@given(COLUMN)
-def test_one_part_alone_keeps_its_values(column: object) -> None:
-    values = np.asarray(column)
-    assert weighted_mean([Evidence(2.0, values)], ROWS).tolist() == values.tolist()
 
 
 @given(PARTS, st.integers(0, ROWS - 1))
@@ -151,23 +134,6 @@ def request_for(settings: SearchSettings, *, limit: int = 1, by_note: bool = Fal
     return RankRequest(queries, settings, limit, by_note)
 
 
-def test_a_new_row_knows_nothing() -> None:
-    table = table_of(5)
-    ranks = (table.vector_rank, table.word_rank, table.link_rank, table.fused_rank)
-    assert [one.tolist() for one in ranks] == [[0]] * 4
-    unknown = (table.cosine, table.words, table.link, table.note_cosine, table.note_coverage, table.coverage)
-    assert all(np.isnan(one).all() for one in unknown)
-    assert [one.tolist() for one in (table.fused, table.age, table.title, table.score)] == [
-        [0],
-        [1],
-        [0],
-        [0],
-    ]
-    assert table.via.tolist() == [None]
-    assert (table.coverage_weight, table.last_cosine, table.last_words, table.reranked) == (0, 0, 0, 0)
-    assert len(table.fusion_order) == len(Candidates(60)) == 0
-
-
 def test_the_number_of_the_vault_stands_above_the_key() -> None:
     key = 3 << CHUNK_KEY_BITS | 5
     (of_second,) = global_keys(2, np.array([key])).tolist()
@@ -202,20 +168,6 @@ SETTINGS = SearchSettings.model_validate(
 )
 
 
-def test_the_fusion_gives_each_row_its_score_and_rank() -> None:
-    table = fused_table()
-    table.named = {1: 20}
-    fuse(table, request_for(SETTINGS))
-    expected = [2 / 11, 2 / 12 + 1 / 11, 1 / 12 + 0.5 / 11, 2 / 13, 0.0]
-    assert table.fused.tolist() == pytest.approx(expected)
-    assert table.fused_rank.tolist() == [2, 1, 4, 3, 5]
-    assert table.fusion_order.tolist() == [11, 10, 13, 12, 20]
-    assert table.reranked == 0
-    rerank(table, request_for(SETTINGS))
-    assert table.score.tolist() == table.fused.tolist()
-    assert table.evidence == {}
-
-
 @pytest.mark.parametrize(("limit", "kept"), [(1, [11, 10, 20]), (2, [11, 10, 13, 12, 20])])
 def test_the_first_rows_and_those_of_the_name_are_reranked(limit: int, kept: list[int]) -> None:
     table = fused_table()
@@ -223,33 +175,6 @@ def test_the_first_rows_and_those_of_the_name_are_reranked(limit: int, kept: lis
     settings = SETTINGS.model_copy(update={"rerank": 2})
     fuse(table, request_for(settings, limit=limit))
     assert (table.reranked, table.key.tolist()) == (2 * limit, kept)
-
-
-def test_reranking_takes_the_mean_of_words_meaning_and_links() -> None:
-    table = table_of(1, 2, 3)
-    table.words = np.array([4.0, 2.0, np.nan])
-    table.note_coverage = np.array([1.0, 0.5, np.nan])
-    table.coverage = np.array([0.5, np.nan, 1.0])
-    table.cosine = np.array([0.8, -0.2, np.nan])
-    table.note_cosine = np.array([0.6, 0.3, -0.1])
-    table.link = np.array([np.nan, 0.5, np.nan])
-    settings = SETTINGS.model_copy(update={"rerank": 9})
-    words = np.array([1 + 0.6, 0.5 + 0.3, 0.0]) / 1.6
-    meaning = np.array([0.8 + 1.2, 0.6, 0.0]) / 3
-    rerank(table, request_for(settings))
-    assert table.evidence["words"].tolist() == pytest.approx(words.tolist())
-    assert table.evidence["meaning"].tolist() == pytest.approx(meaning.tolist())
-    assert table.score.tolist() == pytest.approx(((words + meaning) / 2).tolist())
-    assert table.evidence["evidence"].tolist() == table.score.tolist()
-    assert "links" not in table.evidence
-    table.link_rank = np.array([0, 1, 0])
-    table.coverage_weight = 2.0
-    rerank(table, request_for(settings))
-    words = np.array([1 + 1 + 0.6, 0.5 + 0.3, 2.0]) / 3.6
-    assert table.evidence["words"].tolist() == pytest.approx(words.tolist())
-    assert table.evidence["links"].tolist() == [0, 0.5, 0]
-    mean = (words + meaning + 0.5 * np.array([0, 0.5, 0])) / 2.5
-    assert table.score.tolist() == pytest.approx(mean.tolist())
 
 
 def test_evidence_that_no_row_has_does_not_count() -> None:

@@ -142,16 +142,6 @@ def test_a_note_beside_a_hit_is_judged_by_all_the_evidence(tmp_path: Path) -> No
     assert why.evidence is not None and why.evidence > 0.0
 
 
-def test_without_reranking_the_ranks_alone_decide(tmp_path: Path) -> None:
-    found = asked_by(tmp_path, "ferry timetable", rerank=0)
-    assert all(why.evidence is None for why in found.values())
-    scores = [why.fused * why.recency for why in found.values()]
-    assert scores == sorted(scores, reverse=True)
-    boat = found["Boat.md"]
-    assert boat.vector is not None and boat.keyword is not None and boat.graph is None
-    assert boat.fused == pytest.approx(1 / (60 + boat.vector.rank) + 1 / (60 + boat.keyword.rank))
-
-
 def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(opened: Open) -> None:
     notes = {f"Walk {number}.md": f"A walk along the river, day {number}." for number in range(9)}
     with opened(notes) as (service, reader), reader.holder.lease() as snapshot:
@@ -201,16 +191,3 @@ def test_a_note_that_is_no_candidate_is_told_how_far_it_was_from_each_ranking(op
     assert near.endswith(meaning)
     assert float(near.split("cosine ")[1].split(",")[0]) < boat.vector.score
     assert (words, beside) == ("words: it contains none of ferry, timetable", links)
-
-
-def test_the_ranking_by_link_counts_from_one_and_gives_each_rank_once(opened: Open) -> None:
-    notes = {
-        "Ferry.md": "The ferry timetable of summer. [[Island]] [[Harbour]] [[Quay]]",
-        "Island.md": "Sheep and a chapel.",
-        "Harbour.md": "Two piers of granite.",
-        "Quay.md": "Bollards.",
-    }
-    with opened(notes) as (service, _):
-        found = by_path(service, "ferry timetable")
-    ranks = {path: hit.why.graph.rank for path, hit in found.items() if hit.why.graph}
-    assert sorted(ranks.values()) == [1, 2, 3], ranks

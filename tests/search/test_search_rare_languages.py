@@ -1,9 +1,6 @@
 """A language of one note adds no stems to queries in the language of all others."""
 
-from collections.abc import Iterator
-
 import pytest
-from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -14,14 +11,6 @@ NOTES = {
     **{f"Bed {number}.md": f"Bed number {number} of the garden is for the beans." for number in range(12)},
     "Taken for Czech.md": "---\nlang: cs\n---\nSituace na zahradě, a k tomu dva stromy ve stínu.",
 }
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("rare")
-    vault = write_notes(folder / "vault", NOTES)
-    with indexed_vault(vault, folder / "index") as (opened, _):
-        yield opened
 
 
 def holding(service: VaultService, query: str, word: str) -> set[str]:

@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -33,19 +32,6 @@ NOTES = {
     "Symbols.md": "# \u2192\n\n\u2190\u2191\u2193 \u25a0\u25a1 \u2605\n",
     **{f"Letter {n}.md": f"# Letter {n}\n\nTo the council, about noise number {n}.\n" for n in range(9)},
 }
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, IndexReader]]:
-    """The vault's service, and the same index opened to be read."""
-    folder = tmp_path_factory.mktemp("coverage")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as both:
-        yield both
-
-
-@pytest.fixture
-def service(opened: tuple[VaultService, IndexReader]) -> VaultService:
-    return opened[0]
 
 
 @pytest.fixture(scope="module")
@@ -105,18 +91,6 @@ def test_words_of_a_language_that_is_not_compared_count_where_they_are_held(read
     with reader.holder.lease() as snapshot:
         assert prepared(reader, snapshot, "quiet car motor").word_vectors is not None
         assert prepared(reader, snapshot, "¿qué es lo que dice el coche y por qué?").word_vectors is None
-
-
-def test_words_of_like_meaning_cover_more_than_others(reader: IndexReader) -> None:
-    shares = coverage_of(reader, "car motor")
-    assert shares["Garage.md"] > shares["Meadow.md"] + 0.15
-    assert shares["Symbols.md"] == 0.0
-
-
-def test_a_word_that_the_model_does_not_know_counts_where_it_is_held(reader: IndexReader) -> None:
-    shares = coverage_of(reader, "xylotomous")
-    assert shares.pop("Xylotomous.md") == pytest.approx(1.0)
-    assert set(shares.values()) == {0.0}
 
 
 def test_a_function_word_counts_nothing_beside_others(reader: IndexReader) -> None:

@@ -1,9 +1,6 @@
 """A heading that several notes begin with tells them apart less than their file names do."""
 
-from collections.abc import Iterator
-
 import pytest
-from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -14,13 +11,6 @@ NOTES = {
     "Declared.md": "---\ntitle: Ingredients\n---\n\n# Ingredients\n\nSaffron and a spoon of butter.\n",
     "Stock.md": "# Bones and water\n\nBones, water and a spoon of salt.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("titles")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (opened, _):
-        yield opened
 
 
 def test_the_file_name_is_shown_and_the_heading_stands_beside_it(service: VaultService) -> None:

@@ -2,10 +2,8 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
-from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.api import Vault
 from vault_indexer.model import Correction, SearchAnswer, SearchRequest
@@ -32,13 +30,6 @@ NOTES = {
     "Komposthaufen.md": "# Wanderung\n\nEine Komposthaufenwanderung führt an der Mauer entlang.\n",
     "Дача.md": "# Дача\n\nНа даче растёт картошка, а за домом стоит старый сарай и колодец.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("spelling")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (opened, _):
-        yield opened
 
 
 def search(service: VaultService, query: str, *, correct: bool = True) -> SearchAnswer:
@@ -121,20 +112,13 @@ def test_words_of_filters_are_taken_as_written(service: VaultService, query: str
     assert search(service, query).corrections == ()
 
 
-def test_a_request_without_corrections_is_taken_as_written(service: VaultService) -> None:
-    answer = search(service, "obsidain", correct=False)
-    assert answer.corrections == ()
-    assert not any("searched for" in notice for notice in answer.notices)
-    assert words_of(answer) == set()
-    assert Vault(service).search("obsidain", correct=False).corrections == ()
-    assert Vault(service).search("obsidain").corrections == (Correction("obsidain", "obsidian"),)
-
-
 def test_an_explanation_counts_the_likely_spelling_like_the_search(service: VaultService) -> None:
     explained = service.explain("Parcels.md", SearchRequest("recieves"))
     assert explained.why is not None
     assert explained.why.keyword is not None
     assert set(explained.why.keyword.terms) == {"receives"}
+    assert words_of(search(service, "recieves", correct=False)) == set()
+    assert Vault(service).search("obsidain", correct=False).corrections == ()
     plain = service.explain("Parcels.md", SearchRequest("recieves", correct=False))
     assert plain.why is None or plain.why.keyword is None
 

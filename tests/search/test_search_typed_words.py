@@ -26,18 +26,6 @@ NOTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, IndexReader]]:
-    folder = tmp_path_factory.mktemp("typed")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as vault:
-        yield vault
-
-
-@pytest.fixture
-def service(opened: tuple[VaultService, IndexReader]) -> VaultService:
-    return opened[0]
-
-
 @pytest.mark.parametrize(
     ("query", "path"),
     [

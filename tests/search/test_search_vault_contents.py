@@ -2,13 +2,12 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
 
 import pytest
-from indexed_vault import indexed_vault, notes_left, write_notes
+from indexed_vault import notes_left
 
 from vault_indexer.errors import QueryError
 from vault_indexer.model import SearchRequest
@@ -26,13 +25,6 @@ NOTES = {
     "Work.md": "- [x] report 📅 2026-11-01\n- [ ] read [pages:: 20]\n\n```\n- [ ] no 📅 2026-11-01\n```\n",
     "Next.md": "- [ ] travel [due:: 2027-01-05] (priority:: low)\n\nThe rent is 400.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
-    folder = tmp_path_factory.mktemp("fields")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(
@@ -68,8 +60,8 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("task-todo:read", "Work"),
     ],
 )
-def test_filters_meet_fields(indexed: Indexed, query: str, names: str) -> None:
-    assert notes_left(indexed[1], query) == {f"{name}.md" for name in names.split()}
+def test_filters_meet_fields(opened: Indexed, query: str, names: str) -> None:
+    assert notes_left(opened[1], query) == {f"{name}.md" for name in names.split()}
 
 
 @pytest.mark.parametrize(
@@ -87,26 +79,26 @@ def test_a_filter_that_cannot_be_met_is_refused(query: str, message: str) -> Non
         parse_query(query)
 
 
-def test_the_hit_of_a_filter_on_tasks_is_the_task(indexed: Indexed) -> None:
-    hit = indexed[0].search(SearchRequest("task-due:<2026-12-01")).results[0]
+def test_the_hit_of_a_filter_on_tasks_is_the_task(opened: Indexed) -> None:
+    hit = opened[0].search(SearchRequest("task-due:<2026-12-01")).results[0]
     assert (hit.path, hit.line) == ("Plan.md", 1)
     assert hit.fields["priority"] == "high"
 
 
-def test_fields_are_offered_and_counted(indexed: Indexed) -> None:
-    assert [item.text for item in indexed[0].complete("[rat", 5).items] == ["[rating]"]
-    assert [item.text for item in indexed[0].complete("[rating:", 5).items] == [
+def test_fields_are_offered_and_counted(opened: Indexed) -> None:
+    assert [item.text for item in opened[0].complete("[rat", 5).items] == ["[rating]"]
+    assert [item.text for item in opened[0].complete("[rating:", 5).items] == [
         '[rating:"2"]',
         '[rating:"3"]',
         '[rating:"5"]',
     ]
-    summaries = {one.name: (one.notes, one.type) for one in indexed[0].overview().properties}
+    summaries = {one.name: (one.notes, one.type) for one in opened[0].overview().properties}
     assert summaries["rating"] == (2, "list")
     assert summaries["due"] == (3, "date")
 
 
-def test_a_task_is_due_at_the_date_outside_of_code(indexed: Indexed) -> None:
-    with indexed[1].holder.lease() as snapshot:
+def test_a_task_is_due_at_the_date_outside_of_code(opened: Indexed) -> None:
+    with opened[1].holder.lease() as snapshot:
         found = list_tasks(snapshot.catalog, "all", today=date(2026, 12, 1))
         overdue = list_tasks(snapshot.catalog, "overdue", today=date(2026, 12, 1))
     assert [task.due for task in found] == [
@@ -120,8 +112,8 @@ def test_a_task_is_due_at_the_date_outside_of_code(indexed: Indexed) -> None:
     assert [task.text for task in overdue] == ["- [ ] pay rent 📅 2026-11-30 ⏫"]
 
 
-def test_a_catalog_from_before_fields_were_kept_is_read(indexed: Indexed, tmp_path: Path) -> None:
-    with indexed[1].holder.lease() as snapshot:
+def test_a_catalog_from_before_fields_were_kept_is_read(opened: Indexed, tmp_path: Path) -> None:
+    with opened[1].holder.lease() as snapshot:
         (_, _, source), *_ = snapshot.catalog.rows("PRAGMA database_list")
     for file in Path(source).parent.glob("catalog.db*"):
         shutil.copy(file, tmp_path / file.name)

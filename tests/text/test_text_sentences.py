@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from unicodedata import category
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_indexer.parse import readable
 from vault_indexer.text.sentences import clauses, sentences, whole_spans
 
 RUN = "ก"
@@ -82,6 +87,18 @@ RUN = "ก"
         "“So.”|Then",
         "„So!“ then",
         "so.“Then",
+        # Thai and Lao
+        "กรุงเทพมหานครก่อตั้งขึ้นในปีพ.ศ. 2325 โดยพระบาทสมเด็จพระพุทธยอดฟ้า",
+        "อยุธยาก่อตั้งเมื่อ ค.ศ. 1351 ริมแม่น้ำ",
+        "รถไฟออกเวลา 10.30 น. จากสถานีกลาง",
+        "เขาเกิดวันที่ 5 ธ.ค. 2470 ที่เมืองนั้น",
+        "บทความของ ดร. สมชาย และ ผศ. วิภา",
+        "ระยะทาง 12 กม. จากเมือง หนัก 3 กก. พอดี",
+        "ນະຄອນຫຼວງຖືກສ້າງໃນປີ ຄ.ສ. 1560 ໂດຍພະເຈົ້າ",
+        "ສ.ປ.ປ. ລາວ ຕັ້ງຢູ່ໃນອາຊີ",
+        "ບົດຂອງ ດຣ. ສົມສັກ",
+        "เขาชอบคน.|เธอไม่ชอบ",
+        "ລາວມັກຄົນ.|ນາງບໍ່ມັກ",
     ],
 )
 def test_a_stop_ends_a_sentence_or_does_not(text: str) -> None:
@@ -186,3 +203,29 @@ def test_a_clause_has_40_characters_and_ends_between_runs_of_12(
 def test_the_runs_on_both_sides_of_a_space_have_12_characters(before: str, after: str, parted: bool) -> None:
     text = f"{before} \t\n{after}"
     assert clauses(text) == ([(0, 43), (43, 83)] if parted else [(0, 83)])
+
+
+THAI = (
+    "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย"
+    " เป็นศูนย์กลางการปกครองการศึกษาการคมนาคมขนส่งและการเงินการธนาคาร"
+    " ก่อตั้งขึ้นโดยพระบาทสมเด็จพระพุทธยอดฟ้าจุฬาโลกมหาราช ในปี 2325 บนฝั่งตะวันออกของแม่น้ำเจ้าพระยา"
+)
+LAO = "ນະຄອນຫຼວງວຽງຈັນເປັນເມືອງຫຼວງແລະເປັນນະຄອນທີ່ໃຫຍ່ທີ່ສຸດຂອງປະເທດລາວ ຕັ້ງຢູ່ແຄມແມ່ນ້ຳຂອງແລະມີຊາຍແດນຕິດກັບປະເທດໄທທາງທິດໃຕ້ຂອງເມືອງ"
+PIECES = st.sampled_from(
+    ["กรุงเทพมหานครเป็นเมืองหลวง", "นาย", "ນະຄອນຫຼວງວຽງຈັນເປັນເມືອງ", "2325", " ", "\u0e49", "a", "\n"]
+)
+
+
+def test_a_paragraph_of_thai_is_read_as_clauses() -> None:
+    shown = readable(THAI)
+    lengths = [last - first for first, last in shown.units]
+    assert len(lengths) == 3 and all(40 <= length <= 200 for length in lengths)
+    assert [len(readable(LAO).units), len(clauses("Two words of English. " * 9))] == [2, 1]
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_clauses_tile_the_text_and_cut_off_no_mark(text: str) -> None:
+    spans = clauses(text)
+    assert "".join(text[first:last] for first, last in spans) == text
+    assert all(not category(text[first]).startswith("M") for first, _ in spans[1:])
+    assert all(last - first >= 40 for first, last in spans if len(spans) > 1)

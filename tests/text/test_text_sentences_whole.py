@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.parse import readable
 from vault_indexer.text.sentences import sentences, whole_spans
 
 # A sentence with an abbreviation, and one without, each in twelve languages.
@@ -40,14 +39,6 @@ def test_abbreviations_end_no_sentence(language: str) -> None:
     first, second = PROSE[language]
     text = f"{first} {second}"
     assert [text[start:end] for start, end in sentences(text)] == [first, second]
-
-
-def test_a_link_with_an_abbreviation_is_not_cut() -> None:
-    text = "Then ring the veterinarian at once ([[People#Dr. Amara Voss]]). It is urgent."
-    assert [text[a:b] for a, b in sentences(text)] == [text[:-14], "It is urgent."]
-    shown = readable(text, "")
-    assert [shown.text[a:b][-9:] for a, b in shown.units][-1] == "s urgent."
-    assert len(shown.units) == 2
 
 
 @given(st.lists(st.sampled_from([*MARKED, *(one for pair in PROSE.values() for one in pair)]), max_size=12))

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from vault_indexer.answer.check.claim import Claim, ClaimVerdict, Evidence, Finding, check_claim, on_one_line
+from vault_indexer.answer.check.claim import Claim, Evidence, Finding, check_claim, on_one_line
 
-__all__ = ["Claim", "ClaimVerdict", "Evidence", "Finding", "check_claim", "on_one_line"]
+__all__ = ["Claim", "Evidence", "Finding", "check_claim", "on_one_line"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from vault_indexer.search.present.hits import (
-    ExpandMode,
     Expansion,
     HitBuilder,
     RankedChunk,
@@ -13,12 +12,10 @@ from vault_indexer.search.present.hits import (
     passage_at,
     with_display_titles,
 )
-from vault_indexer.search.present.snippet import ChunkHeading, Snippets
+from vault_indexer.search.present.snippet import Snippets
 from vault_indexer.text.language import function_words
 
 __all__ = [
-    "ChunkHeading",
-    "ExpandMode",
     "Expansion",
     "HitBuilder",
     "RankedChunk",

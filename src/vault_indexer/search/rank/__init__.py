@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.rank.candidates import Candidates, reciprocal_rank_fusion
+from vault_indexer.search.rank.candidates import Candidates
 from vault_indexer.search.rank.rank import LISTED, RepeatedRank, depth_of, list_by_time, rank
 from vault_indexer.search.rank.rerank import reasons_of
 from vault_indexer.search.rank.retrieve import Copies, find_copies, match_titles
@@ -18,5 +18,4 @@ __all__ = [
     "match_titles",
     "rank",
     "reasons_of",
-    "reciprocal_rank_fusion",
 ]

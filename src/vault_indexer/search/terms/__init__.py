@@ -14,7 +14,6 @@ from vault_indexer.search.terms.compounds import (
 )
 from vault_indexer.search.terms.words import (
     WordStatistics,
-    is_common,
     is_common_word,
     lacking_weight,
     language_of,
@@ -31,7 +30,6 @@ __all__ = [
     "as_spelt",
     "find_corrections",
     "find_synonyms",
-    "is_common",
     "is_common_word",
     "lacking_weight",
     "language_of",
