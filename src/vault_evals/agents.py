@@ -211,13 +211,10 @@ def _ask_answer(data: Json) -> AgentAnswer:
     )
 
 
-def _json(data: object) -> Json:
-    return cast("Json", data)
-
-
 def _objects(data: Json, key: str) -> Sequence[Json]:
     value = data.get(key)
-    return [_json(one) for one in value if isinstance(one, dict)] if isinstance(value, list | tuple) else []
+    rows = value if isinstance(value, list | tuple) else ()
+    return [cast("Json", one) for one in rows if isinstance(one, dict)]
 
 
 def _text(data: Json, key: str) -> str:
@@ -337,7 +334,6 @@ def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
         case "ask":
             return {
                 "q": question.question,
-                "question": question.question,
                 "limit": question.limit,
                 "model": question.use_model,
             }

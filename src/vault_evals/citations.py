@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import indent
 from typing import Protocol
 
 from vault_evals.agents import AgentAnswer, CitedSpan, EvalService
@@ -283,17 +284,21 @@ def check_citations(
 ) -> Outcome:
     """The outcome of all citations and phrases. `answer` is None for a case without a query: then only the
     citations are verified. Raises VaultIndexerError if a note or page cannot be read."""
-    checks = [
-        check
-        for expected_citation in expected.expected_citations
-        for check in _expected(expected_citation, answer, notes, pages)
-    ]
+    cited_ones = expected.expected_citations
+    checks = [check for one in cited_ones for check in _expected(one, answer, notes, pages)]
     if answer is None:
-        passages = [one.quote for one in expected.expected_citations]
+        passages = [one.quote for one in cited_ones]
     else:
-        checks += _verify_all(answer.citations, notes, pages)
+        for one in answer.citations:
+            fault = _page_fault(one, pages) if is_url(one.path) else _note_fault(one, notes)
+            checks.append(Check(not fault, fault))
         cited = dict.fromkeys((*answer.sources, *(one.path for one in answer.citations)))
-        passages = [_passage(one, notes) for one in answer.citations if not is_url(one.path)]
+        # The words of a cited span from the note, not as repeated by the agent.
+        passages = [
+            (notes.text(one.path) or "")[one.start : one.end]
+            for one in answer.citations
+            if not is_url(one.path)
+        ]
         passages += [pages.page(url).text for url in cited if is_url(url)]
     for phrase in expected.support_phrases:
         stands = any(holds(passage, phrase) for passage in passages)
@@ -329,11 +334,6 @@ def _overlaps(cited: CitedSpan, wanted: ExpectedCitation) -> bool:
     return cited.path == wanted.path and cited.start < wanted.end and wanted.start < cited.end
 
 
-def _verify_all(citations: Sequence[CitedSpan], notes: NoteSource, pages: PageSource) -> list[Check]:
-    faults = (_page_fault(one, pages) if is_url(one.path) else _note_fault(one, notes) for one in citations)
-    return [Check(not fault, fault) for fault in faults]
-
-
 def _page_fault(cited: CitedSpan, pages: PageSource) -> str:
     """The fault of a citation of a page, "" if it has none. Positions are those of the page as the agent read
     it, so its quote alone is looked for."""
@@ -357,14 +357,5 @@ def _note_fault(cited: CitedSpan, notes: NoteSource) -> str:
     return ""
 
 
-def _passage(cited: CitedSpan, notes: NoteSource) -> str:
-    """The words of a cited span from the note, not as repeated by the agent."""
-    return (notes.text(cited.path) or "")[cited.start : cited.end]
-
-
 def _with_diff(reason: str, diff: str) -> str:
-    return f"{reason}\n{_indented(diff)}" if reason and diff else reason
-
-
-def _indented(diff: str) -> str:
-    return "\n".join(f"  {line}" for line in diff.splitlines())
+    return f"{reason}\n{indent(diff, '  ')}" if diff else reason

@@ -157,15 +157,12 @@ def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
     for source in dict.fromkeys(source_of(one) for _, one in wanted):
         own = [(at, one) for at, one in wanted if source_of(one) == source]
         yield source, ALL, [at for at, _ in own]
-        names = {"kind": sorted({one.kind for _, one in own}), "": _languages([one for _, one in own])}
-        for kind in names["kind"] if len(names["kind"]) > 1 else ():
+        kinds, languages = sorted({one.kind for _, one in own}), _languages([one for _, one in own])
+        for kind in kinds if len(kinds) > 1 else ():
             yield source, kind, [at for at, one in own if one.kind == kind]
-        for language in names[""] if len(names[""]) > 1 else ():
-            yield (
-                source,
-                f"{_LANGUAGE}{language or 'unknown'}",
-                [at for at, one in own if one.language == language],
-            )
+        for language in languages if len(languages) > 1 else ():
+            name = f"{_LANGUAGE}{language or 'unknown'}"
+            yield source, name, [at for at, one in own if one.language == language]
 
 
 def _languages(questions: Sequence[Question]) -> list[str]:
@@ -260,15 +257,8 @@ def _overview_lines(report: RankingReport) -> Iterator[str]:
 def _slice_lines(one: Slice, report: RankingReport) -> Iterator[str]:
     yield from (f"## {one.source}, {one.name}: {quantity(one.questions, 'question')}", "")
     k = report.k
-    titles = (
-        "variant",
-        f"nDCG@{k}",
-        f"MRR@{k}",
-        f"recall@{k}",
-        f"judged@{k}",
-        f"against {report.baseline}",
-        "p (Holm)",
-    )
+    measures = (f"{name}@{k}" for name in ("nDCG", "MRR", "recall", "judged"))
+    titles = ("variant", *measures, f"against {report.baseline}", "p (Holm)")
     yield f"| {' | '.join(titles)} |"
     yield "| --- |" + " ---: |" * (len(titles) - 1)
     for row in one.rows:
@@ -293,16 +283,11 @@ def _cells(row: VariantRow, *, has_intervals: bool) -> Iterator[str]:
     yield f"{row.judged:.2f}"
     if not has_intervals:
         yield from (f"{row.against.difference.mean:+.3f}" if row.against else "", "")
-        return
-    yield from _against_cells(row.against)
-
-
-def _against_cells(against: Against | None) -> Iterator[str]:
-    if against is None:
+    elif row.against is None:
         yield from ("", "")
-        return
-    yield _interval(against.difference, sign="+")
-    yield f"{against.p:.3f}" if against.p >= 0.001 else "<0.001"
+    else:
+        yield _interval(row.against.difference, sign="+")
+        yield f"{row.against.p:.3f}" if row.against.p >= 0.001 else "<0.001"
 
 
 def _gate_lines(report: RankingReport) -> Iterator[str]:

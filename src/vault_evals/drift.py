@@ -6,13 +6,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_evals.agents import EvalService
-from vault_evals.cases import CitationsExpected, ExpectedCitation, GoldenCase, load_cases, parse_case
+from vault_evals.cases import CitationsExpected, ExpectedCitation, load_cases, parse_case
 from vault_evals.citations import locate_citation
 from vault_evals.pages import CitationState, Located
 from vault_evals.runner import DEFAULT_OPTIONS, SuiteOptions, sources
@@ -25,6 +25,8 @@ from vault_indexer.text.yaml_values import YamlRefusedError, compose_nodes
 if TYPE_CHECKING:
     import yaml
 
+
+_LOCATED = tuple(one.name for one in fields(Located))
 
 LABEL = "link-drift"
 """The label of the issue that a report becomes."""
@@ -96,7 +98,8 @@ def find_drift(
                 errors.append(f"{case.id}: {error}")
                 continue
             if located.state != "same":
-                drifts.append(_drift(case, position, citation, located))
+                of_case = case.id, str(case.file or ""), position, citation.name
+                drifts.append(Drift(*of_case, **{name: getattr(located, name) for name in _LOCATED}))
     now = iso_moment(datetime.now(UTC))
     return DriftReport(now, options.live, checked, tuple(drifts), tuple(errors))
 
@@ -107,18 +110,18 @@ def accept_drift(drifts: Sequence[Drift]) -> tuple[Drift, ...]:
     Only changed values are rewritten, so comments and order are preserved. Each file is replaced as a whole.
     Raises UsageError for a file that changed meanwhile or cannot be written.
     """
-    by_file: dict[str, list[Drift]] = {}
+    by_file: dict[str, dict[int, ExpectedCitation]] = {}
     for drift in drifts:
         if drift.now is not None:
-            by_file.setdefault(drift.file, []).append(drift)
-    for file, many in by_file.items():
-        refresh_file(Path(file), {drift.position: drift.now for drift in many if drift.now is not None})
+            by_file.setdefault(drift.file, {})[drift.position] = drift.now
+    for file, citations in by_file.items():
+        refresh_file(Path(file), citations)
     return tuple(drift for drift in drifts if drift.now is None)
 
 
 def drift_json(report: DriftReport) -> str:
     drifts = [
-        {**_values(drift), "now": drift.now.model_dump(exclude_none=True) if drift.now else None}
+        {**asdict(drift), "now": drift.now.model_dump(exclude_none=True) if drift.now else None}
         for drift in report.drifts
     ]
     data = {
@@ -146,28 +149,12 @@ def drift_issue(report: DriftReport) -> str:
     return "\n".join(["---", f'title: "{title}"', f"labels: [{LABEL}]", "---", "", *_body(report)]) + "\n"
 
 
-def _drift(case: GoldenCase, position: int, citation: ExpectedCitation, located: Located) -> Drift:
-    return Drift(
-        case.id,
-        str(case.file or ""),
-        position,
-        citation.name,
-        located.state,
-        located.detail,
-        located.diff,
-        located.line,
-        located.now,
-    )
-
-
-def _values(drift: Drift) -> dict[str, object]:
-    return {key: value for key, value in asdict(drift).items() if key != "now"}
-
-
 def _body(report: DriftReport) -> Iterator[str]:
     against = "the files and pages as they are now" if report.live else "the index and snapshots"
-    yield f"Checked {quantity(report.checked, 'citation')} against {against} at {report.checked_at}."
-    yield ""
+    yield from (
+        f"Checked {quantity(report.checked, 'citation')} against {against} at {report.checked_at}.",
+        "",
+    )
     counts = Counter(drift.state for drift in report.drifts)
     for state, count in sorted(counts.items()):
         yield f"- {state}: {count}"
@@ -178,17 +165,12 @@ def _body(report: DriftReport) -> Iterator[str]:
     yield ""
     for one in report.drifts:
         where = f", line {one.line}" if one.line else ""
-        yield f"## `{one.case_id}`: {one.state}"
-        yield ""
-        yield f"{one.cited}{where}: {one.detail} ({one.file})"
-        yield ""
+        yield from (f"## `{one.case_id}`: {one.state}", "")
+        yield from (f"{one.cited}{where}: {one.detail} ({one.file})", "")
         if one.diff:
             yield from ("```diff", *one.diff.splitlines(), "```", "")
     if report.errors:
-        yield "## Could not be checked"
-        yield ""
-        yield from (f"- {line}" for line in report.errors)
-        yield ""
+        yield from ("## Could not be checked", "", *(f"- {line}" for line in report.errors), "")
 
 
 Edit = tuple[int, int, str]

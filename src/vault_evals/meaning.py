@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from vault_evals.agents import AgentAnswer
 from vault_evals.cases import MeaningExpected
@@ -140,8 +140,6 @@ def _keyword_faults(expected: MeaningExpected, text: str) -> list[str]:
         faults.append(f"expected_keywords_any: none of {', '.join(map(repr, wanted))} occurs in the answer")
     return faults
 
-
-JudgeName = Literal["none", "ollama", "anthropic", "openai"]
 
 TIMEOUT_S = 120.0
 _MAX_TOKENS = 300

@@ -261,14 +261,8 @@ def check_page(citation: ExpectedCitation, pages: PageSource) -> Located:
 def cited_urls(cases: Iterable[GoldenCase]) -> tuple[str, ...]:
     """The distinct URLs that cases cite, in order."""
     expected = [case.expected for case in cases if isinstance(case.expected, CitationsExpected)]
-    return tuple(
-        dict.fromkeys(
-            expected_citation.url
-            for many in expected
-            for expected_citation in many.expected_citations
-            if expected_citation.url
-        )
-    )
+    urls = (cited.url for one in expected for cited in one.expected_citations)
+    return tuple(dict.fromkeys(filter(None, urls)))
 
 
 def hosts_of(urls: Iterable[str]) -> tuple[str, ...]:

@@ -306,13 +306,9 @@ def load_questions(cases: Path) -> list[Question]:
     found = [one for file in sorted(folder.glob("*.jsonl")) for one in read_questions(file)]
     found += Judgements.load(judged_folder(cases)).questions()
     found += read_clicks(*sorted(clicks_folder(cases).glob("*.jsonl")))
-    _check_ids(found, folder)
-    return found
-
-
-def _check_ids(questions: Iterable[Question], folder: Path) -> None:
     seen: set[str] = set()
-    for question in questions:
+    for question in found:
         if question.id in seen:
             raise UsageError(f"{folder}: id {question.id!r} occurs in two files")
         seen.add(question.id)
+    return found

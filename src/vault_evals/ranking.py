@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,13 +97,8 @@ def run_ranking(
     generated = [one for one in fresh if one.is_generated]
     with temporary_folder() as folder:
         if by_person:
-            _ask_all(
-                collected,
-                _EvaluatedVault(target, target.vault, folder / "own", True, report, say),
-                by_person,
-                variants,
-                k,
-            )
+            place = _EvaluatedVault(target, target.vault, folder / "own", True, report, say)
+            _ask_all(collected, place, by_person, variants, k)
         if generated:
             say(f"hiding the text of {len(generated)} questions in a shadow of the vault")
             with shadow_vault(target, generated, folder / "vault") as vault:
@@ -157,11 +152,9 @@ def _ask_all(
     for number, group in enumerate(groups.values()):
         with _index_of(place, group[0], number) as reader, reader.holder.lease() as snapshot:
             left.is_built()
+            active = place.target.config.settings
             settings = {
-                variant.name: settings_with(
-                    place.target.config.settings, variant.options, f"variant {variant.name}"
-                ).search
-                for variant in group
+                one.name: settings_with(active, one.options, f"variant {one.name}").search for one in group
             }
             of_all = f"index {number + 1} of {len(groups)}" if len(groups) > 1 else "one index"
             asked = f"of {len(questions)} questions asked of {quantity(len(group), 'variant')} ({of_all}"
@@ -215,17 +208,13 @@ class RemainingTime:
         return self._since - before
 
 
-@contextmanager
-def _index_of(place: _EvaluatedVault, variant: Variant, number: int) -> Iterator[IndexReader]:
+def _index_of(place: _EvaluatedVault, variant: Variant, number: int) -> AbstractContextManager[IndexReader]:
     target = place.target
     if place.has_index and not variant.index_options:
-        with own_index(target, place.report) as reader:
-            yield reader
-        return
+        return own_index(target, place.report)
     place.say(f"building an index for {variant.name}")
     changed = target_of_variant(target, place.vault, place.folder / f"{number:02}", variant)
-    with built_index(changed, place.report, target.index_dir) as reader:
-        yield reader
+    return built_index(changed, place.report, target.index_dir)
 
 
 def _scores(query: RepeatedQuery | None, settings: SearchSettings, question: Question, k: int) -> Scores:

@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 from vault_evals.cases import GoldenCase, Layer
 from vault_indexer.errors import UsageError
-from vault_indexer.model import JsonValue
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import quantity
 
@@ -146,10 +145,6 @@ class SuiteReport:
         """1 if a case failed or could not be decided, or if none was run at all; else 0."""
         return 1 if self.failures or self.summary.nothing_ran else 0
 
-    def as_json(self) -> Mapping[str, JsonValue]:
-        """The report as JSON values; `Baseline.read` reads it."""
-        return cast("Mapping[str, JsonValue]", asdict(self))
-
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -218,7 +213,8 @@ def _fails(verdict: CaseVerdict) -> bool:
 
 
 def json_report(report: SuiteReport) -> str:
-    return json_text(report.as_json(), indent=2) + "\n"
+    """The report as JSON, which `Baseline.read` reads."""
+    return json_text(asdict(report), indent=2) + "\n"
 
 
 def markdown_report(report: SuiteReport) -> str:
@@ -245,10 +241,7 @@ def summary_line(summary: Summary) -> str:
 
 def _summary(report: SuiteReport) -> Iterator[str]:
     summary = report.summary
-    yield "## Summary"
-    yield ""
-    yield f"{summary_line(summary)}."
-    yield ""
+    yield from ("## Summary", "", f"{summary_line(summary)}.", "")
     groups: Mapping[str, Counts] = {**summary.by_layer, **summary.by_agent, **summary.by_language}
     yield "| Group | Passed | Failed | Errors | Skipped |"
     yield "| --- | ---: | ---: | ---: | ---: |"
@@ -275,8 +268,7 @@ def _judge(summary: Summary) -> str:
 
 
 def _baseline(diff: BaselineDiff) -> Iterator[str]:
-    yield f"## Since {diff.baseline}"
-    yield ""
+    yield from (f"## Since {diff.baseline}", "")
     lists = {
         "Failing now": diff.newly_failing,
         "Skipped now": diff.now_skipped,
@@ -293,14 +285,11 @@ def _baseline(diff: BaselineDiff) -> Iterator[str]:
 
 
 def _failures(failures: Sequence[LayerResult]) -> Iterator[str]:
-    yield "## Failures"
-    yield ""
+    yield from ("## Failures", "")
     if not failures:
-        yield "None."
-        yield ""
+        yield from ("None.", "")
     for result in failures:
-        yield f"### `{result.case_id}`: {result.verdict}"
-        yield ""
+        yield from (f"### `{result.case_id}`: {result.verdict}", "")
         for reason in result.reasons:
             first, *rest = reason.splitlines() or [""]
             yield f"- {first}"
@@ -310,8 +299,7 @@ def _failures(failures: Sequence[LayerResult]) -> Iterator[str]:
 
 
 def _all(results: Sequence[LayerResult]) -> Iterator[str]:
-    yield "## All cases"
-    yield ""
+    yield from ("## All cases", "")
     yield "| Case | Layer | Verdict | Score | ms | Remarks |"
     yield "| --- | ---: | --- | ---: | ---: | --- |"
     for result in results:

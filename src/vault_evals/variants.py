@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.errors import ConfigError, IndexUnusableError, UsageError
 from vault_indexer.model import Progress
 from vault_indexer.search import IndexReader
+from vault_indexer.store import Generation
 
 CONFIGURED = "configured"
 WHOLE_NOTE = "whole_note"
@@ -65,14 +66,13 @@ def parse_variants(names: Sequence[str]) -> tuple[Variant, ...]:
     Parts of a name are joined by `+`: names of rankings, fusions, strategies or models, and `key=value` for
     any setting. Raises UsageError for an unknown part.
     """
-    return tuple(parse_variant(name) for name in dict.fromkeys(name.strip() for name in names) if name)
-
-
-def parse_variant(name: str) -> Variant:
-    options: dict[str, str] = {}
-    for part in name.split("+"):
-        options |= _options_of(part.strip(), name)
-    return Variant(name, options)
+    variants = []
+    for name in filter(None, dict.fromkeys(name.strip() for name in names)):
+        options: dict[str, str] = {}
+        for part in name.split("+"):
+            options |= _options_of(part.strip(), name)
+        variants.append(Variant(name, options))
+    return tuple(variants)
 
 
 def known_names() -> tuple[str, ...]:
@@ -103,10 +103,8 @@ def settings_with(settings: Settings, options: Options, origin: str) -> Settings
 
 def target_of_variant(target: Target, vault: Path, index_dir: Path, variant: Variant) -> Target:
     """The vault and index folder, with the configuration of `target` and the changes of the variant."""
-    config = replace(
-        target.config,
-        settings=settings_with(target.config.settings, variant.options, f"variant {variant.name}"),
-    )
+    settings = settings_with(target.config.settings, variant.options, f"variant {variant.name}")
+    config = replace(target.config, settings=settings)
     return Target(vault, index_dir, config, partial(_same, config), ())
 
 
@@ -148,30 +146,28 @@ def temporary_folder() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
-@contextmanager
-def own_index(target: Target, report: Report) -> Iterator[IndexReader]:
+def own_index(target: Target, report: Report) -> AbstractContextManager[IndexReader]:
     """The user's index of the vault, brought up to date unless a daemon writes it."""
     open_index(target, report).close()
     assembly = Assembly.of(target)
     current = assembly.index_dir.current()
     if current is None:
         raise IndexUnusableError("there is no index yet: run `indexer rebuild`")
-    reader = assembly.open_to_read(current)
-    try:
-        yield reader
-    finally:
-        reader.holder.publish(None)
+    return _opened(assembly, current)
 
 
-@contextmanager
-def built_index(target: Target, report: Report, shared: Path | None) -> Iterator[IndexReader]:
+def built_index(target: Target, report: Report, shared: Path | None) -> AbstractContextManager[IndexReader]:
     """A new index in the folder of `target`, built by the pipeline that builds every index.
 
     `shared` is an index folder that provides existing vectors and the token weights.
     """
     assembly = replace(Assembly.of(target), shared_root=shared)
     assembly.index_dir.prepare()
-    generation, _ = assembly.build_next(report, recompute_weights=False)
+    return _opened(assembly, assembly.build_next(report, recompute_weights=False)[0])
+
+
+@contextmanager
+def _opened(assembly: Assembly, generation: Generation) -> Iterator[IndexReader]:
     reader = assembly.open_to_read(generation)
     try:
         yield reader

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,19 +22,6 @@ from vault_indexer.errors import ConfigError, UnknownVaultError
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 
 # Users, and the vaults that they may read.
-
-
-@dataclass(frozen=True, slots=True)
-class NewToken:
-    """A random token, and its entry in the configuration."""
-
-    token: str
-    sha256: str
-
-    @classmethod
-    def make(cls) -> NewToken:
-        token = secrets.token_urlsafe(32)
-        return cls(token, digest_of(token))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +117,6 @@ def readable(user: GatewayUser, states: Mapping[str, VaultState]) -> dict[str, V
     if EVERY_VAULT in user.vaults:
         return dict(states)
     return {vault: states[vault] for vault in user.vaults if vault in states}
-
-
-def full_name(state: VaultState) -> str:
-    """The display name of a vault: `keeper/name`. Two folders of a keeper may have the same name."""
-    return f"{state.keeper}/{state.name}"
 
 
 # The rights of users while a gateway runs: read again when the configuration file changes.
@@ -295,7 +276,7 @@ class PublishedVaults:
         mine = readable(user, self.all())
         if not named:
             return mine
-        chosen = {vault: one for vault, one in mine.items() if named in (one.vault, one.name, full_name(one))}
+        chosen = {vault: one for vault, one in mine.items() if named in (one.vault, one.name, one.full_name)}
         if not chosen:
             raise UnknownVaultError("no such vault: /v1/vaults lists those that you may read")
         return chosen

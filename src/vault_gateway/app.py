@@ -9,18 +9,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_gateway.access import CurrentUsers, PublishedVaults, WhileRightsHold
+from vault_gateway.access import RIGHTS_UNKNOWN, CurrentUsers, PublishedVaults, WhileRightsHold
 from vault_gateway.identity import Identified, TrustedProxy
 from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.oidc import OidcTokens
-from vault_gateway.readiness import (
-    HEALTH_PATH,
-    READY_PATH,
-    Drain,
-    Probes,
-    when_ending,
-    when_rights_are_unknown,
-)
+from vault_gateway.readiness import ENDING, HEALTH_PATH, READY_PATH, Drain, Probes
 from vault_gateway.reading import GatewayReader
 from vault_gateway.requests import AGENTS, REQUEST, AuditLog, Recorded, RequestRecord
 from vault_gateway.search import GatewaySearch, SearchOrder
@@ -155,7 +148,10 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
     identified = Identified(shared, parts.users, parts.oidc, parts.proxy)
     drained = drain.around(WhileRightsHold(identified, parts.users), stopping)
     recorded = Recorded(drained, _KINDS, partial(_write_down, parts))
-    refusals = when_ending(stopping), when_rights_are_unknown(lambda: parts.users.hold)
+    refusals = (
+        lambda: ENDING if stopping() else None,
+        lambda: None if parts.users.hold else RIGHTS_UNKNOWN,
+    )
     return parts.metrics.watch(Probes(recorded, partial(_look, parts), refusals))
 
 
@@ -260,10 +256,14 @@ def _ask(parts: GatewayParts, request: GatewayAskRequest) -> AskAnswer:
 
 
 def _record(parts: GatewayParts, vault: str, query: str = "") -> None:
-    """Records the query and its vaults for the audit log. Raises UnknownVaultError."""
-    record = REQUEST.get()
+    """Records the query and the ids of its vaults for the audit log; "*" means all, for a user who may read
+    all. Raises UnknownVaultError."""
+    record, user = REQUEST.get(), _USER.get()
     record.query = query
-    record.vaults = _asked(parts, vault)
+    if EVERY_VAULT in user.vaults and not vault:
+        record.vaults = (EVERY_VAULT,)
+    else:
+        record.vaults = tuple(sorted(parts.published.of(user, vault)))
 
 
 @contextmanager
@@ -281,15 +281,6 @@ def _recorded_call(tool: str) -> Iterator[None]:
     except Exception:
         record.reason = "internal"
         raise
-
-
-def _asked(parts: GatewayParts, named: str) -> tuple[str, ...]:
-    """The ids of the vaults of a search; "*" means all, for a user who may read all. Raises
-    UnknownVaultError."""
-    user = _USER.get()
-    if EVERY_VAULT in user.vaults and not named:
-        return (EVERY_VAULT,)
-    return tuple(sorted(parts.published.of(user, named)))
 
 
 def _hit_keys(fields: str) -> frozenset[str]:

@@ -101,7 +101,8 @@ class MilvusCalls:
             failed = True
             seconds = self._clock() - began
             is_gone = not self._probing.get("", self._is_there)
-            self._say(error)
+            if not self._away:
+                log.error("%s", error)
             raise BackendError(_AWAY if is_gone else _FAILED) from error
         finally:
             self.metrics.milvus(operation, seconds if failed else self._clock() - began, failed=failed)
@@ -128,7 +129,3 @@ class MilvusCalls:
             # A success of a call that began before the failure does not prove that the server is back.
             if failed or is_try:
                 self._away = failed
-
-    def _say(self, error: BackendError) -> None:
-        if not self._away:
-            log.error("%s", error)

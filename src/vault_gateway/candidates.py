@@ -10,8 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
 
 from vault_gateway.calls import MilvusCalls, SingleFlight
-from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
-from vault_gateway.milvus.retrieval import FoundChunk, Selection, VaultScope
+from vault_gateway.milvus import CollectionMissingError, MilvusVaults, VaultState
 from vault_gateway.published_note import ReceivedNote, unpack_note
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
@@ -23,7 +22,6 @@ from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.keywords import Lexicon, snapshot_of_documents
 from vault_indexer.store.vectors import build_snapshot
 from vault_indexer.system import LruCache
-from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -92,27 +90,11 @@ class CandidateNotes:
         self._empty: LruCache[str, Snapshot] = LruCache(_VAULTS)
         self._loading: SingleFlight[str, Snapshot | None] = SingleFlight()
 
-    def statistics(self, state: VaultState) -> VaultStatistics | None:
-        """The statistics of the whole vault; None while it is being published."""
-        empty = self.empty(state)
-        return None if empty is None else empty.statistics
-
     def empty(self, state: VaultState) -> Snapshot | None:
-        """A snapshot of the vault without notes, for results that depend only on its statistics."""
+        """A snapshot of the vault without notes, for results that depend only on its statistics. None while
+        it is being published."""
         kept = self._empty.peek(state.statistics)
         return kept or self._loading.get(state.statistics, partial(self._load, state))
-
-    def found(
-        self,
-        retriever: MilvusRetriever,
-        scope: VaultScope,
-        vector: Vectors,
-        terms: Sequence[QueryTerm],
-        selection: Selection,
-    ) -> list[FoundChunk]:
-        """The chunks nearest to the vector, and the best matches of the words. Raises
-        CollectionMissingError."""
-        return self._calls.run("search", partial(retriever.both, scope, vector, terms, selection))
 
     @contextmanager
     def snapshots(
@@ -125,11 +107,11 @@ class CandidateNotes:
             for vault, ids in wanted.items():
                 state = states[vault]
                 try:
-                    own, statistics = self._notes_of(state, list(ids)), self.statistics(state)
+                    own, empty = self._notes_of(state, list(ids)), self.empty(state)
                 except CollectionMissingError:
                     continue
-                if statistics is not None:
-                    snapshot = snapshot_of_notes(own, statistics, _dimension(state))
+                if empty is not None and empty.statistics is not None:
+                    snapshot = snapshot_of_notes(own, empty.statistics, _dimension(state))
                     cleanup.callback(snapshot.catalog.close)
                     made[vault] = FoundNotes(snapshot, all(note.has_text for note in own))
             yield made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Literal
 import tomli
 import typer
 
-from vault_gateway.access import NewToken, full_name
+from vault_gateway.access import digest_of
 from vault_gateway.milvus import MilvusVaults, VaultState
 from vault_gateway.server import GatewayFile, gateway_listener, run_gateway, server_connection
 from vault_gateway.settings import (
@@ -23,7 +24,8 @@ from vault_gateway.settings import (
     gateway_settings,
     load_gateway,
 )
-from vault_gateway.unpublish import remove_publication
+from vault_gateway.unpublish import drop_publication
+from vault_indexer.cli.connection.in_process import target_of
 from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import LogFile, Output, VaultSelection, one_command
 from vault_indexer.config.edits import changed_for_sure, config_text, parsed_config, replace_config
@@ -110,46 +112,35 @@ def _mistakes(text: str, file: Path) -> set[str]:
 # The administration of the server: list published vaults, grant rights, unpublish.
 
 
-class GatewayAdministration:
-    """Queries the server of a gateway's configuration, without a gateway. Raises BackendError."""
+@contextmanager
+def _connected(settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[MilvusVaults]:
+    """The vaults on the server of a gateway's configuration, for the duration of the block. Raises
+    ConfigError."""
+    with closing(server_connection(settings.milvus, environ)) as connection:
+        yield MilvusVaults(connection, settings.milvus.collection_prefix)
 
-    def __init__(self, vaults: MilvusVaults) -> None:
-        self._vaults = vaults
 
-    @classmethod
-    @contextmanager
-    def of(cls, settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[GatewayAdministration]:
-        """Connects for the duration of the block. Raises ConfigError."""
-        with closing(server_connection(settings.milvus, environ)) as connection:
-            yield cls(MilvusVaults(connection, settings.milvus.collection_prefix))
+def _published(vaults: MilvusVaults) -> list[VaultState]:
+    return sorted(vaults.all().values(), key=lambda one: (one.keeper, one.name, one.vault))
 
-    def published(self) -> list[VaultState]:
-        return sorted(self._vaults.all().values(), key=lambda one: (one.keeper, one.name, one.vault))
 
-    def resolve(self, written: str) -> VaultState:
-        """The vault that an id or `keeper/name` refers to. Raises UnknownVaultError if there is none, or more
-        than one, or if only a name is given."""
-        states = self.published()
-        found = [state for state in states if written in (state.vault, full_name(state))]
-        if len(found) == 1:
-            return found[0]
-        same_name = [one for one in states if one.name == written]
-        if found:
-            raise UnknownVaultError(f"several vaults are called {written}: {_listed(found)}")
-        if same_name:
-            raise UnknownVaultError(
-                f"a name without a keeper is not enough; did you mean {_listed(same_name)}?"
-            )
-        raise UnknownVaultError(f'no vault {written} is published: "indexer gateway vaults" lists them')
-
-    def unpublish(self, vault: str) -> VaultState | None:
-        """Removes everything published of the vault with an id; returns None if nothing was. If its keeper
-        publishes again, it gets an error that the vault was unpublished."""
-        return self._vaults.drop(vault, time.time_ns() // 1_000_000)
+def resolve(vaults: MilvusVaults, written: str) -> VaultState:
+    """The vault that an id or `keeper/name` refers to. Raises UnknownVaultError if there is none, or more
+    than one, or if only a name is given."""
+    states = _published(vaults)
+    found = [state for state in states if written in (state.vault, state.full_name)]
+    if len(found) == 1:
+        return found[0]
+    same_name = [one for one in states if one.name == written]
+    if found:
+        raise UnknownVaultError(f"several vaults are called {written}: {_listed(found)}")
+    if same_name:
+        raise UnknownVaultError(f"a name without a keeper is not enough; did you mean {_listed(same_name)}?")
+    raise UnknownVaultError(f'no vault {written} is published: "indexer gateway vaults" lists them')
 
 
 def _listed(states: Iterable[VaultState]) -> str:
-    return ", ".join(f"{full_name(state)} ({state.vault})" for state in states)
+    return ", ".join(f"{state.full_name} ({state.vault})" for state in states)
 
 
 def gateway(
@@ -196,17 +187,17 @@ def _with_configuration(
         with logging_to(log_file):
             _serve(selection.config)
         return
-    with GatewayAdministration.of(load_gateway(selection.config), os.environ) as administration:
+    with _connected(load_gateway(selection.config), os.environ) as vaults:
         if action == "vaults":
-            print_vaults(administration, output)
+            print_vaults(vaults, output)
         elif action == "grant":
-            grant(administration, selection.config, *given)
+            grant(vaults, selection.config, *given)
         else:
-            unpublish(administration, selection.config, *given)
+            unpublish(vaults, selection.config, *given)
 
 
-def print_vaults(administration: GatewayAdministration, output: Output) -> None:
-    published = administration.published()
+def print_vaults(vaults: MilvusVaults, output: Output) -> None:
+    published = _published(vaults)
     if output.json:
         keys = ("name", "keeper", "notes", "chunks", "published_at", "seen_at")
         rows = [{"id": one.vault, **{key: getattr(one, key) for key in keys}} for one in published]
@@ -214,41 +205,46 @@ def print_vaults(administration: GatewayAdministration, output: Output) -> None:
         return
     for one in published:
         typer.echo(
-            f"{one.vault}  {full_name(one)}  {quantity(one.notes, 'note')}  {quantity(one.chunks, 'chunk')}  "
+            f"{one.vault}  {one.full_name}  {quantity(one.notes, 'note')}  {quantity(one.chunks, 'chunk')}  "
             f"published {one.published_at}  seen {one.seen_at}"
         )
     if not published:
         note("No vault is published.")
 
 
-def grant(administration: GatewayAdministration, config: Path, user: str, written: str) -> None:
-    state = administration.resolve(written)
-    shown = f"{full_name(state)} ({state.vault})"
+def grant(vaults: MilvusVaults, config: Path, user: str, written: str) -> None:
+    state = resolve(vaults, written)
+    shown = f"{state.full_name} ({state.vault})"
     if add_right(config, user, state.vault):
         note(f"{user} may read {shown}.")
     else:
         note(f"{user} may already read {shown}.")
 
 
-def unpublish(administration: GatewayAdministration, config: Path, written: str) -> None:
+def unpublish(vaults: MilvusVaults, config: Path, written: str) -> None:
     """Removes a vault, given by its id or as `keeper/name`, from the server, blocks it in the configuration,
     and prints a line about it. An id that is not published is only blocked. Raises UnknownVaultError,
-    UsageError."""
+    UsageError. If its keeper publishes again, it gets an error that the vault was unpublished."""
     is_id = VAULT_ID.fullmatch(written) is not None
-    vault = written if is_id else administration.resolve(written).vault
+    vault = written if is_id else resolve(vaults, written).vault
     add_withdrawn(config, vault)
-    removed = administration.unpublish(vault)
+    removed = vaults.drop(vault, time.time_ns() // 1_000_000)
     if removed is None:
         note(f"Vault {vault} is not published. {config} now blocks it.")
     else:
-        note(f"Removed {full_name(removed)} ({vault}). {config} now blocks it.")
+        note(f"Removed {removed.full_name} ({vault}). {config} now blocks it.")
 
 
 def _unpublish_own(selection: VaultSelection) -> None:
     """Unpublishes the vault of a local index. Its keeper may lack a gateway's file, so another person has to
     add the id there."""
-    vault = remove_publication(selection)
-    if vault:
+    target = target_of(selection)
+    uri = target.config.settings.table("milvus").uri
+    vault = drop_publication(target, os.environ)
+    if not vault:
+        note(f"{target.vault} is not published on {uri}.")
+    else:
+        note(f"Removed {target.vault} from {uri}; its id was {vault}.")
         note(
             "A server restored from an older backup contains the vault again. To keep it hidden, the "
             f"administrator of the gateways runs: indexer gateway --config FILE unpublish {vault}"
@@ -256,11 +252,11 @@ def _unpublish_own(selection: VaultSelection) -> None:
 
 
 def _print_token(output: Output) -> None:
-    made = NewToken.make()
+    token = secrets.token_urlsafe(32)
     if output.json:
-        print_json({"token": made.token, "token_sha256": made.sha256})
+        print_json({"token": token, "token_sha256": digest_of(token)})
         return
-    typer.echo(f'{made.token}\ntoken_sha256 = "{made.sha256}"')
+    typer.echo(f'{token}\ntoken_sha256 = "{digest_of(token)}"')
     note("The first line is for the user, the second for [[users]] in the configuration.")
 
 

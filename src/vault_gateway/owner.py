@@ -131,9 +131,5 @@ def take_over(vaults: MilvusVaults, folder: Path, keeper: str, file: IdentityFil
     chosen = min(foreign, key=lambda one: (one.claimed_ms, one.vault))
     mine = PublicationIdentity(chosen.vault, identity.key)
     file.write(mine)
-    _hand_over(vaults, chosen, mine, now_ms)
+    vaults.overwrite(replace(chosen, owner=mine.owner, claimed_ms=now_ms))
     return True
-
-
-def _hand_over(vaults: MilvusVaults, state: VaultState, identity: PublicationIdentity, now_ms: int) -> None:
-    vaults.overwrite(replace(state, owner=identity.owner, claimed_ms=now_ms))

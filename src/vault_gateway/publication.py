@@ -261,7 +261,7 @@ class CatalogPublisher:
         require_version(require_owner(self._vaults, self._published), state)
         changes, note_ids = catalog.changes(state.seq) if whole else None, set[int]()
         if changes is None:
-            changes, note_ids = self._compare_keys(catalog, state), self._publisher.note_ids(state)
+            changes, note_ids = self._compare_keys(catalog, state), self._vaults.note_ids(state)
         gone, come = changes.removed, changes.added | changes.embedded
         keys = catalog.chunk_key_array()
         wanted_notes = set(np.unique(keys >> CHUNK_KEY_BITS).tolist())
@@ -336,7 +336,7 @@ class CatalogPublisher:
         wanted = catalog.chunk_keys()
         late = {key for key, has_vector in held.items() if not has_vector}
         late &= set(catalog.nonzero_vector_keys(self._model.key))
-        missing = _notes_of(wanted) - self._publisher.note_ids(state)
+        missing = _notes_of(wanted) - self._vaults.note_ids(state)
         without_note = {key for key in wanted if note_id_of(key) in missing}
         added = (wanted - held.keys()) | without_note
         return Changes(added=added, removed=held.keys() - wanted, embedded=late)

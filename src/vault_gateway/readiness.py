@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Sequence
 
-from vault_gateway.access import RIGHTS_UNKNOWN
 from vault_gateway.wire import GatewayHealth, GatewayReadiness
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import BackendError
@@ -170,16 +169,6 @@ class Probes:
             return await asyncio.to_thread(self._look)
         except BackendError:
             return None
-
-
-def when_ending(stopping: Callable[[], bool]) -> Callable[[], Refusal | None]:
-    """Reports that the gateway is not ready after the signal."""
-    return lambda: ENDING if stopping() else None
-
-
-def when_rights_are_unknown(hold: Callable[[], bool]) -> Callable[[], Refusal | None]:
-    """Reports that the gateway is not ready while the rights of users are unknown."""
-    return lambda: None if hold() else RIGHTS_UNKNOWN
 
 
 async def _answer(send: Send, answer: object) -> None:

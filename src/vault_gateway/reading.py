@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from vault_gateway.access import PublishedVaults, full_name
+from vault_gateway.access import PublishedVaults
 from vault_gateway.calls import MilvusCalls
 from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_gateway.milvus.retrieval import Selection, VaultScope
@@ -56,7 +56,7 @@ class GatewayReader:
             if note is None:
                 raise UnknownNoteError(_unknown(path))
             if not have_text:
-                raise UsageError(f"the text of {full_name(state)} is not published")
+                raise UsageError(f"the text of {state.full_name} is not published")
             return GatewayNote(
                 path=note.path,
                 title=note.title,
@@ -77,7 +77,8 @@ class GatewayReader:
         with self._notes_of(state, [note_id]) as (alone, _):
             mean = alone.vectors.mean_of_note(note_id)
             linked = alone.graph.neighbours([path]).get(path, frozenset())
-        retriever, scope = self._retriever(state)
+        retriever = MilvusRetriever(self._connection, state.collection, [state])
+        scope = VaultScope.of([state.vault])
         ids = {note_id, *retriever.notes_at(scope, sorted(linked)).values()}
         if mean is not None:
             ask = partial(retriever.nearest, scope, mean, Selection(limit=_NEAR))
@@ -106,11 +107,11 @@ class GatewayReader:
                 ask = partial(retriever.notes_at, VaultScope.of(own), [path])
                 found |= {vault: note_id for (vault, _), note_id in self._calls.run("notes", ask).items()}
             except CollectionMissingError:
-                missing += [full_name(states[one]) for one in own]
+                missing += [states[one].full_name for one in own]
         if not found:
             raise UnknownNoteError(_unknown(path) + _reason(states, sorted(missing)))
         if len(found) > 1:
-            names = ", ".join(sorted(full_name(states[one]) for one in found))
+            names = ", ".join(sorted(states[one].full_name for one in found))
             raise UsageError(f"note = {path!r} is in {names}: choose one with vault=")
         ((where, note_id),) = found.items()
         return states[where], note_id
@@ -120,11 +121,8 @@ class GatewayReader:
         with self._search.candidates.snapshots({state.vault: state}, {state.vault: ids}) as found:
             own = found.get(state.vault)
             if own is None:
-                raise UnknownNoteError(f"{full_name(state)} is being published again")
+                raise UnknownNoteError(f"{state.full_name} is being published again")
             yield own.snapshot, own.have_text
-
-    def _retriever(self, state: VaultState) -> tuple[MilvusRetriever, VaultScope]:
-        return MilvusRetriever(self._connection, state.collection, [state]), VaultScope.of([state.vault])
 
 
 class _Passages:

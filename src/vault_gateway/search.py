@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from urllib.parse import quote
 
-from vault_gateway.access import PublishedVaults, full_name
+from vault_gateway.access import PublishedVaults
 from vault_gateway.bodies import Bodies, BodySource, HitPlace
 from vault_gateway.calls import MilvusCalls
 from vault_gateway.candidates import MAX_MODELS, CandidateNotes, FoundNotes, QueryModels
@@ -63,7 +64,11 @@ def parse_gateway_query(query: str) -> Question:
     """Parses a query for the server. Raises QueryError for an invalid one, for one that only filters, and for
     operators that a gateway cannot evaluate."""
     parsed = parse_query(query)
-    refused = [condition for condition in parsed.conditions if any(map(_is_refused, atoms(condition.node)))]
+    refused = [
+        condition
+        for condition in parsed.conditions
+        if any(isinstance(one, Linked | InVault) for one in atoms(condition.node))
+    ]
     if refused:
         named = ", ".join(f"{one.source} ({_why(one)})" for one in refused)
         raise QueryError(f"a gateway cannot evaluate {named}", 1)
@@ -75,10 +80,6 @@ def parse_gateway_query(query: str) -> Question:
         has_conditions=any(own is None for own in tags),
         needs_text=any(map(_needs_text, parsed.conditions)),
     )
-
-
-def _is_refused(node: Node) -> bool:
-    return isinstance(node, Linked | InVault)
 
 
 def _why(condition: Condition) -> str:
@@ -285,9 +286,9 @@ class GatewaySearch:
             kinds=(order.kind,) if order.kind else (),
         )
         retriever = MilvusRetriever(self._connection, group.collection, group.states)
-        found = self.candidates.found(retriever, group.scope, prepared.vector, prepared.terms, selection)
+        ask = partial(retriever.both, group.scope, prepared.vector, prepared.terms, selection)
         notes: dict[str, set[int]] = {}
-        for one in found:
+        for one in self._calls.run("search", ask):
             notes.setdefault(one.vault, set()).add(one.note_id)
         return notes
 
@@ -334,7 +335,7 @@ class GatewaySearch:
     def _stale_notices(self, hits: Sequence[Hit], found: Searched) -> list[str]:
         states = {hit.vault: found.states[hit.vault] for hit in hits}
         return [
-            f"{full_name(state)} may be out of date: its keeper was last seen at {state.seen_at}"
+            f"{state.full_name} may be out of date: its keeper was last seen at {state.seen_at}"
             for _, state in sorted(states.items())
             if self._published.is_stale(state)
         ]
@@ -365,7 +366,7 @@ def _groups(states: Iterable[VaultState]) -> list[_Group]:
 
 def _names_of(states: Iterable[VaultState]) -> dict[str, str]:
     """The name of each vault in a search: keeper and name, or its id if two have the same."""
-    named = {state.vault: full_name(state) for state in states}
+    named = {state.vault: state.full_name for state in states}
     often = Counter(named.values())
     return {vault: name if often[name] == 1 else vault for vault, name in named.items()}
 

@@ -25,6 +25,7 @@ from vault_indexer.errors import ConfigError, ConfigProblem
 # Identification of users other than by the gateway's own tokens, and the audit log.
 
 
+Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
 HeaderName = Annotated[
     str,
     Field(pattern=r"^[A-Za-z0-9-]{1,100}$"),
@@ -65,11 +66,7 @@ def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-Network = Annotated[
-    str,
-    AfterValidator(_network),
-    Allowed(_NETWORK),
-]
+Network = Annotated[str, AfterValidator(_network), Allowed(_NETWORK)]
 
 
 class GatewayOidc(Table):
@@ -113,7 +110,7 @@ class GatewayProxy(Table):
 class GatewayGroup(Table):
     """The rights of all users of a group."""
 
-    name: Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
+    name: Name
     """Its name at the provider or the proxy."""
     vaults: tuple[
         Annotated[
@@ -142,7 +139,6 @@ EVERY_VAULT = "*"
 MAX_GATEWAY_BYTES = 64 << 20
 """The maximum size of a configuration: 5,000 users with ten rights each take 4 MB."""
 
-Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
 VAULT_ID = re.compile(r"[a-z0-9-]{1,60}-[0-9a-f]{16}")
 VaultId = Annotated[
     str,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
@@ -12,28 +11,12 @@ from typing import TYPE_CHECKING
 from vault_gateway.milvus import MilvusConnection, MilvusVaults
 from vault_gateway.owner import IdentityFile, NotOwnerError
 from vault_gateway.owner import take_over as take_over_vault
-from vault_indexer.cli.connection.in_process import target_of
-from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import LockedError, UsageError
 
 if TYPE_CHECKING:
     from vault_gateway.tables import MilvusSettings
-
-
-def remove_publication(selection: VaultSelection) -> str:
-    """Removes the publication of a vault from the Milvus server, and prints a line about it. Returns the id
-    of the vault, "" if nothing was published."""
-    target = target_of(selection)
-    uri = target.config.settings.table("milvus").uri
-    vault = drop_publication(target, os.environ)
-    if vault:
-        note(f"Removed {target.vault} from {uri}; its id was {vault}.")
-    else:
-        note(f"{target.vault} is not published on {uri}.")
-    return vault
 
 
 def drop_publication(target: Target, environ: Mapping[str, str]) -> str:
@@ -55,7 +38,7 @@ def drop_publication(target: Target, environ: Mapping[str, str]) -> str:
         known = vaults.state(own.vault)
         if known is not None and known.owner != own.owner:
             raise NotOwnerError(
-                f'{known.keeper}/{known.name} is published by another index: "indexer gateway unpublish '
+                f'{known.full_name} is published by another index: "indexer gateway unpublish '
                 f'{own.vault}" removes it anyway'
             )
         vaults.drop(own.vault, time.time_ns() // 1_000_000)

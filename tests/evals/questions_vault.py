@@ -3,6 +3,8 @@
 import tempfile
 from pathlib import Path
 
+from eval_lab import write_vault as write_notes
+
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.assembly import Target
 
@@ -54,11 +56,7 @@ NOTES = {f"Notes/{title}.md": note(title, sentence) for title, sentence in TOPIC
 
 
 def write_vault(folder: Path) -> Path:
-    for path, text in NOTES.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    return folder
+    return write_notes(folder, NOTES)
 
 
 def target_of(vault: Path, index_dir: Path) -> Target:

@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+from eval_lab import write_vault
 from questions_vault import target_of
 
 from vault_evals.generate import (
@@ -23,11 +24,8 @@ from vault_indexer.parse import parse_note
 
 
 def survey(folder: Path, notes: dict[str, str]) -> Survey:
-    for path, text in notes.items():
-        file = folder / "vault" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    return survey_vault(target_of(folder / "vault", folder / "index"), lambda _done, _total: None)
+    target = target_of(write_vault(folder / "vault", notes), folder / "index")
+    return survey_vault(target, lambda _done, _total: None)
 
 
 def offered(found: Survey, kind: str) -> list[tuple[str, str, str]]:
@@ -67,14 +65,16 @@ def test_other_links_to_the_note_are_words_while_its_question_is_asked(tmp_path:
     assert edited(text, one.edits) == "Give  or . See black gold,  and Compost. [[Other]].\n"
 
 
-def test_a_link_of_the_properties_stays_so_no_question_is_asked(tmp_path: Path) -> None:
-    text = '---\nsee: "[[Compost]]"\n---\n[[Compost|food of beds]] [[Other|paint of sheds]]\n'
-    found = survey(tmp_path, {**TARGETS, "Other.md": "# Other\n", "Garden.md": text})
-    assert offered(found, "link") == [("paint of sheds", "Other.md", "Garden.md")]
-
-
-def test_a_text_of_links_to_two_notes_is_no_question(tmp_path: Path) -> None:
-    text = "[[Compost|food of beds]] [[Other|Food of beds!]] [[Other|paint of sheds]]\n"
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A link of the properties would stay in its note.
+        '---\nsee: "[[Compost]]"\n---\n[[Compost|food of beds]] [[Other|paint of sheds]]\n',
+        # Two notes would answer it.
+        "[[Compost|food of beds]] [[Other|Food of beds!]] [[Other|paint of sheds]]\n",
+    ],
+)
+def test_a_link_whose_text_would_stay_or_asks_for_two_notes_is_no_question(tmp_path: Path, text: str) -> None:
     found = survey(tmp_path, {**TARGETS, "Other.md": "# Other\n", "Garden.md": text})
     assert offered(found, "link") == [("paint of sheds", "Other.md", "Garden.md")]
 
@@ -128,12 +128,10 @@ def test_every_language_is_asked_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_a_survey_says_how_far_it_is_and_hashes_every_note(tmp_path: Path) -> None:
-    (tmp_path / "vault").mkdir()
-    for name in ("a", "b"):
-        (tmp_path / "vault" / f"{name}.md").write_text(name)
-    (tmp_path / "vault" / "bad.md").write_bytes(b"\xff\xfe\x00")
+    vault = write_vault(tmp_path / "vault", {"a.md": "a", "b.md": "b"})
+    (vault / "bad.md").write_bytes(b"\xff\xfe\x00")
     said: list[tuple[int, int]] = []
-    found = survey_vault(target_of(tmp_path / "vault", tmp_path / "index"), lambda *one: said.append(one))
+    found = survey_vault(target_of(vault, tmp_path / "index"), lambda *one: said.append(one))
     assert said == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert sorted(found.sha256) == ["a.md", "b.md"]
 

@@ -37,11 +37,7 @@ def test_cases_are_read_from_folders_of_layers_at_any_depth(tmp_path: Path) -> N
     assert isinstance(cases[0].expected, CitationsExpected)
     assert isinstance(cases[1].expected, StructureExpected)
     assert cases[1].expected.expected_paths == ("Sky.md",)
-
-
-def test_the_folder_of_one_layer_can_be_given(tmp_path: Path) -> None:
-    simple_case(tmp_path, "one")
-    assert [case.id for case in load_cases(tmp_path / "l1")] == ["one"]
+    assert [case.id for case in load_cases(tmp_path / "l1")] == ["one"], "the folder of one layer"
 
 
 OF_LINKS = GOOD.replace("agent: search", "agent: links").replace("query: rye bread", "note: A.md")
@@ -133,49 +129,41 @@ def test_each_mistake_is_a_line_with_the_file_and_the_key(tmp_path: Path, text: 
     assert [[key for key in keys if key in line] for line in lines] == [[key] for key in keys]
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    file = write_case(tmp_path, "l1/bad", GOOD)
-    file.write_bytes(b"id: \xff")
-    with pytest.raises(UsageError, match=r"l1/bad\.yaml: cannot be read: "):
-        load_cases(tmp_path)
-
-
-def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
-    write_case(tmp_path, "l1/a", GOOD.replace("layer: 1", "layer: 9"))
-    write_case(tmp_path, "l1/b", GOOD.replace("agent: search", "agent: 9"))
+def refusal(folder: Path) -> str:
     with pytest.raises(UsageError) as error:
-        load_cases(tmp_path)
-    assert "l1/a.yaml: layer:" in str(error.value)
-    assert "l1/b.yaml: agent:" in str(error.value)
+        load_cases(folder)
+    return str(error.value)
 
 
-def test_a_case_below_two_layers_is_an_error(tmp_path: Path) -> None:
-    file = write_case(tmp_path, "l1/l3/case", GOOD)
-    with pytest.raises(UsageError, match="l1, l2 or l3") as error:
-        load_cases(tmp_path)
-    assert str(file) in str(error.value)
-
-
-def test_a_case_lies_in_the_folder_of_its_layer(tmp_path: Path) -> None:
-    file = write_case(tmp_path, "l3/case", GOOD)
-    with pytest.raises(UsageError, match="layer: 1, but the file lies in the folder l3") as error:
-        load_cases(tmp_path)
-    assert str(file) in str(error.value)
-
-
-def test_an_id_is_given_once(tmp_path: Path) -> None:
-    first = write_case(tmp_path, "l1/a", GOOD)
-    second = write_case(tmp_path, "l1/b", GOOD)
-    with pytest.raises(UsageError) as error:
-        load_cases(tmp_path)
-    assert str(error.value) == f"{second}: id: rye is the id of {first}, too"
-
-
-def test_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no cases in"):
-        load_cases(tmp_path)
-    with pytest.raises(UsageError, match="no folder of cases"):
-        load_cases(tmp_path / "missing")
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"l1/bad": b"id: \xff"}, ["{0}/l1/bad.yaml: cannot be read: "]),
+        (
+            {"l1/a": good("layer: 1", "layer: 9").encode(), "l1/b": good("search", "9").encode()},
+            ["{0}/l1/a.yaml: layer:", "{0}/l1/b.yaml: agent:"],
+        ),
+        ({"l1/l3/case": GOOD.encode()}, ["{0}/l1/l3/case.yaml: ", "l1, l2 or l3"]),
+        (
+            {"l3/case": GOOD.encode()},
+            ["{0}/l3/case.yaml: layer: 1, but the file lies in the folder l3"],
+        ),
+        (
+            {"l1/a": GOOD.encode(), "l1/b": GOOD.encode()},
+            ["{0}/l1/b.yaml: id: rye is the id of {0}/l1/a.yaml, too"],
+        ),
+        ({"bad": (GOOD + "x: *a\n").encode()}, ["{0}/bad.yaml:6: "]),
+        ({}, ["no cases in {0}"]),
+    ],
+)
+def test_files_that_cannot_be_cases_are_named_all_at_once(
+    tmp_path: Path, files: dict[str, bytes], said: list[str]
+) -> None:
+    for name, content in files.items():
+        write_case(tmp_path, name, "").write_bytes(content)
+    refused = refusal(tmp_path)
+    assert [part for part in said if part.format(tmp_path) not in refused] == []
+    assert "no folder of cases" in refusal(tmp_path / "missing")
 
 
 def test_what_other_suites_write_is_understood(tmp_path: Path) -> None:
@@ -259,10 +247,3 @@ def test_what_a_case_says_of_itself_counts_over_its_input(tmp_path: Path) -> Non
     write_case(tmp_path, "one", CITED)
     (silent,) = load_cases(tmp_path)
     assert (silent.asks, silent.input.is_empty, silent.language, silent.vault) == (False, True, "", "")
-
-
-def test_a_mistake_is_told_with_the_line_of_the_file(tmp_path: Path) -> None:
-    file = write_case(tmp_path, "bad", GOOD + "x: *a\n")
-    with pytest.raises(UsageError) as error:
-        load_cases(tmp_path)
-    assert str(error.value).startswith(f"{file}:6: ")

@@ -43,67 +43,107 @@ CITATION = ExpectedCitation(
 URL = "https://example.org/bread"
 
 
-def bread(text: str) -> TextNotes:
-    return TextNotes({**NOTES, "Kitchen/Bread.md": text})
+def bread(text: str) -> dict[str, str]:
+    return {**NOTES, "Kitchen/Bread.md": text}
 
 
-def test_a_passage_that_stands_where_it_stood_is_the_same() -> None:
-    located = locate(CITATION, TextNotes(NOTES))
-    assert (located.state, located.now, located.line) == ("same", CITATION, 7)
+TWICE = BREAD.replace("Flour,", f"{QUOTE} Flour,")
+CHANGED = BREAD.replace("smooth", "very smooth")
+BAKE = "Bake it at 250 degrees for forty minutes under the lid."
+BLOCK: dict[str, object] = {"heading": None, "block": "rest"}
+SHORT: dict[str, object] = {"quote": "Knead"}
+WHOLE = dict.fromkeys(("heading", "start", "end", "sha256")) | {"quote": ""}
+NOT_RECORDED = "its position or hash is not recorded"
 
 
-def test_a_passage_may_move_within_its_note() -> None:
-    located = locate(CITATION, bread(BREAD.replace("Flour", "More flour")))
-    assert located.state == "moved"
-    assert located.now is not None
-    assert (located.now.start, located.now.heading) == (START + 5, "Kneading")
-
-
-def test_of_several_places_the_one_under_the_heading_counts() -> None:
-    text = BREAD.replace("Flour,", f"{QUOTE} Flour,")
-    located = locate(CITATION, bread(text))
-    assert located.state == "moved"
-    assert located.now is not None
-    assert located.now.start == text.rindex(QUOTE)
-
-
-def test_a_passage_that_a_block_names_is_found_by_it() -> None:
-    cited = CITATION.model_copy(update={"heading": None, "block": "rest"})
-    assert locate(cited, TextNotes(NOTES)).state == "same"
-    located = locate(cited, bread(BREAD.replace(" ^rest", "")))
-    assert (located.state, located.detail) == ("moved", "block 'rest', now None")
-
-
-def test_a_passage_may_be_in_another_note() -> None:
-    moved = TextNotes({"Baking/Bread.md": BREAD, "Sky.md": NOTES["Sky.md"]})
-    located = locate(CITATION, moved)
-    assert (located.state, located.detail) == ("note moved", "now in Baking/Bread.md")
-    assert located.now == CITATION.model_copy(update={"path": "Baking/Bread.md"})
-    split = TextNotes({"Kitchen/Bread.md": "# Bread\n", "Dough.md": f"# Dough\n\n{QUOTE}\n"})
-    located = locate(CITATION, split)
-    assert (located.state, located.detail) == ("note moved", "now in Dough.md")
+@pytest.mark.parametrize(
+    ("cited", "notes", "state", "detail", "now"),
+    [
+        ({}, NOTES, "same", "", {"start": START, "heading": "Kneading"}),
+        ({"heading": None}, NOTES, "same", "", {"heading": "Kneading"}),
+        (BLOCK, NOTES, "same", "", {"block": "rest", "heading": None}),
+        (WHOLE, NOTES, "same", "", {"path": "Kitchen/Bread.md"}),
+        ({"start": None, "end": None}, NOTES, "moved", NOT_RECORDED, {"start": START}),
+        ({"sha256": None}, NOTES, "moved", NOT_RECORDED, {"sha256": CITATION.sha256}),
+        (
+            {"start": 1, "end": 36, "heading": "A"},
+            NOTES,
+            "moved",
+            f"start 1, now {START}, heading 'A', now 'Kneading'",
+            {"start": START, "heading": "Kneading"},
+        ),
+        (
+            {},
+            bread(BREAD.replace("Flour", "More flour")),
+            "moved",
+            f"start {START}, now {START + 5}",
+            {"start": START + 5, "heading": "Kneading"},
+        ),
+        # Of several places the one under the heading counts.
+        (
+            {},
+            bread(TWICE),
+            "moved",
+            f"start {START}, now {TWICE.rindex(QUOTE)}",
+            {"start": TWICE.rindex(QUOTE)},
+        ),
+        (BLOCK, bread(BREAD.replace(" ^rest", "")), "moved", "block 'rest', now None", {"block": None}),
+        (
+            {},
+            {"Baking/Bread.md": BREAD, "Sky.md": "# Sky"},
+            "note moved",
+            "now in Baking/Bread.md",
+            {"path": "Baking/Bread.md", "start": START},
+        ),
+        ({}, bread("# Bread\n") | {"Dough.md": QUOTE}, "note moved", "now in Dough.md", {"path": "Dough.md"}),
+        # A namesake is looked into before other notes, and a short quote in no other.
+        (
+            {},
+            {"A/Dough.md": QUOTE, "B/Bread.md": QUOTE, "C/Bread.md": QUOTE},
+            "note moved",
+            "now in B/Bread.md",
+            {"path": "B/Bread.md"},
+        ),
+        (SHORT, {"A.md": "Knead", "B/Bread.md": "Knead"}, "note moved", "now in B/Bread.md", {"start": 0}),
+        (SHORT, {"A.md": "Knead"}, "gone", "the note is gone", {}),
+        ({"quote": "x" * 11}, {"A.md": "x" * 12}, "gone", "the note is gone", {}),
+        ({"quote": "x" * 12}, {"A.md": "x" * 12}, "note moved", "now in A.md", {"start": 0}),
+        # A changed number is a change.
+        (
+            {"quote": BAKE},
+            bread(BREAD.replace("250", "150")),
+            "changed",
+            "the words differ",
+            {"quote": BAKE.replace("250", "150")},
+        ),
+        (
+            {},
+            {"New/Bread.md": CHANGED},
+            "changed",
+            "now in New/Bread.md; the words differ",
+            {"path": "New/Bread.md"},
+        ),
+        ({}, {"New/Bread.md": CHANGED, "Old/Bread.md": CHANGED}, "gone", "the note is gone", {}),
+        ({}, bread("# Bread\n") | {"New/Bread.md": CHANGED}, "gone", "the note has no similar passage", {}),
+        ({}, {"Kitchen/Bread.md": "Bought at the shop.\n"}, "gone", "the note has no similar passage", {}),
+        ({}, {}, "gone", "the note is gone", {}),
+        (WHOLE, {}, "gone", "the note is gone", {}),
+    ],
+)
+def test_a_passage_is_the_same_moved_changed_or_gone(
+    cited: dict[str, object], notes: dict[str, str], state: str, detail: str, now: dict[str, object]
+) -> None:
+    located = locate(CITATION.model_copy(update=cited), TextNotes(notes))
+    assert (located.state, located.detail) == (state, detail)
+    assert (located.now and {key: getattr(located.now, key) for key in now}) == (now or None)
 
 
 def test_changed_words_are_shown() -> None:
-    located = locate(CITATION, bread(BREAD.replace("smooth", "very smooth and soft")))
-    assert located.state == "changed"
-    assert located.diff == f"- {QUOTE}\n+ Knead the dough until it is very smooth and soft."
-    assert located.now is not None
-    assert located.now.quote == "Knead the dough until it is very smooth and soft."
-    assert (located.now.start, located.now.end, located.line) == (START, START + 49, 7)
-    assert located.now.sha256 == sha256_of(located.now.quote)
-
-
-def test_a_changed_number_is_a_change() -> None:
-    quote = "Bake it at 250 degrees for forty minutes under the lid."
-    cited = ExpectedCitation(path="Kitchen/Bread.md", quote=quote)
-    assert locate(cited, bread(BREAD.replace("250", "150"))).state == "changed"
-
-
-def test_a_passage_that_nothing_is_like_is_gone() -> None:
-    located = locate(CITATION, TextNotes({"Kitchen/Bread.md": "# Bread\n\nBought at the shop.\n"}))
-    assert (located.state, located.now) == ("gone", None)
-    assert locate(CITATION, TextNotes({})).detail == "the note is gone"
+    located = locate(CITATION, TextNotes(bread(BREAD.replace("smooth", "very smooth and soft"))))
+    words = "Knead the dough until it is very smooth and soft."
+    assert (located.diff, located.line) == (f"- {QUOTE}\n+ {words}", 7)
+    position = {"start": START, "end": START + len(words)}
+    assert located.now == CITATION.model_copy(update={"quote": words, "sha256": sha256_of(words), **position})
 
 
 def test_of_places_in_one_section_the_nearest_to_the_start_counts() -> None:
@@ -111,62 +151,9 @@ def test_of_places_in_one_section_the_nearest_to_the_start_counts() -> None:
     first, second, third = (at for at in range(len(text)) if text.startswith(QUOTE, at))
     for start, nearest in ((0, first), (second - 1, second), (second + 18, second), (9_999, third)):
         cited = CITATION.model_copy(update={"start": start, "end": start + len(QUOTE), "heading": None})
-        now = locate(cited, bread(text)).now
+        now = locate(cited, TextNotes(bread(text))).now
         assert now is not None
         assert (now.start, now.end, now.heading) == (nearest, nearest + len(QUOTE), "A")
-    unplaced = ExpectedCitation(path="Kitchen/Bread.md", quote=QUOTE)
-    assert locate(unplaced, bread(text)).now == ExpectedCitation(
-        path="Kitchen/Bread.md",
-        heading="A",
-        start=first,
-        end=first + len(QUOTE),
-        quote=QUOTE,
-        sha256=sha256_of(QUOTE),
-    )
-
-
-@pytest.mark.parametrize(
-    ("missing", "detail"),
-    [
-        ({"start": None, "end": None}, "its position or hash is not recorded"),
-        ({"sha256": None}, "its position or hash is not recorded"),
-        ({"heading": None}, ""),
-        ({"start": 1, "end": 36, "heading": "A"}, f"start 1, now {START}, heading 'A', now 'Kneading'"),
-    ],
-)
-def test_what_differs_of_a_place_is_named(missing: dict[str, object], detail: str) -> None:
-    located = locate(CITATION.model_copy(update=missing), TextNotes(NOTES))
-    assert (located.state, located.detail) == ("moved" if detail else "same", detail)
-    assert (located.line, located.diff) == (7, "")
-
-
-def test_a_namesake_is_looked_into_before_other_notes() -> None:
-    moved = TextNotes({"A/Dough.md": QUOTE, "B/Bread.md": QUOTE, "C/Bread.md": QUOTE})
-    assert locate(CITATION, moved).detail == "now in B/Bread.md"
-    short = CITATION.model_copy(update={"quote": "Knead"})
-    assert locate(short, TextNotes({"A.md": "Knead", "B/Bread.md": "Knead"})).detail == "now in B/Bread.md"
-    assert locate(short, TextNotes({"A.md": "Knead"})).state == "gone"
-    for size, state in ((11, "gone"), (12, "note moved")):
-        quote = ExpectedCitation(path="Gone.md", quote="x" * size)
-        assert locate(quote, TextNotes({"A.md": "x" * 12})).state == state
-
-
-def test_a_note_that_moved_and_changed_is_found_by_its_name_alone() -> None:
-    changed = BREAD.replace("smooth", "very smooth")
-    located = locate(CITATION, TextNotes({"New/Bread.md": changed}))
-    assert (located.state, located.detail) == ("changed", "now in New/Bread.md; the words differ")
-    assert located.now is not None
-    assert (located.now.path, located.line) == ("New/Bread.md", 7)
-    assert locate(CITATION, TextNotes({"New/Bread.md": changed, "Old/Bread.md": changed})).state == "gone"
-    still_there = TextNotes({"Kitchen/Bread.md": "# Bread\n", "New/Bread.md": changed})
-    located = locate(CITATION, still_there)
-    assert (located.state, located.detail) == ("gone", "the note has no similar passage")
-
-
-def test_a_note_that_is_cited_as_a_whole_is_there_or_gone() -> None:
-    whole = ExpectedCitation(path="Sky.md")
-    assert locate(whole, TextNotes(NOTES)) == Located("same", whole)
-    assert locate(whole, TextNotes({})) == Located("gone", None, "the note is gone")
 
 
 @pytest.mark.parametrize(
@@ -229,10 +216,10 @@ def test_a_support_phrase_stands_in_a_cited_passage_of_the_note() -> None:
 
 
 def test_a_moved_passage_passes_and_says_so_and_a_changed_one_fails() -> None:
-    outcome = check(None, bread(f"\n{BREAD}"), CITATION)
+    outcome = check(None, TextNotes(bread(f"\n{BREAD}")), CITATION)
     assert (outcome.verdict, outcome.score) == ("pass", 1.0)
     assert outcome.reasons == (f"Kitchen/Bread.md: moved: start {START}, now {START + 1}",)
-    outcome = check(None, bread(BREAD.replace("smooth", "very smooth")), CITATION)
+    outcome = check(None, TextNotes(bread(CHANGED)), CITATION)
     assert outcome.verdict == "fail"
     assert "+ Knead the dough until it is very smooth." in outcome.reasons[0]
 
@@ -241,12 +228,21 @@ def fetched(text: str = "A bread needs time.", status: int = 200, final_url: str
     return LivePages(lambda url: Page(url, status, final_url, text, "2026-01-01T00:00:00+00:00"))
 
 
-def test_a_page_that_does_not_answer_is_no_verdict() -> None:
-    def fail(url: str) -> Page:
-        raise UnavailableError(f"{url}: no route to host")
+def test_a_page_is_fetched_once_in_a_run_and_one_that_does_not_answer_is_no_verdict() -> None:
+    asked: list[str] = []
 
+    def fetch(url: str) -> Page:
+        asked.append(url)
+        if "away" in url:
+            raise UnavailableError(f"{url}: no route to host")
+        return fetched().page(url)
+
+    pages = LivePages(fetch)
+    for url in (URL, f"{URL}/2", URL):
+        assert pages.page(url).url == url
+    assert asked == [URL, f"{URL}/2"]
     with pytest.raises(UnavailableError, match="no route"):
-        check_page(ExpectedCitation(url=URL), LivePages(fail))
+        check_page(ExpectedCitation(url=f"{URL}/away"), pages)
     with pytest.raises(UsageError, match="not fetched here"):
         check_page(ExpectedCitation(url=URL), LivePages(None))
 
@@ -270,6 +266,13 @@ def test_a_snapshot_is_named_by_its_url_and_a_missing_one_is_an_error(tmp_path: 
         file.write_text(damaged)
         with pytest.raises(UsageError, match="not a snapshot"):
             pages.page(URL)
+    pages.write(fetched("K\xe4se").page(URL))
+    assert file.stat().st_mode & 0o777 == 0o644
+    assert '"text": "K\xe4se"' in file.read_text(encoding="utf-8")
+    hidden = PageSnapshots(folder, lambda one: one != file)
+    assert not hidden.has(URL), "an excluded one does not exist"
+    with pytest.raises(MissingSnapshotError):
+        hidden.page(URL)
 
 
 def respond(request: BaseHTTPRequestHandler) -> None:
@@ -312,16 +315,10 @@ def test_the_next_address_of_a_host_is_tried_and_none_that_is_not_accepted(site:
         fetch_page("ftp://page.example", network("127.0.0.1"))
 
 
-def test_the_text_of_a_page_is_what_a_reader_sees() -> None:
-    head = "<html><head><title>T</title></head>"
-    source = f"{head}<body><script>x</script><p>A &amp; B</p>\n<p>C</p></body></html>"
-    assert page_text(source, is_html=True) == "A & B C"
-    assert page_text("A <b>\n", is_html=False) == "A <b>"
-
-
 @pytest.mark.parametrize(
     ("source", "text"),
     [
+        ("<html><head><title>T</title></head><body><p>A &amp; B</p>\n<p>C</p></body></html>", "A & B C"),
         ("<style>a</style>b<noscript>c<script>d</script>e</noscript>f", "b f"),
         ("<script>a", ""),
         ("a</script>b", "a b"),
@@ -330,11 +327,9 @@ def test_the_text_of_a_page_is_what_a_reader_sees() -> None:
         ("", ""),
     ],
 )
-def test_what_is_not_shown_is_no_text_of_a_page(source: str, text: str) -> None:
+def test_the_text_of_a_page_is_what_a_reader_sees(source: str, text: str) -> None:
     assert page_text(source, is_html=True) == text
-
-
-def test_of_a_long_page_the_beginning_is_kept() -> None:
+    assert page_text("A <b>\n", is_html=False) == "A <b>"
     assert page_text("a" * (MAX_KEPT_CHARS + 1), is_html=False) == "a" * MAX_KEPT_CHARS
 
 
@@ -362,32 +357,9 @@ def test_the_citation_of_a_page_gets_the_values_of_today() -> None:
     assert check_page(broken_line, fetched()) == Located("same")
 
 
-def test_a_page_is_fetched_once_in_a_run() -> None:
-    asked: list[str] = []
-
-    def fetch(url: str) -> Page:
-        asked.append(url)
-        return fetched().page(url)
-
-    pages = LivePages(fetch)
-    for url in (URL, f"{URL}/2", URL):
-        assert pages.page(url).url == url
-    assert asked == [URL, f"{URL}/2"]
-
-
 def test_hosts_are_named_once_in_order_and_without_what_is_secret() -> None:
     urls = ("https://b.org/x", "http://user:key@a.org:81/y", "https://b.org", "note")
     assert hosts_of(urls) == ("a.org:81", "b.org", "note")
-
-
-def test_a_snapshot_can_be_read_by_others_and_an_excluded_one_does_not_exist(tmp_path: Path) -> None:
-    file = PageSnapshots(tmp_path).write(fetched("K\xe4se").page(URL))
-    assert file.stat().st_mode & 0o777 == 0o644
-    assert '"text": "K\xe4se"' in file.read_text(encoding="utf-8")
-    hidden = PageSnapshots(tmp_path, lambda one: one != file)
-    assert not hidden.has(URL)
-    with pytest.raises(MissingSnapshotError, match="make one with `indexer eval snapshot`"):
-        hidden.page(URL)
 
 
 def test_the_pages_that_cases_cite_are_named_once(tmp_path: Path) -> None:

@@ -111,12 +111,6 @@ def evaluate(here: CommandHere, *arguments: str) -> Ran:
     return here.indexer("eval", *arguments)
 
 
-@pytest.mark.long
-def test_the_command_prints_a_report(sandbox: Sandbox) -> None:
-    ran = sandbox.indexer("eval", "run")
-    assert (ran.code, "4 cases: 4 passed, 0 failed" in ran.err) == (0, True), ran.err
-
-
 def test_a_run_that_passes_prints_a_report(here: CommandHere) -> None:
     ran = evaluate(here, "run")
     assert ran.code == 0, ran.err

@@ -56,26 +56,18 @@ def test_clicks_are_kept_where_the_user_wants_that_alone(tmp_path: Path) -> None
     assert len(file.read_text("utf-8").splitlines()) == 2
 
 
-@pytest.mark.parametrize(("room", "older"), [(0, True), (10_000, False)])
+@pytest.mark.parametrize(("room", "is_full"), [(-1, True), (0, False), (10_000, False)])
 def test_a_full_file_of_clicks_takes_the_place_of_the_one_before(
-    tmp_path: Path, room: int, older: bool
+    tmp_path: Path, room: int, is_full: bool
 ) -> None:
+    """`room` is left behind the next line."""
     store = store_in(tmp_path, record_clicks=True)
     file = store.record_click("rings", "Sky", 1)
-    line = file.read_bytes()
-    file.write_bytes(b"x" * (MAX_CLICK_BYTES - room))
+    line = file.stat().st_size
+    file.write_bytes(b"x" * (MAX_CLICK_BYTES - line - room))
     store.record_click("rings", "Sky", 1)
-    assert file.with_name(OLDER_CLICKS).exists() == older
-    assert file.stat().st_size == (len(line) if older else MAX_CLICK_BYTES - room + len(line))
-
-
-def test_a_line_that_just_fits_is_added(tmp_path: Path) -> None:
-    store = store_in(tmp_path, record_clicks=True)
-    file = store.record_click("rings", "Sky", 1)
-    file.write_bytes(b"x" * (MAX_CLICK_BYTES - file.stat().st_size))
-    store.record_click("rings", "Sky", 1)
-    assert file.stat().st_size == MAX_CLICK_BYTES
-    assert not file.with_name(OLDER_CLICKS).exists()
+    assert file.with_name(OLDER_CLICKS).exists() == is_full
+    assert file.stat().st_size == (line if is_full else MAX_CLICK_BYTES - room)
 
 
 def test_grades_are_kept_and_counted_by_question(tmp_path: Path) -> None:

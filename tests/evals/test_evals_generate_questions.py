@@ -62,10 +62,6 @@ def test_headings_are_hidden_in_their_notes(questions: list[Question]) -> None:
         assert source not in hidden(one, text)
 
 
-def test_code_tables_and_templates_are_left_out(survey: Survey) -> None:
-    assert not {one.target for one in survey.candidates} & {"Code.md", "Templates/Daily.md"}
-
-
 def test_the_shadow_holds_everything_but_the_hidden_text(
     target: Target, questions: list[Question], tmp_path: Path
 ) -> None:

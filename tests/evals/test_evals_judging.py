@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from vault_evals.questions import (
-    GRADES,
     Judgements,
     Question,
     clicks_folder,
@@ -39,33 +38,18 @@ def test_grades_are_on_disk_after_each_one(tmp_path: Path) -> None:
     name = own.add(f" {QUESTION}  ")
     own.grade(name, "A b/Ünder 100%.md", 2)
     own.grade(name, "c.md", 0)
+    assert (folder / "topics.tsv").read_text() == f"{name}\t{QUESTION}\n"
+    assert (folder / "qrels.txt").read_text() == f"{name} 0 A%20b/%C3%9Cnder%20100%25.md 2\n{name} 0 c.md 0\n"
     again = Judgements.load(folder)
     assert again.topics == {name: QUESTION}
     assert again.grades == {name: {"A b/Ünder 100%.md": 2, "c.md": 0}}
     assert again.add(QUESTION) == name
     assert again.left(name, ["c.md", "d.md"]) == ["d.md"]
+    again.grade(again.add("nothing here"), "a.md", 0)  # with nothing to find, it is not asked
     assert [dict(one.grades) for one in again.questions()] == [again.grades[name]]
-    assert all(len(line.split()) == 4 for line in (folder / "qrels.txt").read_text().splitlines())
-    assert (folder / "topics.tsv").read_text() == f"{name}\t{QUESTION}\n"
-    assert (folder / "qrels.txt").read_text() == f"{name} 0 A%20b/%C3%9Cnder%20100%25.md 2\n{name} 0 c.md 0\n"
     again.grade(name, "c.md", 1)
     assert Judgements.load(folder).grades[name]["c.md"] == 1
     assert [(one.id, one.text, one.kind) for one in again.questions()] == [(name, QUESTION, "judged")]
-
-
-def test_a_question_that_nothing_answers_is_not_asked(tmp_path: Path) -> None:
-    own = Judgements.load(tmp_path)
-    own.grade(own.add("nothing here"), "a.md", 0)
-    assert own.questions() == []
-
-
-def test_qrels_are_those_of_trec(tmp_path: Path) -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    own = Judgements.load(tmp_path)
-    name = own.add(QUESTION)
-    own.grade(name, "A b.md", 2)
-    with (tmp_path / "qrels.txt").open() as file:
-        assert pytrec_eval.parse_qrel(file) == {name: {"A%20b.md": 2}}
 
 
 def test_grades_of_qrels_replace_those_that_are_there(tmp_path: Path) -> None:
@@ -149,9 +133,3 @@ def test_a_file_of_questions_that_cannot_be_had_is_named(tmp_path: Path) -> None
         read_clicks(tmp_path / "odd.jsonl")
     with pytest.raises(UsageError, match=r"odd\.jsonl/q\.jsonl: cannot be written: "):
         write_questions(tmp_path / "odd.jsonl" / "q.jsonl", [])
-
-
-def test_a_grade_is_0_1_or_2(tmp_path: Path) -> None:
-    assert set(GRADES) == {0, 1, 2}
-    with pytest.raises(UsageError, match="grade 3"):
-        Judgements.load(tmp_path).grade("q", "a.md", 3)

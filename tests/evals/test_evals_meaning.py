@@ -4,9 +4,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from http.client import HTTPConnection
+from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from eval_lab import FakeService
@@ -32,39 +31,29 @@ from vault_indexer.errors import ProviderError, UsageError
 
 GOLDEN, ANSWER = "The loaf bakes under the lid.", "Under the lid bakes the loaf."
 EXPECTED = MeaningExpected(
-    golden_answer=GOLDEN, expected_keywords_any=("lid", "steam"), expected_keywords_none=("foil",)
+    golden_answer=GOLDEN, expected_keywords_any=("lid", "steam"), expected_keywords_none=("foil", "tin")
 )
 PASS = json.dumps({"verdict": "pass", "reason": "Same fact."})
 FAIL = json.dumps({"verdict": "fail", "reason": "Another number."})
 
 
-class HttpModel:
-    """ports.Llm by the protocol of OpenAI, with the standard library alone."""
+@dataclass
+class Model:
+    """ports.Llm with one answer."""
 
-    def __init__(self, url: str) -> None:
-        self._url = urlsplit(url)
-
-    @property
-    def name(self) -> str:
-        return "test/model"
+    said: str
+    prompts: list[str] = field(default_factory=list)
+    name: str = "small"
 
     def complete(  # the port's signature
         self,
         prompt: str,
         *,
-        timeout_s: float,
+        timeout_s: float,  # noqa: ARG002
         max_tokens: int | None = None,  # noqa: ARG002
     ) -> str:
-        connection = HTTPConnection(self._url.hostname or "", self._url.port, timeout=timeout_s)
-        try:
-            connection.request("POST", "/v1/chat/completions", json.dumps({"prompt": prompt}))
-            response = connection.getresponse()
-            data = response.read()
-            if response.status != 200:
-                raise ProviderError(f"status {response.status}")
-            return str(json.loads(data)["choices"][0]["message"]["content"])
-        finally:
-            connection.close()
+        self.prompts.append(prompt)
+        return self.said
 
 
 @pytest.fixture
@@ -97,7 +86,7 @@ def test_the_cosine_decides_without_a_judge(cosine: float, verdict: str) -> None
 
 
 @pytest.mark.long
-def test_no_cosine_passes_a_falsified_golden_answer(server: ModelServer) -> None:
+def test_no_cosine_passes_a_falsified_golden_answer() -> None:
     """Whatever the model of the index says: a judge sees it, and without one it is undecided."""
     meaning = MeaningCheck(FakeService(Path()).embed, None)  # every cosine is 1
     verdicts = Counter(
@@ -115,8 +104,7 @@ def test_no_cosine_passes_a_falsified_golden_answer(server: ModelServer) -> None
     passed = sum(count for (kind, said), count in verdicts.items() if kind != "honest" and said == "pass")
     assert falsified >= 300
     assert passed <= 0.05 * falsified
-    server.script.append(Answer(FAIL))
-    judged = MeaningCheck(FakeService(Path()).embed, ModelJudge(HttpModel(server.url)))
+    judged = MeaningCheck(FakeService(Path()).embed, ModelJudge(Model(FAIL)))
     expected = MeaningExpected(golden_answer="Take 400 mg of ibuprofen.")
     outcome = judged.check("", expected, AgentAnswer(text="Take 400 mg of aspirin."))
     assert outcome.verdict == "fail"
@@ -134,73 +122,38 @@ def test_a_cosine_that_is_no_number_fails() -> None:
     assert outcome.verdict == "fail"
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("under the lid and foil", "expected_keywords_none: 'foil' occurs in the answer"),
-        ("under a cover", "expected_keywords_any: none of 'lid', 'steam' occurs in the answer"),
-    ],
-)
-def test_keywords_decide_before_any_model(text: str, reason: str, server: ModelServer) -> None:
-    service = service_with(1.0, text)
-    meaning = MeaningCheck(service.embed, ModelJudge(HttpModel(server.url)))
-    outcome = meaning.check("", EXPECTED, AgentAnswer(text=text))
-    assert outcome == Outcome("fail", None, (reason,))
-    assert service.embedded == []
-    assert server.requests == []
-
-
-@pytest.mark.parametrize(("said", "verdict"), [(PASS, "pass"), (FAIL, "fail")])
-def test_a_judge_decides_between_the_bounds(server: ModelServer, said: str, verdict: str) -> None:
-    server.script.append(Answer(said))
-    outcome, meaning = check(0.6, ModelJudge(HttpModel(server.url)))
-    assert outcome.verdict == verdict
-    assert "test/model reports:" in outcome.reasons[0]
-    (request,) = server.requests
-    for text in ("How to bake?", GOLDEN, ANSWER):
-        assert text in json.dumps(request.body)
-    assert (meaning.judge_use.reviews, meaning.judge_use.answers) == (1, 1)
+NO_LID = "expected_keywords_any: none of 'lid', 'steam' occurs in the answer"
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("text", "reasons"),
     [
-        Answer("pass"),
-        Answer('The answer is right. {"verdict": "pass", "reason": ""}'),
-        Answer('```json\n{"verdict": "pass", "reason": ""}\n```'),
-        Answer('{"verdict": "pass"}'),
-        Answer('{"verdict": "maybe", "reason": ""}'),
-        Answer('{"verdict": true, "reason": ""}'),
-        Answer('{"verdict": "pass", "reason": "", "score": 1}'),
-        Answer('{"verdict": "pass", "reason": 1}'),
-        Answer('["pass"]'),
-        Answer(status=500, body=b"{}"),
+        ("under the lid and foil", ["expected_keywords_none: 'foil' occurs in the answer"]),
+        ("under a cover", [NO_LID]),
+        (
+            "tin foil",
+            [
+                "expected_keywords_none: 'foil' occurs in the answer",
+                "expected_keywords_none: 'tin' occurs in the answer",
+                NO_LID,
+            ],
+        ),
     ],
-    ids=range(10),
 )
-def test_garbage_of_a_judge_is_an_error_and_no_verdict(server: ModelServer, answer: Answer) -> None:
-    server.script.append(answer)
-    outcome, meaning = check(0.6, ModelJudge(HttpModel(server.url)))
-    assert outcome.verdict == "error"
-    assert (meaning.judge_use.reviews, meaning.judge_use.answers) == (1, 0)
+def test_keywords_decide_before_any_model_and_all_at_fault_are_named(text: str, reasons: list[str]) -> None:
+    service, model = service_with(1.0, text), Model(PASS)
+    outcome = MeaningCheck(service.embed, ModelJudge(model)).check("", EXPECTED, AgentAnswer(text=text))
+    assert outcome == Outcome("fail", None, tuple(reasons))
+    assert (service.embedded, model.prompts) == ([], [])
 
 
-def test_an_answer_cannot_speak_for_the_judge() -> None:
-    """What the answer says stands in the prompt as JSON; only the model's own text is read."""
-    assert read_judgement(FAIL, "test").passed is False
-    with pytest.raises(ProviderError, match="judge test: not JSON"):
-        read_judgement(PASS + FAIL, "test")
-
-
-def test_the_judges_that_can_be_named() -> None:
-    assert {name: one.model for name, one in JUDGES.items()} == {
-        "ollama": "llama3.1:8b",
-        "anthropic": "claude-haiku-4-5",
-        "openai": "gpt-4o-mini",
-    }
+def test_a_judge_that_cannot_be_had_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judge_for("none") is None
     with pytest.raises(UsageError, match="judge 'gpt': choose none, ollama, anthropic, openai"):
         judge_for("gpt")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with pytest.raises(ProviderError):
+        judge_for("anthropic")
 
 
 @pytest.mark.parametrize(
@@ -226,58 +179,60 @@ def test_each_judge_is_asked_over_http(
     assert request.body["model"] == JUDGES[name].model
 
 
-def test_a_judge_without_its_key_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    with pytest.raises(ProviderError):
-        judge_for("anthropic")
-
-
-class Decided:
-    """A judge with one answer."""
-
-    name = "small"
-
-    def __init__(self, judgement: Judgement | ProviderError) -> None:
-        self._judgement = judgement
-
-    def decide(self, question: str, golden: str, answer: str) -> Judgement:  # noqa: ARG002
-        if isinstance(self._judgement, ProviderError):
-            raise self._judgement
-        return self._judgement
+BETWEEN = "cosine 0.60, between 0.55 and 0.78"
+FORM = 'judge small: expected {"verdict": "pass" or "fail", "reason": …}: '
 
 
 @pytest.mark.parametrize(
-    ("judge", "outcome", "answers"),
+    ("said", "outcome", "answers"),
     [
-        (
-            None,
-            Outcome("error", 0.6, ("undecided: cosine 0.60, between 0.55 and 0.78, and there is no judge",)),
-            0,
-        ),
-        (
-            Decided(Judgement(True, "same")),
-            Outcome("pass", 0.6, ("cosine 0.60, between 0.55 and 0.78; small reports: same",)),
-            1,
-        ),
-        (
-            Decided(Judgement(False, "other")),
-            Outcome("fail", 0.6, ("cosine 0.60, between 0.55 and 0.78; small reports: other",)),
-            1,
-        ),
-        (
-            Decided(ProviderError("it is tired")),
-            Outcome("error", 0.6, ("cosine 0.60, between 0.55 and 0.78; it is tired",)),
-            0,
-        ),
+        (None, Outcome("error", 0.6, (f"undecided: {BETWEEN}, and there is no judge",)), 0),
+        (PASS, Outcome("pass", 0.6, (f"{BETWEEN}; small reports: Same fact.",)), 1),
+        (FAIL, Outcome("fail", 0.6, (f"{BETWEEN}; small reports: Another number.",)), 1),
+        ("no", Outcome("error", 0.6, (f"{BETWEEN}; judge small: not JSON: 'no'",)), 0),
+        ('["pass"]', Outcome("error", 0.6, (f"{BETWEEN}; {FORM}'[\"pass\"]'",)), 0),
     ],
 )
 def test_between_the_bounds_the_reason_says_who_decided(
-    judge: Judge | None, outcome: Outcome, answers: int
+    said: str | None, outcome: Outcome, answers: int
 ) -> None:
-    found, meaning = check(0.6, judge)
+    model = Model(said or "")
+    found, meaning = check(0.6, None if said is None else ModelJudge(model))
     assert found == outcome
-    name = "small" if judge else "none"
-    assert meaning.judge_use == JudgeUse(name, 1, answers)
+    assert meaning.judge_use == JudgeUse("none" if said is None else "small", 1, answers)
+    for prompt in model.prompts:
+        assert all(text in prompt for text in ("How to bake?", GOLDEN, ANSWER))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (" a\n b ", "not JSON: 'a b'"),
+        ("x" * 120, f"not JSON: '{'x' * 120}'"),
+        ("x" * 121, f"not JSON: '{'x' * 120}…'"),
+        (f"The answer is right. {PASS}", "not JSON: "),
+        (f"```json\n{PASS}\n```", "not JSON: "),
+        (PASS + FAIL, "not JSON: "),  # an answer cannot speak for the judge
+        ('{"verdict": "pass"}', FORM),
+        ('{"verdict": "maybe", "reason": ""}', FORM),
+        ('{"verdict": true, "reason": ""}', FORM),
+        ('{"verdict": "pass", "reason": "", "score": 1}', FORM),
+        ('{"verdict": "pass", "reason": 1}', FORM),
+        ("[]", f"{FORM}'[]'"),
+    ],
+)
+def test_what_a_judge_says_instead_is_no_verdict_and_shown_as_far_as_a_line_goes(
+    text: str, said: str
+) -> None:
+    with pytest.raises(ProviderError) as refused:
+        read_judgement(text, "small")
+    found, wanted = str(refused.value), said if said.startswith(FORM) else f"judge small: {said}"
+    assert found == wanted if wanted.endswith("'") else found.startswith(wanted)
+
+
+def test_a_judgement_is_read_on_one_line() -> None:
+    found = read_judgement(json.dumps({"reason": " a\n b", "verdict": "pass"}), "j")
+    assert found == Judgement(True, "a b")
 
 
 def test_a_cosine_decides_with_its_value() -> None:
@@ -306,38 +261,3 @@ def test_what_the_answer_lacks_is_named(golden: str, answer: str, said: str) -> 
     found = difference(golden, answer, "en")
     assert found.startswith(said) and bool(found) == bool(said)
     assert difference(golden, answer) == found
-
-
-def test_all_keywords_at_fault_are_named() -> None:
-    expected = MeaningExpected(
-        golden_answer="g",
-        expected_keywords_any=("lid", "steam"),
-        expected_keywords_none=("foil", "tin", "can"),
-    )
-    outcome = MeaningCheck(FakeService(Path()).embed, None).check("", expected, AgentAnswer(text="tin foil"))
-    assert outcome.reasons == (
-        "expected_keywords_none: 'foil' occurs in the answer",
-        "expected_keywords_none: 'tin' occurs in the answer",
-        "expected_keywords_any: none of 'lid', 'steam' occurs in the answer",
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("no", "judge j: not JSON: 'no'"),
-        (" a\n b ", "judge j: not JSON: 'a b'"),
-        ("x" * 120, f"judge j: not JSON: '{'x' * 120}'"),
-        ("x" * 121, f"judge j: not JSON: '{'x' * 120}…'"),
-        ("[]", 'judge j: expected {"verdict": "pass" or "fail", "reason": …}: \'[]\''),
-    ],
-)
-def test_what_a_judge_says_instead_is_shown_as_far_as_a_line_goes(text: str, said: str) -> None:
-    with pytest.raises(ProviderError) as refused:
-        read_judgement(text, "j")
-    assert str(refused.value) == said
-
-
-def test_a_judgement_is_read_on_one_line() -> None:
-    found = read_judgement(json.dumps({"reason": " a\n b", "verdict": "pass"}), "j")
-    assert found == Judgement(True, "a b")

@@ -67,15 +67,6 @@ def test_a_function_of_the_user_answers_the_cases_of_its_name(
     assert asked[0] == {"flour": "rye", "grams": 500, "query": ["not", "a", "text"]}
 
 
-def test_what_a_function_raises_is_the_verdict_of_its_case(
-    service: FakeService, tmp_path: Path, module: str
-) -> None:
-    write_case(tmp_path / "cases", "one", case("one", 1, "min_findings: 1"))
-    options = SuiteOptions(own_agents={"baker": f"{module}:broken"})
-    (result,) = run_suite(service, tmp_path / "cases", options=options).results
-    assert (result.verdict, result.reasons) == ("error", ("agent baker: KeyError: 'the oven is\\ncold'",))
-
-
 def test_an_agent_that_nobody_has_is_an_error_before_any_case(service: FakeService, tmp_path: Path) -> None:
     file = write_case(tmp_path / "cases", "one", case("one", 1, "min_findings: 1"))
     assert load_cases(tmp_path / "cases")[0].agent == "baker"
@@ -84,22 +75,25 @@ def test_an_agent_that_nobody_has_is_an_error_before_any_case(service: FakeServi
     assert str(error.value).startswith(f"{file}: agent: baker is not one of search, related, links, ask;")
 
 
-def test_a_case_without_input_asks_no_function(service: FakeService, tmp_path: Path, module: str) -> None:
-    text = case("one", 2, "expected_citations: [Kitchen/Bread.md]")
-    write_case(
-        tmp_path / "cases", "one", "\n".join(line for line in text.splitlines() if "input" not in line)
-    )
-    options = SuiteOptions(own_agents={"baker": f"{module}:broken"})
-    assert run_suite(service, tmp_path / "cases", options=options).exit_status == 0
+CITES = "must_have_source: https://example.org, must_have_citation: true"
 
 
-def test_an_agent_without_keys_in_its_input_is_asked(
-    service: FakeService, tmp_path: Path, module: str
+@pytest.mark.parametrize(
+    ("text", "function", "reasons"),
+    [
+        (case("one", 1, "min_findings: 1"), "broken", ("agent baker: KeyError: 'the oven is\\ncold'",)),
+        # Without input no function is asked; without keys in it one is.
+        (re.sub("input: .*\n", "", case("one", 2, "expected_citations: [Sky.md]")), "broken", ()),
+        (re.sub("input: .*", "input: {}", case("one", 1, CITES)), "sourced", ()),
+    ],
+)
+def test_a_function_is_asked_where_there_is_input_and_what_it_raises_is_the_verdict(
+    service: FakeService, tmp_path: Path, module: str, text: str, function: str, reasons: tuple[str, ...]
 ) -> None:
-    text = case("one", 1, "must_have_source: https://example.org, must_have_citation: true")
-    write_case(tmp_path / "cases", "one", re.sub("input: .*", "input: {}", text))
-    options = SuiteOptions(own_agents={"baker": f"{module}:sourced"})
-    assert run_suite(service, tmp_path / "cases", options=options).exit_status == 0
+    write_case(tmp_path / "cases", "one", text)
+    options = SuiteOptions(own_agents={"baker": f"{module}:{function}"})
+    (result,) = run_suite(service, tmp_path / "cases", options=options).results
+    assert (result.verdict, result.reasons) == ("error" if reasons else "pass", reasons)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from eval_lab import write_vault
 from questions_vault import target_of
 from reliability_lab import in_one_process
 
@@ -35,10 +36,7 @@ EMPTY = Scores(0.0, 0.0, 0.0, 1.0)
 def target(tmp_path_factory: pytest.TempPathFactory) -> Target:
     """A vault with its index."""
     folder = tmp_path_factory.mktemp("asked")
-    (folder / "vault").mkdir()
-    for path, text in NOTES.items():
-        (folder / "vault" / path).write_text(text, "utf-8")
-    made = target_of(folder / "vault", folder / "index")
+    made = target_of(write_vault(folder / "vault", NOTES), folder / "index")
     assembly = in_one_process(made)
     assembly.index_dir.prepare()
     generation, _ = assembly.build_next(lambda _: None, recompute_weights=True)

@@ -14,16 +14,11 @@ from questions_vault import target_of, write_vault
 
 from vault_evals.generate import choose_questions, survey_vault
 from vault_evals.questions import Question, generated_file, write_questions
-from vault_evals.ranking import run_ranking
-from vault_evals.variants import own_index, parse_variants
+from vault_evals.variants import own_index
 from vault_indexer.daemon.assembly import Assembly, Target
 
 pytestmark = pytest.mark.long
 
-PERSONS = [
-    Question("a", "kitchen scraps become dark earth", {"Notes/Compost.md": 2}),
-    Question("b", "starlight in a mirror", {"Notes/Telescope.md": 2, "Notes/Violin.md": 0}),
-]
 DEADLINE_S = 300
 
 
@@ -36,15 +31,6 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Target:
 @pytest.fixture(scope="module")
 def generated(target: Target) -> list[Question]:
     return choose_questions(survey_vault(target, lambda _done, _total: None))
-
-
-def test_it_says_how_far_it_is(target: Target) -> None:
-    said: list[str] = []
-    run_ranking(target, PERSONS, parse_variants(["configured", "keyword", "whole_note"]), say=said.append)
-    assert said[0] == "0 of 2 questions asked of 2 variants (index 1 of 2)"
-    assert said[1] == "building an index for whole_note"
-    assert said[2].startswith("0 of 2 questions asked of 1 variant (index 2 of 2, about ")
-    assert said[2].endswith(" s left)")
 
 
 def test_known_vectors_of_the_vaults_own_index_are_used_again(target: Target, tmp_path: Path) -> None:
@@ -61,14 +47,8 @@ def place(tmp_path: Path, target: Target) -> Iterator[tuple[list[str], dict[str,
     """What a command needs: options, environment, and its folder of cases."""
     scratch = tmp_path / "tmp"
     scratch.mkdir()
-    options = [
-        "--vault",
-        str(target.vault),
-        "--index-dir",
-        str(tmp_path / "index"),
-        "--cases",
-        str(tmp_path / "evals"),
-    ]
+    places = {"--vault": target.vault, "--index-dir": tmp_path / "index", "--cases": tmp_path / "evals"}
+    options = [text for name, path in places.items() for text in (name, str(path))]
     environ = {
         **os.environ,
         "XDG_CONFIG_HOME": str(tmp_path),

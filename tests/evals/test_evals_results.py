@@ -213,3 +213,7 @@ def test_a_report_in_json_is_a_baseline(tmp_path: Path) -> None:
     )
     with pytest.raises(UsageError, match=r"verdict 'a': expected one of pass, skip, fail, error$"):
         Baseline.read(file)
+    for text in ("", "[]", '{"results": [{"case_id": "a"}]}', "# Evaluation"):
+        file.write_text(text)
+        with pytest.raises(UsageError, match=str(file)):
+            Baseline.read(file)

@@ -80,15 +80,6 @@ def test_sources_are_not_pooled(tmp_path: Path) -> None:
     assert not (tmp_path / "index").exists()
 
 
-@pytest.mark.long
-def test_too_few_questions_are_refused(tmp_path: Path) -> None:
-    target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
-    with pytest.raises(UsageError, match="each half needs 20"):
-        tune(
-            target, [Question("a", "x", {"Garden.md": 1})], [BASE], report=lambda _: None, say=lambda _: None
-        )
-
-
 def test_a_choice_that_is_as_good_as_the_active_settings_is_not_taken() -> None:
     run = run_of({name: {TUNE: [0.5], ASIDE: [0.5]} for name in ("configured", "graph", "rrf")})
     kept = choose(run, [BASE, GRAPH, RRF], Settings())

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from http.client import HTTPConnection
@@ -24,7 +24,8 @@ from vault_gateway.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
 from vault_gateway.owner import PublishedVault
 from vault_gateway.publication import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.store import IndexDir
+from vault_indexer.ports import Embedder
+from vault_indexer.store import Generation, IndexDir
 from vault_indexer.store.catalog import CatalogReader
 
 NOTES: Mapping[str, Mapping[str, str]] = {
@@ -83,37 +84,52 @@ class Team:
     prefix: str
 
     @property
+    def port(self) -> int:
+        """Of the server."""
+        return int(self.uri.rpartition(":")[2])
+
+    def keeper(self, name: str, backend: str = "milvus") -> str:
+        """The configuration of a daemon that publishes to the server."""
+        return (
+            f'[embedding]\nprovider = "wordllama"\n[index]\nworkers = 1\nbackend = "{backend}"\n'
+            f'[milvus]\nuri = "{self.uri}"\ncollection_prefix = "{self.prefix}"\nkeeper = "{name}"\n'
+        )
+
+    @property
     def vaults(self) -> MilvusVaults:
         return MilvusVaults(MilvusConnection(self.uri), self.prefix)
 
 
-def publish(team: Team, name: str, keeper: str = "keeper", *, provider: str = "") -> None:
-    """Index and publish a vault, with vectors of another provider if one is named."""
+def publish(
+    team: Team,
+    name: str,
+    keeper: str = "keeper",
+    *,
+    provider: str = "",
+    notes: Mapping[str, str] | None = None,
+) -> tuple[Generation, Embedder]:
+    """Index and publish a vault, with vectors of another provider if one is named. Returns its index here."""
     folder = team.folder / f"{keeper}-{name}"
     folder.mkdir()
-    where = place(folder, NOTES[name])
+    where = place(folder, notes or NOTES[name])
     options = {key: str(value) for key, value in OPTIONS.items()}
     if provider:
         options["embedding.provider"] = provider
-    session = LocalSession(in_one_process(where.target(options)))
-    try:
+    with closing(LocalSession(in_one_process(where.target(options)))) as session:
         session.open(silent, build=True)
-        model = session.reader().searcher.embedder.model
+        embedder = session.reader().searcher.embedder
         generation = IndexDir(where.index_dir).current()
         assert generation is not None
         published = PublishedVault(id_of(name, keeper), name, keeper, f"{keeper}/{name}", keeper)
-        publisher = MilvusPublisher(team.vaults, published.vault, model, store_bodies=True)
+        publisher = MilvusPublisher(team.vaults, published.vault, embedder.model, store_bodies=True)
+        source = NotesHere(generation)
         catalog = CatalogPublisher(
-            team.vaults, publisher, published, generation.number, model, NotesHere(generation)
+            team.vaults, publisher, published, generation.number, embedder.model, source
         )
-        publication, reader = (
-            Publication(catalog, PublishedEpoch(generation)),
-            CatalogReader(generation.catalog),
-        )
-        wait_until(lambda: publication.step(reader), "the vault is published")
-        reader.close()
-    finally:
-        session.close()
+        publication = Publication(catalog, PublishedEpoch(generation))
+        with CatalogReader(generation.catalog) as reader:
+            wait_until(lambda: publication.step(reader), "the vault is published")
+    return generation, embedder
 
 
 @dataclass
@@ -126,9 +142,6 @@ class Gateway:
     said: str = ""
     """What stood on standard error, once it has ended."""
 
-    printed: str = ""
-    """What stood on standard output, once it has ended."""
-
     def get(
         self,
         route: str,
@@ -139,35 +152,40 @@ class Gateway:
         **parameters: str | int,
     ) -> Answer:
         target = route + ("?" + urlencode(parameters, quote_via=quote) if parameters else "")
-        given = {"Host": host or f"127.0.0.1:{self.port}"}
-        if user is not None:
-            given["Authorization"] = f"Bearer {user.token}"
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
-        try:
-            connection.request("GET", target, headers={**given, **(headers or {})})
-            return answer_of(connection.getresponse())
-        finally:
-            connection.close()
+        return self._ask("GET", target, user, headers, host)
 
     def post(
         self, path: str, user: User, body: Mapping[str, object], headers: Mapping[str, str] | None = None
     ) -> Answer:
-        given = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {user.token}"}
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
-        try:
-            content = headers or {"Content-Type": "application/json"}
-            connection.request("POST", path, json.dumps(body), headers={**given, **content})
-            return answer_of(connection.getresponse())
-        finally:
-            connection.close()
+        content = headers or {"Content-Type": "application/json"}
+        return self._ask("POST", path, user, content, body=json.dumps(body))
 
     def head(self, path: str, host: str) -> Answer:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
-        try:
-            connection.request("HEAD", path, headers={"Host": host})
+        return self._ask("HEAD", path, host=host)
+
+    def _ask(
+        self,
+        method: str,
+        target: str,
+        user: User | None = None,
+        headers: Mapping[str, str] | None = None,
+        host: str | None = None,
+        body: str | None = None,
+    ) -> Answer:
+        given = {"Host": host or f"127.0.0.1:{self.port}"}
+        if user is not None:
+            given["Authorization"] = f"Bearer {user.token}"
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)) as connection:
+            connection.request(method, target, body, {**given, **(headers or {})})
             return answer_of(connection.getresponse())
-        finally:
-            connection.close()
+
+    def vaults(self, user: User, headers: Mapping[str, str] | None = None) -> list[dict[str, object]]:
+        """What the gateway lists for a user."""
+        answer = self.get("/v1/vaults", user, headers)
+        assert answer.status == 200, answer.body
+        listed = answer.json["vaults"]
+        assert isinstance(listed, list)
+        return listed
 
     def search(self, user: User, query: str, **parameters: str | int) -> Answer:
         target = "/v1/search?" + urlencode({"q": query, **parameters}, quote_via=quote)
@@ -225,15 +243,14 @@ def gateway(
     config = team.folder / f"gateway-{os.urandom(4).hex()}.toml"
     config.write_text(
         f'{top}\nstates_s = 0.2\n[milvus]\nuri = "{uri or team.uri}"\ncollection_prefix = "{team.prefix}"\n'
-        f'consistency = "session"\n{milvus}[server]\nport = 0\n{server}'
+        f'consistency = "session"\n{milvus}[server]\nport = 0\ntimeout_s = 150.0\n{server}'
         "user_concurrent = 16\nuser_rate = 10000.0\nuser_burst = 10000\n"
         + "".join(user.toml for user in users)
         + tables,
         "utf-8",
     )
     command = [sys.executable, "-m", "vault_indexer.cli", "gateway", "--config", str(config)]
-    output = config.with_suffix(".out")
-    with output.open("wb") as stdout:
+    with config.with_suffix(".out").open("wb") as stdout:
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=stdout, text=True)
     assert process.stderr is not None
     line = process.stderr.readline()
@@ -246,6 +263,5 @@ def gateway(
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         _, one.said = process.communicate(timeout=DEADLINE_S)
-        one.printed = output.read_text("utf-8")
         assert "Traceback" not in one.said, one.said
         assert all(user.token not in one.said for user in users)

@@ -28,7 +28,7 @@ from vault_gateway.milvus import (
     VaultState,
 )
 from vault_gateway.owner import NotOwnerError, PublishedVault
-from vault_gateway.publication import CatalogPublisher, Publication, PublishedEpoch
+from vault_gateway.publication import CatalogPublisher, Change, Publication, PublishedEpoch
 from vault_gateway.reading import GatewayReader
 from vault_gateway.search import GatewaySearch, SearchOrder
 from vault_gateway.settings import GatewayMilvus, GatewaySettings, GatewayUser
@@ -104,6 +104,24 @@ class Kitchen:
     def publisher(self, vault: PublishedVault = VAULT, generation: int = 1) -> CatalogPublisher:
         rows = MilvusPublisher(self.vaults, vault.vault, self.model, store_bodies=True)
         return CatalogPublisher(self.vaults, rows, vault, generation, self.model, self.source)
+
+    def publish(self, publisher: CatalogPublisher) -> VaultState:
+        """All of it, as a new edition."""
+        with self.catalog() as catalog:
+            return publisher.publish_all(catalog).state
+
+    def follow(self, publisher: CatalogPublisher, state: VaultState, *, whole: bool = True) -> Change:
+        with self.catalog() as catalog:
+            return publisher.follow(catalog, state, whole=whole)
+
+    def note_id(self, name: str) -> int:
+        """Of a note, 0 if there is none."""
+        with self.catalog() as catalog:
+            note = catalog.note(name)
+        return note.note_id if note else 0
+
+    def writer(self) -> closing[CatalogWriter]:
+        return closing(CatalogWriter(self.generation.catalog))
 
     def publication(self) -> Publication:
         return Publication(self.publisher(), self.mark)
@@ -202,35 +220,24 @@ def test_everything_is_published_with_a_state_that_describes_it(kitchen: Kitchen
     assert before_ms <= state.claimed_ms == state.published_ms == state.seen_ms < before_ms + 600_000
     statistics = NotesHere(kitchen.generation).statistics(VAULT.vault, state.model, kitchen.model.dimension)
     assert kitchen.vaults.blob(state.statistics) == statistics
-
-
-@pytest.mark.parametrize("weights", [b"weights of this vault", None])
-def test_token_weights_are_published_where_there_are_any(kitchen: Kitchen, weights: bytes | None) -> None:
-    if weights:
-        with closing(CatalogWriter(kitchen.generation.catalog)) as writer, writer.commit():
-            writer.put_blob(WEIGHTS_BLOB, weights)
-    with kitchen.catalog() as catalog:
-        state = kitchen.publisher().publish_all(catalog).state
-    assert kitchen.vaults.blob(state.weights) == weights
-    assert bool(state.weights) == (weights is not None)
+    assert state.weights == "", "the vault has none of its own"
 
 
 def test_an_edition_replaces_the_one_before_whose_rows_are_swept(kitchen: Kitchen) -> None:
     publisher = kitchen.publisher()
-    with kitchen.catalog() as catalog:
-        first = publisher.publish_all(catalog).state
-        kitchen.vaults.overwrite(replace(first, claimed_ms=7))
-        left = replace(first, epoch=first.epoch + 1)
-        kitchen.vaults.put_notes(left, [(99, b"left by a publication that failed")])
-        kitchen.server.calls.clear()
-        kitchen.server.fault = lambda operation: (
-            "no room" if operation == "upsert" and "delete" in kitchen.server.calls else ""
-        )
-        with pytest.raises(BackendError, match="no room"):
-            publisher.publish_all(catalog)
-        assert kitchen.vaults.note_ids(left) == set(), "failed attempts do not add up"
-        kitchen.server.fault = lambda _operation: ""
-        second = publisher.publish_all(catalog).state
+    first = kitchen.publish(publisher)
+    kitchen.vaults.overwrite(replace(first, claimed_ms=7))
+    left = replace(first, epoch=first.epoch + 1)
+    kitchen.vaults.put_notes(left, [(99, b"left by a publication that failed")])
+    kitchen.server.calls.clear()
+    kitchen.server.fault = lambda operation: (
+        "no room" if operation == "upsert" and "delete" in kitchen.server.calls else ""
+    )
+    with pytest.raises(BackendError, match="no room"):
+        kitchen.publish(publisher)
+    assert kitchen.vaults.note_ids(left) == set(), "failed attempts do not add up"
+    kitchen.server.fault = lambda _operation: ""
+    second = kitchen.publish(publisher)
     assert second.epoch > first.epoch
     assert (second.claimed_ms, second.published_ms) == (7, second.seen_ms)
     assert kitchen.held(first) == kitchen.held(second) == kitchen.keys()
@@ -243,17 +250,16 @@ def test_an_edition_replaces_the_one_before_whose_rows_are_swept(kitchen: Kitche
 @pytest.mark.parametrize("by_log", [True, False])
 def test_an_edit_is_followed_by_the_log_or_by_comparing_keys(kitchen: Kitchen, by_log: bool) -> None:
     publisher = kitchen.publisher()
-    with kitchen.catalog() as catalog:
-        first = publisher.publish_all(catalog).state
+    first = kitchen.publish(publisher)
     before = set(kitchen.keys())
     kitchen.edit({"Bread.md": words(60), "Oven.md": "", "Fish.md": words(2)})
     if not by_log:
-        with closing(CatalogWriter(kitchen.generation.catalog)) as writer:
+        with kitchen.writer() as writer:
             writer.trim_changes(writer.seq)
     kitchen.server.calls.clear()
-    kitchen.vaults.overwrite(replace(first, claimed_ms=7, published_ms=8, seen_ms=9))
-    with kitchen.catalog() as catalog:
-        change = publisher.follow(catalog, replace(first, claimed_ms=7, published_ms=8, seen_ms=9))
+    known = replace(first, claimed_ms=7, published_ms=8, seen_ms=9)
+    kitchen.vaults.overwrite(known)
+    change = kitchen.follow(publisher, known)
     assert ("query_iterator" in kitchen.server.calls) is not by_log
     after = set(kitchen.keys())
     kitchen.assert_same()
@@ -273,60 +279,50 @@ def test_an_edit_is_followed_by_the_log_or_by_comparing_keys(kitchen: Kitchen, b
 def test_a_note_that_has_lost_a_chunk_and_stays_is_kept(kitchen: Kitchen, gone: bool) -> None:
     """Its chunks, with or without new ones, make no difference to the note itself."""
     publisher = kitchen.publisher()
-    with kitchen.catalog() as catalog:
-        state = publisher.publish_all(catalog).state
-        soup = catalog.note("Soup.md")
-    assert soup is not None
+    state, soup = kitchen.publish(publisher), kitchen.note_id("Soup.md")
     kitchen.edit({"Soup.md": "" if gone else words(1)})
-    with kitchen.catalog() as catalog:
-        state = publisher.follow(catalog, state).state
-        left = catalog.note("Soup.md")
-    kept = kitchen.vaults.note_ids(state)
-    assert (left is not None and left.note_id in kept) is not gone
-    assert (soup.note_id in kept) is (left is not None and left.note_id == soup.note_id)
+    kept = kitchen.vaults.note_ids(kitchen.follow(publisher, state).state)
+    left = kitchen.note_id("Soup.md")
+    assert (left in kept) is not gone
+    assert (soup in kept) is (left == soup)
 
 
 def test_a_chunk_that_gets_its_vector_is_written_again(kitchen: Kitchen) -> None:
     publisher = kitchen.publisher()
-    with kitchen.catalog() as catalog:
-        state = publisher.publish_all(catalog).state
+    state = kitchen.publish(publisher)
     (key, *_) = kitchen.keys()
     kitchen.row(key)["has_vector"] = False
-    with closing(CatalogWriter(kitchen.generation.catalog)) as writer, writer.commit():
+    with kitchen.writer() as writer, writer.commit():
         writer.log_embedded([key])
-    with kitchen.catalog() as catalog:
-        change = publisher.follow(catalog, state)
+    change = kitchen.follow(publisher, state)
     kitchen.assert_same()
     assert (change.present, change.absent) == ((key,), ())
 
 
 def test_what_the_server_has_lost_is_found_by_comparing_and_written_again(kitchen: Kitchen) -> None:
     publisher = kitchen.publisher()
-    with kitchen.catalog() as catalog:
-        state = publisher.publish_all(catalog).state
-        bread, oven, soup = (catalog.note(name) for name in NOTES)
-    assert bread is not None and oven is not None and soup is not None
+    state = kitchen.publish(publisher)
+    bread, oven, soup = map(kitchen.note_id, NOTES)
     lost, late, *_ = kitchen.keys()
-    ghosts = chunk_key(oven.note_id, 900), chunk_key(99, 0)
+    ghosts = chunk_key(oven, 900), chunk_key(99, 0)
     kitchen.row(late)["has_vector"] = False
     kitchen.vaults.connection.write(
         state.collection,
         [{**kitchen.row(late), "pk": f"{state.edition}:{ghost}", "key": ghost} for ghost in ghosts],
     )
     kitchen.drop_row(lost)
-    kitchen.vaults.delete_notes(state, [soup.note_id])
+    kitchen.vaults.delete_notes(state, [soup])
     kitchen.vaults.put_notes(state, [(99, b"a ghost"), (98, b"no chunk names it"), (97, b"n" * 100_000)])
     kitchen.drop_part(state, 97, 0)
-    with kitchen.catalog() as catalog:
-        change = publisher.follow(catalog, state, whole=False)
-        of_soup = {row.key for row in catalog.chunks_of(soup.note_id)}
+    change = kitchen.follow(publisher, state, whole=False)
     kitchen.assert_same()
     assert publisher.is_whole(change.state)
+    with kitchen.catalog() as catalog:
+        of_soup = {row.key for row in catalog.chunks_of(soup)}
     assert change.present == tuple(sorted({lost, late} | of_soup))
     assert change.absent == ghosts
-    assert {row["part"].split(":")[-2] for row in kitchen.server.rows("_notes_")} == {
-        str(note.note_id) for note in (bread, oven, soup)
-    }
+    parts = {row["part"].split(":")[-2] for row in kitchen.server.rows("_notes_")}
+    assert parts == {str(bread), str(oven), str(soup)}
 
 
 def test_the_newest_five_rows_are_looked_up(kitchen: Kitchen) -> None:
@@ -341,57 +337,45 @@ def test_the_newest_five_rows_are_looked_up(kitchen: Kitchen) -> None:
         assert not publisher.has_newest(catalog, state)
         state = publisher.follow(catalog, state, whole=False).state
         assert publisher.has_newest(catalog, state)
-        newest = note_id_of(kitchen.keys()[-1])
-        kitchen.drop_part(state, newest, 0)
+        kitchen.drop_part(state, note_id_of(kitchen.keys()[-1]), 0)
         assert not publisher.has_newest(catalog, state)
         kitchen.server.lose("_chunks_")
         with pytest.raises(CollectionMissingError):
             publisher.has_newest(catalog, state)
 
 
-def test_rows_are_whole_by_the_number_of_chunks_and_of_notes(kitchen: Kitchen) -> None:
-    publisher = kitchen.publisher()
-    with kitchen.catalog() as catalog:
-        state = publisher.publish_all(catalog).state
-    assert publisher.is_whole(state)
-    assert not publisher.is_whole(replace(state, chunks=state.chunks + 1))
-    assert not publisher.is_whole(replace(state, notes=state.notes + 1))
-
-
 def test_only_a_state_of_this_generation_as_it_was_published_counts(kitchen: Kitchen) -> None:
     publisher = kitchen.publisher()
     kitchen.vaults.create()
     assert publisher.applied(1) is None
-    with kitchen.catalog() as catalog:
-        state = publisher.publish_all(catalog).state
+    state = kitchen.publish(publisher)
     assert publisher.applied(state.epoch) == state
     assert publisher.applied(state.epoch + 1) is None
     assert kitchen.publisher(generation=2).applied(state.epoch) is None
     kitchen.vaults.overwrite(replace(state, collection="of another model"))
     assert publisher.applied(state.epoch) is None
+    assert publisher.is_whole(state)
+    assert not publisher.is_whole(replace(state, chunks=state.chunks + 1))
+    assert not publisher.is_whole(replace(state, notes=state.notes + 1))
 
 
 def test_an_index_that_is_not_the_owner_changes_nothing(kitchen: Kitchen) -> None:
-    with kitchen.catalog() as catalog:
-        state = kitchen.publisher().publish_all(catalog).state
-        other = kitchen.publisher(replace(VAULT, owner="another"))
-        kitchen.edit({"Soup.md": ""})
-        kitchen.server.calls.clear()
-        for write in (
-            lambda: other.publish_all(catalog),
-            lambda: other.follow(catalog, state),
-            lambda: other.applied(1),
-        ):
-            with pytest.raises(NotOwnerError):
-                write()
+    state = kitchen.publish(kitchen.publisher())
+    other = kitchen.publisher(replace(VAULT, owner="another"))
+    kitchen.edit({"Soup.md": ""})
+    kitchen.server.calls.clear()
+    for write in (
+        lambda: kitchen.publish(other),
+        lambda: kitchen.follow(other, state),
+        lambda: other.applied(1),
+    ):
+        with pytest.raises(NotOwnerError):
+            write()
     assert not {"upsert", "delete"} & set(kitchen.server.calls)
 
 
 def test_a_keeper_that_has_nothing_new_shows_that_it_is_there(kitchen: Kitchen) -> None:
-    publisher = kitchen.publisher()
-    with kitchen.catalog() as catalog:
-        publisher.publish_all(catalog)
-    early = replace(kitchen.state(), seen_ms=1, published_ms=2, claimed_ms=3)
+    early = replace(kitchen.publish(kitchen.publisher()), seen_ms=1, published_ms=2, claimed_ms=3)
     kitchen.vaults.overwrite(early)
     moved = replace(VAULT, name="galley", keeper="ship", place="elsewhere")
     change = kitchen.publisher(moved).show_presence(early)
@@ -410,14 +394,12 @@ def test_words_are_counted_again_once_a_twentieth_of_the_chunks_is_new(
 ) -> None:
     publisher = kitchen.publisher()
     kitchen.edit({"Roe.md": words(others), "Fish.md": words(chunks)})
-    with kitchen.catalog() as catalog:
-        state = publisher.publish_all(catalog).state
+    state = kitchen.publish(publisher)
     kitchen.edit({"Fish.md": ""})
-    with kitchen.catalog() as catalog:
-        after = publisher.follow(catalog, state).state
-        assert kitchen.source.asked == ["statistics"] * counted
-        assert (after.statistics == state.statistics) is (counted == 1)
-        publisher.follow(catalog, after)
+    after = kitchen.follow(publisher, state).state
+    assert kitchen.source.asked == ["statistics"] * counted
+    assert (after.statistics == state.statistics) is (counted == 1)
+    kitchen.follow(publisher, after)
     assert kitchen.source.asked == ["statistics"] * counted
 
 
@@ -427,24 +409,23 @@ def test_words_are_counted_again_after_long(
 ) -> None:
     publisher = kitchen.publisher()
     began = time.time_ns()
-    with monkeypatch.context() as clock, kitchen.catalog() as catalog:
+    with monkeypatch.context() as clock:
         clock.setattr(time, "time_ns", lambda: began)
-        state = publisher.publish_all(catalog).state
+        state = kitchen.publish(publisher)
         clock.setattr(time, "time_ns", lambda: began + minutes * 60 * 10**9)
-        publisher.follow(catalog, state)
+        kitchen.follow(publisher, state)
     assert kitchen.source.asked == ["statistics"] * counted
 
 
 def test_a_process_that_has_not_counted_the_words_of_an_edition_does(kitchen: Kitchen) -> None:
-    with kitchen.catalog() as catalog:
-        state = kitchen.publisher().publish_all(catalog).state
-        started_again = kitchen.publisher()
-        for _ in range(2):
-            state = started_again.follow(catalog, state).state
-        assert kitchen.source.asked == ["statistics"] * 2
-        for other in (replace(state, epoch=2), replace(state, epoch=2, generation=3)):
-            kitchen.vaults.overwrite(other)
-            started_again.follow(catalog, other)
+    state = kitchen.publish(kitchen.publisher())
+    started_again = kitchen.publisher()
+    for _ in range(2):
+        state = kitchen.follow(started_again, state).state
+    assert kitchen.source.asked == ["statistics"] * 2
+    for other in (replace(state, epoch=2), replace(state, epoch=2, generation=3)):
+        kitchen.vaults.overwrite(other)
+        kitchen.follow(started_again, other)
     assert kitchen.source.asked == ["statistics"] * 4
 
 
@@ -571,7 +552,7 @@ def test_a_restored_server_is_not_told_that_it_has_what_it_lacks(kitchen: Kitche
 def test_a_collection_that_was_dropped_or_emptied_is_written_again(
     kitchen: Kitchen, kind: str, emptied: bool
 ) -> None:
-    with closing(CatalogWriter(kitchen.generation.catalog)) as writer, writer.commit():
+    with kitchen.writer() as writer, writer.commit():
         writer.put_blob(WEIGHTS_BLOB, b"weights of this vault")
     publication = kitchen.publication()
     assert kitchen.step(publication)

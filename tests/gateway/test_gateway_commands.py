@@ -13,7 +13,7 @@ import pytest
 from cli_sandbox import make
 from command_here import CommandHere
 
-from vault_gateway.commands import GatewayAdministration, authority, grant, print_vaults, unpublish
+from vault_gateway.commands import authority, grant, print_vaults, unpublish
 from vault_gateway.milvus import MilvusVaults, VaultState
 from vault_gateway.unpublish import drop_publication, take_over
 from vault_indexer.bootstrap import resolve_target
@@ -116,8 +116,8 @@ class Server:
         return self.states.pop(vault, None)
 
     @property
-    def administration(self) -> GatewayAdministration:
-        return GatewayAdministration(cast("MilvusVaults", self))
+    def vaults(self) -> MilvusVaults:
+        return cast("MilvusVaults", self)
 
 
 WORK = published("work-1111111111111111", "work", "beta", 1, 2)
@@ -126,7 +126,7 @@ HOME = published("home-2222222222222222", "home", "alpha", 2, 1)
 
 def test_what_is_published_is_listed_by_keeper(capsys: pytest.CaptureFixture[str]) -> None:
     server = Server(WORK, HOME)
-    print_vaults(server.administration, Output())
+    print_vaults(server.vaults, Output())
     printed = capsys.readouterr()
     times = "published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z"
     assert printed.out.splitlines() == [
@@ -134,7 +134,7 @@ def test_what_is_published_is_listed_by_keeper(capsys: pytest.CaptureFixture[str
         f"{WORK.vault}  beta/work  1 note  2 chunks  {times}",
     ]
     assert printed.err == ""
-    print_vaults(server.administration, Output(json=True))
+    print_vaults(server.vaults, Output(json=True))
     first, second = json.loads(capsys.readouterr().out)["vaults"]
     assert first == {
         "id": "home-2222222222222222",
@@ -149,10 +149,10 @@ def test_what_is_published_is_listed_by_keeper(capsys: pytest.CaptureFixture[str
 
 
 def test_where_nothing_is_published_a_person_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    print_vaults(Server().administration, Output())
+    print_vaults(Server().vaults, Output())
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "No vault is published.\n")
-    print_vaults(Server().administration, Output(json=True))
+    print_vaults(Server().vaults, Output(json=True))
     printed = capsys.readouterr()
     assert (json.loads(printed.out), printed.err) == ({"vaults": []}, "")
 
@@ -161,7 +161,7 @@ def test_a_right_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[str
     file, server = tmp_path / "gateway.toml", Server(WORK, HOME)
     file.write_text('[[users]]\nname = "ana"\nvaults = []\n')
     for written in ("alpha/home", "home-2222222222222222"):
-        grant(server.administration, file, "ana", written)
+        grant(server.vaults, file, "ana", written)
     assert capsys.readouterr().err.splitlines() == [
         "ana may read alpha/home (home-2222222222222222).",
         "ana may already read alpha/home (home-2222222222222222).",
@@ -170,7 +170,7 @@ def test_a_right_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(
         UnknownVaultError, match="a name without a keeper is not enough; did you mean alpha/home"
     ):
-        grant(server.administration, file, "ana", "home")
+        grant(server.vaults, file, "ana", "home")
 
 
 def test_a_vault_that_is_removed_does_not_come_back(
@@ -179,9 +179,9 @@ def test_a_vault_that_is_removed_does_not_come_back(
     file, server = tmp_path / "gateway.toml", Server(WORK, HOME)
     file.write_text("withdrawn = []\n")
     for written in ("beta/work", "work-1111111111111111"):
-        unpublish(server.administration, file, written)
+        unpublish(server.vaults, file, written)
     with pytest.raises(UnknownVaultError, match="no vault beta/work is published"):
-        unpublish(server.administration, file, "beta/work")
+        unpublish(server.vaults, file, "beta/work")
     assert capsys.readouterr().err.splitlines() == [
         f"Removed beta/work (work-1111111111111111). {file} now blocks it.",
         f"Vault work-1111111111111111 is not published. {file} now blocks it.",

@@ -1,6 +1,5 @@
 """The daemon publishes to Milvus: freshness, faults of the server, and what is found here meanwhile."""
 
-import re
 import resource
 import subprocess
 import sys
@@ -10,7 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from milvus_server import MilvusServer, milvus_server
+from gateway_lab import Team
+from milvus_server import MilvusServer
 from tcp_proxy import TcpProxy, tcp_proxy
 from vault_at_work import Place, daemon, holding, opened, place, wait_for
 
@@ -38,234 +38,200 @@ class Published:
     server: MilvusServer
     vaults: MilvusVaults
 
+    def configure(self, backend: str = "milvus") -> None:
+        team = Team(self.where.vault, self.proxy.uri, self.vaults.prefix)
+        self.where.configure(team.keeper("keeper", backend))
+        self.where.tune("[milvus]\ntimeout_s = 2\n")
+
     @property
     def vault(self) -> str:
         identity = IdentityFile(self.where.index_dir).read()
         return identity.vault if identity else ""
 
-    def state(self) -> VaultState | None:
-        return self.vaults.state(self.vault)
+    def state(self) -> VaultState:
+        state = self.vaults.state(self.vault)
+        assert state is not None
+        return state
 
     def found(self, word: str) -> list[str]:
         """The notes in which the server finds a word."""
-        state = self.state()
+        state = self.vaults.state(self.vault)
         if state is None:
             return []
         retriever = MilvusRetriever(self.vaults.connection, state.collection, [state])
         hits = retriever.best(VaultScope.of([self.vault]), analyze_query(word, ("en",)), Selection())
         return [hit.path for hit in hits]
 
+    def rows(self, collection: str) -> int:
+        """All rows, active or not."""
+        counted = {"filter": 'vault != ""', "output_fields": ["count(*)"]}
+        return int(self.vaults.connection.read("query", collection, **counted)[0]["count(*)"])
+
+
+def made(folder: Path, server: MilvusServer, prefix: str) -> Iterator[Published]:
+    with tcp_proxy(server.port) as proxy:
+        vaults = MilvusVaults(MilvusConnection(server.uri), prefix)
+        published = Published(place(folder), proxy, server, vaults)
+        published.configure()
+        yield published
+
 
 @pytest.fixture
-def published(tmp_path: Path, shared_server: MilvusServer) -> Iterator[Published]:
-    where = place(tmp_path)
-    prefix = "keeper_" + re.sub(r"\W", "_", tmp_path.name)[-40:]
-    with tcp_proxy(shared_server.port) as proxy:
-        configure(where, proxy.uri, prefix)
-        yield Published(
-            where, proxy, shared_server, MilvusVaults(MilvusConnection(shared_server.uri), prefix)
-        )
+def published(tmp_path: Path, shared_server: MilvusServer, prefixes: Iterator[str]) -> Iterator[Published]:
+    yield from made(tmp_path, shared_server, next(prefixes))
 
 
-def configure(where: Place, uri: str, prefix: str, consistency: str = "session") -> None:
-    where.configure(
-        f'[embedding]\nprovider = "wordllama"\n'  # whose weights are published, too
-        f'[index]\nworkers = 1\nbackend = "milvus"\n[milvus]\nuri = "{uri}"\nkeeper = "keeper"\n'
-        f'collection_prefix = "{prefix}"\n'
-    )
-    where.tune(f'[milvus]\ntimeout_s = 2\nconsistency = "{consistency}"\n')
+@pytest.fixture(scope="module")
+def kept(
+    tmp_path_factory: pytest.TempPathFactory, shared_server: MilvusServer, prefixes: Iterator[str]
+) -> Iterator[Published]:
+    """One for the tests whose daemon runs all the time."""
+    yield from made(tmp_path_factory.mktemp("kept"), shared_server, next(prefixes))
+
+
+@pytest.fixture(scope="module")
+def service(kept: Published) -> Iterator[VaultService]:
+    with daemon(kept.where) as service:
+        wait_for_server(service)
+        yield service
 
 
 def notices(service: VaultService) -> str:
     return "; ".join(service.search(SearchRequest("bread")).notices)
 
 
-def all_published(service: VaultService) -> bool:
-    return service.status().pending == 0
+def wait_for_server(service: VaultService) -> None:
+    """Until it answers with all that is in the index."""
+    wait_for(lambda: service.status().pending == 0)
 
 
-@pytest.mark.parametrize("consistency", ["session", "bounded"])
-def test_a_change_is_pending_until_the_server_answers_with_it(published: Published, consistency: str) -> None:
-    configure(published.where, published.proxy.uri, published.vaults.prefix, consistency)
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        assert published.found("dough") == ["Bread.md"]
-        state, counts = published.state(), service.status().counts
-        assert state is not None
-        assert (state.name, state.keeper, state.languages) == ("vault", "keeper", ("en",))
-        assert (state.generation, state.chunks) == (service.status().generation, counts.chunks)
-        assert state.weights == ""  # one model for all vaults of a server
-        published.where.write("Bread.md", "# Bread\n\nThe marmalade is on the table.\n")
-        wait_for(lambda: holding(service, "marmalade") and all_published(service))
-        assert published.found("marmalade") == ["Bread.md"]
-        assert published.found("dough") == []
-        assert NOT_PUBLISHED not in notices(service)
+def test_a_change_is_pending_until_the_server_answers_with_it(kept: Published, service: VaultService) -> None:
+    assert kept.found("dough") == ["Bread.md"]
+    state, status = kept.state(), service.status()
+    assert (state.name, state.keeper, state.languages) == ("vault", "keeper", ("en",))
+    assert (state.generation, state.chunks) == (status.generation, status.counts.chunks)
+    assert state.weights == ""  # one model for all vaults of a server
+    kept.where.write("Bread.md", "# Bread\n\nThe marmalade is on the table.\n")
+    wait_for(lambda: holding(service, "marmalade"))
+    wait_for_server(service)
+    assert (kept.found("marmalade"), kept.found("dough")) == (["Bread.md"], [])
+    assert NOT_PUBLISHED not in notices(service)
 
 
 @pytest.mark.parametrize("fault", ["hang", "refuse"])
-def test_edits_and_searches_go_on_while_the_server_does_not_answer(published: Published, fault: str) -> None:
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        getattr(published.proxy, fault)()
-        for number in range(3):
-            published.where.write(f"New {number}.md", f"# New\n\nA wheelbarrow{number} of gravel.\n")
-            wait_for(partial(holding, service, f"wheelbarrow{number}"))
-        assert service.status().pending
-        wait_for(lambda: NOT_PUBLISHED in notices(service))
-        assert "Milvus at http://127.0.0.1" in service.status().detail
-        published.proxy.let_pass()
-        wait_for(lambda: all_published(service))
-        assert set(published.found("gravel")) == {"New 0.md", "New 1.md", "New 2.md"}
-        wait_for(lambda: NOT_PUBLISHED not in notices(service))
-
-
-def test_a_server_that_is_killed_and_started_again_has_all_of_it(
-    tmp_path: Path, shared_server: MilvusServer
+def test_edits_and_searches_go_on_while_the_server_does_not_answer(
+    kept: Published, service: VaultService, fault: str
 ) -> None:
-    where = place(tmp_path)
-    with milvus_server(tmp_path / "data") as server, tcp_proxy(server.port) as proxy:
-        configure(where, proxy.uri, "restarted")
-        vaults = MilvusVaults(MilvusConnection(server.uri), "restarted")
-        published = Published(where, proxy, server, vaults)
-        with daemon(where) as service:
-            wait_for(lambda: all_published(service))
-            server.kill()
-            where.write("Later.md", "# Later\n\nA harpsichord.\n")
-            wait_for(lambda: holding(service, "harpsichord") and NOT_PUBLISHED in notices(service))
-            server.start()
-            wait_for(lambda: all_published(service))
-            assert published.found("harpsichord") == ["Later.md"]
-            assert published.found("dough") == ["Bread.md"]
+    getattr(kept.proxy, fault)()
+    for number in range(3):
+        kept.where.write(f"{fault} {number}.md", f"# New\n\nA wheelbarrow{number} of {fault}gravel.\n")
+        wait_for(partial(holding, service, f"wheelbarrow{number}"))
+    assert service.status().pending
+    wait_for(lambda: NOT_PUBLISHED in notices(service))
+    assert "Milvus at http://127.0.0.1" in service.status().detail
+    kept.proxy.let_pass()
+    wait_for_server(service)
+    assert set(kept.found(f"{fault}gravel")) == {f"{fault} {number}.md" for number in range(3)}
+    wait_for(lambda: NOT_PUBLISHED not in notices(service))
 
 
-def test_a_daemon_that_starts_without_the_server_catches_up(published: Published) -> None:
+def test_a_server_whose_disk_is_full_gets_the_rest_later(kept: Published, service: VaultService) -> None:
+    process = kept.server.process
+    assert process is not None
+    usual = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+    try:
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, usual[1]))
+        kept.where.write("Later.md", "# Later\n\nA harpsichord.\n")
+        wait_for(lambda: holding(service, "harpsichord") and NOT_PUBLISHED in notices(service))
+        assert service.status().pending
+    finally:
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, usual)
+    wait_for_server(service)
+    assert kept.found("harpsichord") == ["Later.md"]
+
+
+def test_a_lost_collection_is_written_again_with_the_next_edit(
+    kept: Published, service: VaultService
+) -> None:
+    connection = kept.vaults.connection
+    for name in connection.call("list_collections"):
+        if str(name).startswith(kept.vaults.prefix):
+            for alias in connection.call("list_aliases", name)["aliases"]:
+                connection.call("drop_alias", alias)
+            connection.call("drop_collection", name)
+    assert kept.found("fan") == []
+    kept.where.write("Music.md", "# Music\n\nA trombone.\n")
+    wait_for(lambda: holding(service, "trombone"))
+    wait_for_server(service)
+    assert (kept.found("trombone"), kept.found("fan")) == (["Music.md"], ["Oven.md"])
+
+
+def test_a_rebuild_is_published_beside_and_leaves_nothing_behind(
+    kept: Published, service: VaultService
+) -> None:
+    before = kept.state()
+    service.rebuild(lambda _: None, RebuildOptions(refit=False))
+    wait_for(lambda: kept.state() != before)
+    wait_for_server(service)
+    after = kept.state()
+    assert after.generation == before.generation + 1
+    assert after.epoch > before.epoch
+    assert kept.found("fan") == ["Oven.md"]
+    assert kept.rows(after.collection) == after.chunks
+
+
+def test_an_index_catches_up_when_it_starts_and_another_one_has_to_take_over(published: Published) -> None:
+    where = published.where
     published.proxy.refuse()
-    with daemon(published.where) as service:
+    with daemon(where) as service:
         assert holding(service, "dough") == {"Bread.md"}
         wait_for(lambda: NOT_PUBLISHED in notices(service))
         published.proxy.let_pass()
-        wait_for(lambda: all_published(service))
+        wait_for_server(service)
         assert published.found("dough") == ["Bread.md"]
-
-
-def test_what_was_written_without_a_daemon_is_published_by_the_next(published: Published) -> None:
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
     before = published.state()
-    published.where.write("Later.md", "# Later\n\nA harpsichord.\n")
-    with opened(published.where) as service:
+    where.write("Later.md", "# Later\n\nA harpsichord.\n")
+    with opened(where) as service:
         assert holding(service, "harpsichord") == {"Later.md"}
     assert published.found("harpsichord") == []
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        assert published.found("harpsichord") == ["Later.md"]
-    after = published.state()
-    assert before is not None
-    assert after is not None
-    assert after.epoch == before.epoch, "a change is applied, not everything written again"
+    with daemon(where) as service:
+        wait_for_server(service)
+    assert published.found("harpsichord") == ["Later.md"]
+    of_first = published.state()
+    assert of_first.epoch == before.epoch, "a change is applied, not everything written again"
 
-
-def test_a_lost_collection_is_written_again_with_the_next_edit(published: Published) -> None:
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        drop_all(published)
-        assert published.found("dough") == []
-        published.where.write("Later.md", "# Later\n\nA harpsichord.\n")
-        wait_for(lambda: holding(service, "harpsichord") and all_published(service))
-        assert published.found("harpsichord") == ["Later.md"]
-        assert published.found("dough") == ["Bread.md"]
-
-
-def test_a_rebuild_is_published_beside_and_leaves_nothing_behind(published: Published) -> None:
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        before = published.state()
-        service.rebuild(lambda _: None, RebuildOptions(refit=False))
-        wait_for(lambda: (published.state() or before) != before and all_published(service))
-        after = published.state()
-        assert before is not None
-        assert after is not None
-        assert after.generation == before.generation + 1
-        assert after.epoch > before.epoch
-        assert published.found("dough") == ["Bread.md"]
-        assert rows(published) == after.chunks
-
-
-def test_an_index_that_was_deleted_does_not_pass_for_the_old_one(published: Published) -> None:
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        before = published.state()
-    published.where.index_dir.rename(published.where.index_dir.with_name("old index"))
-    (published.where.vault / "Bread.md").unlink()
-    with daemon(published.where) as service:
+    where.index_dir.rename(where.index_dir.with_name("old index"))
+    (where.vault / "Bread.md").unlink()
+    with daemon(where) as service:
         wait_for(lambda: "has been published by another index since" in notices(service))
         assert "take it over with --take-over" in service.status().detail
-        assert before is not None
-        assert published.vaults.state(before.vault) == before, "the index that is refused writes nothing"
+        assert published.vaults.state(before.vault) == of_first, "the index that is refused writes nothing"
         with pytest.raises(LockedError):
-            take_over(published.where.target({}), {})
-    assert take_over(published.where.target({}), {})
+            take_over(where.target({}), {})
+    assert take_over(where.target({}), {})
+    with daemon(where) as service:
+        wait_for_server(service)
+    assert published.found("dough") == []
+    assert published.rows(of_first.collection) == published.state().chunks
+
+
+def test_a_vault_is_removed_by_command_while_no_daemon_publishes_it(published: Published) -> None:
     with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        assert published.found("dough") == []
+        wait_for_server(service)
         state = published.state()
-        assert state is not None
-        assert rows(published) == state.chunks
-
-
-def test_a_server_whose_disk_is_full_gets_the_rest_later(published: Published) -> None:
-    process = published.server.process
-    assert process is not None
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        usual = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
-        try:
-            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (0, usual[1]))
-            published.where.write("Later.md", "# Later\n\nA harpsichord.\n")
-            wait_for(lambda: holding(service, "harpsichord") and NOT_PUBLISHED in notices(service))
-            assert service.status().pending
-        finally:
-            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, usual)
-        wait_for(lambda: all_published(service))
-        assert published.found("harpsichord") == ["Later.md"]
-
-
-def test_a_vault_is_removed_from_the_server_by_command(published: Published) -> None:
-    other = MilvusVaults(MilvusConnection(published.server.uri), published.vaults.prefix)
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        state = published.state()
-        assert state is not None
         neighbour = replace(state, vault="neighbour", place="of another folder")
-        other.put(neighbour, None)
-        busy = unpublish(published.where)
-        assert busy.returncode == 3
-        assert "which would publish the vault again: stop it" in busy.stderr
+        published.vaults.put(neighbour, None)
+        assert unpublish(published.where).returncode == 3
     assert published.found("dough") == ["Bread.md"]
-
-    done = unpublish(published.where)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert f"{published.proxy.uri}; its id was {state.vault}.\n" in done.stderr
-    assert f"indexer gateway --config FILE unpublish {state.vault}\n" in done.stderr, "hides a restored copy"
-    assert other.state(state.vault) is None
-    assert rows(published, state.collection) == 0
-    assert other.state("neighbour") == neighbour, "another vault stays"
-    assert unpublish(published.where).stderr.count(" is not published on ") == 1
-
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-        assert published.found("dough") == ["Bread.md"]
-        assert published.vault != state.vault, "no right to the former id comes back"
-
-
-def test_a_vault_can_be_removed_while_its_daemon_publishes_no_more(published: Published) -> None:
-    with daemon(published.where) as service:
-        wait_for(lambda: all_published(service))
-    written = published.where.config.read_text("utf-8")
-    published.where.configure(written.replace('backend = "milvus"', 'backend = "embedded"'))
+    published.configure("embedded")
     with daemon(published.where):
-        assert unpublish(published.where).returncode == 0
-        assert published.state() is None
+        done = unpublish(published.where)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert f"indexer gateway --config FILE unpublish {state.vault}\n" in done.stderr, "hides a restored copy"
+    assert published.vaults.state(state.vault) is None
+    assert published.rows(state.collection) == 0
+    assert published.vaults.state("neighbour") == neighbour, "another vault stays"
+    assert unpublish(published.where).stderr.count(" is not published on ") == 1
 
 
 def unpublish(where: Place) -> subprocess.CompletedProcess[str]:
@@ -273,24 +239,3 @@ def unpublish(where: Place) -> subprocess.CompletedProcess[str]:
     options = ("--vault", where.vault, "--index-dir", where.index_dir, "--config", where.config)
     command = [sys.executable, "-m", "vault_indexer", "gateway", "unpublish", *map(str, options)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def drop_all(published: Published) -> None:
-    connection = published.vaults.connection
-    for name in connection.call("list_collections"):
-        if str(name).startswith(published.vaults.prefix):
-            for alias in connection.call("list_aliases", name)["aliases"]:
-                connection.call("drop_alias", alias)
-            connection.call("drop_collection", name)
-
-
-def rows(published: Published, collection: str = "") -> int:
-    """All rows of the vault, active or not."""
-    if not collection:
-        state = published.state()
-        assert state is not None
-        collection = state.collection
-    found = published.vaults.connection.read(
-        "query", collection, filter='vault != ""', output_fields=["count(*)"]
-    )
-    return int(found[0]["count(*)"])

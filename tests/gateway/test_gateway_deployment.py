@@ -5,13 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from gateway_lab import Gateway, Team, User
+from gateway_lab import Gateway, Team, User, administer
 from waiting import DEADLINE_S, wait_until
 
 from vault_gateway.access import digest_of
@@ -160,9 +160,9 @@ def test_compose_starts_milvus_a_keeper_and_a_gateway() -> None:
 
 
 @pytest.mark.long
-def test_the_files_of_compose_work_together(team: Team, tmp_path: Path) -> None:
+def test_the_files_of_compose_work_together(new_team: Callable[[], Team], tmp_path: Path) -> None:
     """As processes, with Milvus and ports of this test: no engine is needed."""
-    config, vault = tmp_path / "config", tmp_path / "vault"
+    team, config, vault = new_team(), tmp_path / "config", tmp_path / "vault"
     shutil.copytree(COMPOSE, config)
     vault.mkdir()
     (vault / "Bread.md").write_text("# Bread\n\nKnead the dough until it is smooth.\n")
@@ -175,20 +175,14 @@ def test_the_files_of_compose_work_together(team: Team, tmp_path: Path) -> None:
         text = file.read_text()
         for old, new in changes.items():
             text = text.replace(old, new)
-        file.write_text(text.replace("[milvus]\n", '[milvus]\ncollection_prefix = "compose"\n'))
+        file.write_text(text.replace("[milvus]\n", f'[milvus]\ncollection_prefix = "{team.prefix}"\n'))
     gateway_file = config / "gateway.toml"
     index = tmp_path / "index"
     environ = {**os.environ, "INDEXER_VAULT": str(vault), "INDEXER_INDEX_DIR": str(index)}
     program = [sys.executable, "-m", "vault_indexer.cli"]
 
     def said(*arguments: str) -> str:
-        done = subprocess.run(
-            [*program, "gateway", "--config", str(gateway_file), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
+        done = administer(gateway_file, *arguments)
         return done.stdout + done.stderr
 
     serve = [*program, "serve", "--config", str(config / "keeper.toml")]

@@ -15,10 +15,6 @@ from vault_gateway.readiness import Drain, Probes
 from vault_indexer.errors import BackendError
 
 
-def port_of(team: Team) -> int:
-    return int(team.uri.rpartition(":")[2])
-
-
 def end(one: Gateway) -> int:
     one.process.send_signal(signal.SIGTERM)
     wait_until(lambda: one.get("/readyz").status == 503, "not ready any more")
@@ -29,7 +25,7 @@ def end(one: Gateway) -> int:
 
 def test_a_request_under_way_is_answered_after_the_signal(team: Team) -> None:
     with (
-        tcp_proxy(port_of(team)) as proxy,
+        tcp_proxy(team.port) as proxy,
         gateway(team, [BEN], uri=proxy.uri, milvus="timeout_s = 15\n") as one,
     ):
         assert one.paths(BEN, "dough")
@@ -51,8 +47,8 @@ def test_a_request_under_way_is_answered_after_the_signal(team: Team) -> None:
 
 def test_what_takes_longer_than_the_drain_gets_a_word(team: Team) -> None:
     with (
-        tcp_proxy(port_of(team)) as proxy,
-        gateway(team, [BEN], uri=proxy.uri, server="drain_s = 1.0\n", milvus="timeout_s = 15\n") as one,
+        tcp_proxy(team.port) as proxy,
+        gateway(team, [BEN], uri=proxy.uri, server="drain_s = 1.0\n", milvus="timeout_s = 60\n") as one,
     ):
         assert one.paths(BEN, "dough")
         proxy.hang()
@@ -64,7 +60,7 @@ def test_what_takes_longer_than_the_drain_gets_a_word(team: Team) -> None:
             found = asked.result()
         assert (found.status, found.kind) == (503, "ending")
         assert one.process.wait(DEADLINE_S) == 0
-        assert time.monotonic() - began < 10  # the call to the server could have taken 15 s
+        assert time.monotonic() - began < 50  # the call to the server could have taken 60 s
     assert "Traceback" not in one.said
 
 
@@ -86,7 +82,7 @@ def probe(path: str = "/readyz", method: str = "GET") -> dict[str, Any]:
 
 
 def test_the_drain_waits_for_a_quiet_second_and_no_longer_than_it_may() -> None:
-    async def scenario() -> list[float]:
+    async def scenario() -> float:
         loop = asyncio.get_running_loop()
         began = loop.time()
         drain = Drain(30.0)
@@ -105,10 +101,9 @@ def test_the_drain_waits_for_a_quiet_second_and_no_longer_than_it_may() -> None:
         await running
         assert sent.status == 200
         assert (b"connection", b"close") in sent[0]["headers"]
-        return [ended]
+        return ended
 
-    (ended,) = asyncio.run(scenario())
-    assert 1.2 < ended < 20
+    assert 1.2 < asyncio.run(scenario()) < 20
 
 
 @pytest.mark.parametrize("error", [None, BackendError("away")])
@@ -140,7 +135,7 @@ def test_probes_at_one_time_ask_the_server_once(error: BackendError | None) -> N
 @pytest.mark.long
 def test_probes_are_answered_while_all_places_are_taken(team: Team) -> None:
     with (
-        tcp_proxy(port_of(team)) as proxy,
+        tcp_proxy(team.port) as proxy,
         gateway(team, [BEN], "rights_grace_s = 60", uri=proxy.uri, server="max_concurrent = 1\n") as one,
     ):
         assert one.paths(BEN, "dough")

@@ -1,84 +1,124 @@
-"""Bodies from the catalogs of keepers, and keepers that are away, slow or strange."""
+"""Bodies from the catalogs of a keeper of three vaults, and keepers that are away, slow or strange."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
-from subprocess import Popen
 
 import pytest
-from gateway_lab import BEN, Gateway, Team, gateway, notices, results
-from serve_api import Api, end, serve
+from cli_sandbox import Sandbox
+from gateway_lab import BEN, Gateway, Team, User, gateway, notices, results
+from several_vaults import House, kept
 from waiting import wait_until
+
+pytestmark = pytest.mark.long
 
 TOKEN = "a-token-of-a-keeper-that-is-long-enough"
 VARIABLE = "TOKEN_OF_A_KEEPER"
+KEEPERS = 'bodies = "keepers"'
+
+NOTES = {
+    "home/Notes": {"Same.md": "# Same\n\nThe lantern is green.\n"},
+    "work/Notes": {"Same.md": "# Same\n\nThe lantern is black.\n"},
+    "attic": {"Trunk.md": "# Trunk\n\nA lantern lies in the trunk.\n"},
+}
+NAMES = {"home": "home/Notes", "work": "work/Notes", "storage": "attic"}
+"""What the daemon calls the vaults; two of their folders have one name."""
 
 
-@dataclass
-class Kept:
-    """A vault, the daemon that keeps and publishes it, and where it is published."""
+@dataclass(frozen=True)
+class Keeper:
+    """A daemon of three vaults, and where they are published."""
 
     team: Team
-    process: Popen[str]
-    api: Api
+    house: House
 
     def tables(self, port: int | None = None) -> str:
-        url = f"http://127.0.0.1:{port or self.api.port}"
+        url = f"http://127.0.0.1:{port}" if port else str(self.house.shared["url"])
         return f'[[keepers]]\nname = "one"\nurl = "{url}"\ntoken_env = "{VARIABLE}"\n'
+
+    def configure(self, *names: str) -> None:
+        lines = [f'{name} = "{self.house.vault(NAMES[name])}"' for name in names]
+        text = (
+            f'{self.team.keeper("one")}store_bodies = false\n[server]\ntoken_env = "{VARIABLE}"\n[vaults]\n'
+        )
+        self.house.config.parent.mkdir(parents=True, exist_ok=True)
+        self.house.config.write_text(text + "\n".join(lines) + "\n", "utf-8")
 
 
 @pytest.fixture(scope="module")
-def kept(team: Team, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
-    folder: Path = tmp_path_factory.mktemp("kept")
-    own = Team(folder, team.uri, "bodies")
-    config = (
-        f'[index]\nbackend = "milvus"\nworkers = 1\nnice = 0\n[embedding]\nprovider = "wordllama"\n'
-        f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "bodies"\nkeeper = "one"\nstore_bodies = false\n'
-        f'[server]\ntoken_env = "{VARIABLE}"\n'
-    )
+def keeper(new_team: Callable[[], Team]) -> Iterator[Keeper]:
+    team = new_team()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, TOKEN)
-        process, api = serve(folder, config)
-        assert api.token == TOKEN
-        yield Kept(own, process, api)
-        end(process)
+        house = House(Sandbox(team.folder, {VARIABLE: TOKEN}))
+        made = Keeper(team, house)
+        for vault, notes in NOTES.items():
+            for path, text in notes.items():
+                house.write(vault, path, text)
+        made.configure(*NAMES)
+        with kept(house):
+            for name in NAMES:
+                house.wait_for(name, "ready")
+            wait_until(lambda: len(team.vaults.all()) == 3, "all three have an id")
+            yield made
 
 
-def asked(one: Gateway) -> str:
-    wait_until(lambda: one.paths(BEN, "telescope"))
-    return str(results(one.search(BEN, "telescope rings", by="note"))[0]["content"])
+def texts(one: Gateway, user: User) -> dict[str, set[str]]:
+    """The last line of each hit's text, by the vault that it names."""
+    found: dict[str, set[str]] = {}
+    for hit in results(one.search(user, "lantern")):
+        found.setdefault(str(hit["vault"]), set()).add(str(hit["content"]).rpartition("\n")[2])
+    return found
 
 
-@pytest.mark.long
-def test_bodies_come_from_the_catalog_of_the_keeper(kept: Kept) -> None:
-    with gateway(kept.team, [BEN], 'bodies = "keepers"', kept.tables()) as one:
-        assert "rings of Saturn" in asked(one)
-        hit = results(one.search(BEN, "telescope rings"))[0]
-        assert "telescope" in str(hit["snippet"])
-        assert hit["keeper"] == "one"
-        assert TOKEN not in one.search(BEN, "telescope").body.decode()
+def wait_for_hits(one: Gateway) -> None:
+    wait_until(lambda: len(results(one.search(BEN, "lantern"))) == 3, "all three are published")
 
 
-@pytest.mark.long
-def test_a_keeper_that_does_not_answer_costs_the_text_and_no_more(kept: Kept) -> None:
-    """One port where nobody listens, and one where nobody answers."""
+def test_each_body_comes_from_its_own_vault(keeper: Keeper) -> None:
+    (attic,) = [state.vault for state in keeper.team.vaults.all().values() if state.name == "attic"]
+    eve = User("eve", "token-of-eve", (attic,))
+    with gateway(keeper.team, [BEN, eve], KEEPERS, keeper.tables()) as one:
+        wait_for_hits(one)
+        assert texts(one, BEN) == {
+            "Notes": {"The lantern is green.", "The lantern is black."},
+            "attic": {"A lantern lies in the trunk."},
+        }
+        assert texts(one, eve) == {"attic": {"A lantern lies in the trunk."}}
+        answer = one.search(eve, "lantern")
+        (hit,) = results(answer)
+        assert (hit["keeper"], "lantern" in str(hit["snippet"])) == ("one", True)
+        assert TOKEN not in answer.body.decode()
+
+
+@pytest.mark.parametrize("has_keeper", [True, False])
+def test_text_that_no_keeper_gives_costs_the_text_and_no_more(keeper: Keeper, *, has_keeper: bool) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
-        port = silent.getsockname()[1]
-        for top, tables in (
-            ('bodies = "keepers"\nkeeper_timeout_s = 0.5', kept.tables(port)),
-            ('bodies = "keepers"\nkeeper_timeout_s = 0.5', kept.tables(1)),
-            ('bodies = "milvus"', ""),
-        ):
-            with gateway(kept.team, [BEN], top, tables) as one:
-                assert asked(one) == ""
-                found = one.search(BEN, "telescope")
-                assert results(found)[0]["path"] == "Sky.md"
-                assert results(found)[0]["snippet"] == ""
-                assert "without text" in notices(found)
-                refused = one.search(BEN, 'telescope "rings of Saturn"')
-                assert refused.status == 422
-                assert b"is not published, but the query has conditions on it" in refused.body
-                assert one.get("/v1/note", BEN, path="Sky.md").status == 422
-                assert one.paths(BEN, "telescope path:Sky") == ["Sky.md"]
+        tables = keeper.tables(silent.getsockname()[1]) if has_keeper else ""
+        top = f"{KEEPERS}\nkeeper_timeout_s = 0.5" if has_keeper else ""
+        with gateway(keeper.team, [BEN], top, tables) as one:
+            wait_for_hits(one)
+            found = one.search(BEN, "lantern trunk")
+            hit = results(found)[0]
+            assert (hit["path"], hit["snippet"], hit["content"]) == ("Trunk.md", "", "")
+            assert "without text" in notices(found)
+            assert one.search(BEN, 'lantern "in the trunk"').status == 422
+            assert one.get("/v1/note", BEN, path="Trunk.md").status == 422
+            assert one.paths(BEN, "lantern path:Trunk") == ["Trunk.md"]
+
+
+def test_a_vault_that_the_keeper_let_go_of_costs_its_text_and_no_more(keeper: Keeper) -> None:
+    with gateway(keeper.team, [BEN], KEEPERS, keeper.tables()) as one:
+        wait_for_hits(one)
+        keeper.configure("home", "work")
+        wait_until(lambda: set(keeper.house.states()) == {"home", "work"}, "the keeper has let go of it")
+        wait_until(lambda: texts(one, BEN)["attic"] == {""}, "its text is gone")
+        assert "without text" in notices(one.search(BEN, "lantern"))
+        assert texts(one, BEN)["Notes"] == {"The lantern is green.", "The lantern is black."}
+        keeper.configure(*NAMES)
+        keeper.house.wait_for("storage", "ready")
+        wait_until(lambda: texts(one, BEN)["attic"] == {"A lantern lies in the trunk."}, "it is back")
+        keeper.configure("work")
+        wait_until(lambda: set(keeper.house.states()) == {"work"}, "one vault is left")
+        wait_until(lambda: texts(one, BEN)["Notes"] == {"", "The lantern is black."}, "one text is left")

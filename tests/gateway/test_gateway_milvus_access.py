@@ -3,7 +3,6 @@
 import re
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from vault_gateway.milvus import (
     collection_name,
 )
 from vault_gateway.milvus.retrieval import Selection, VaultScope, selection_parts, text_literal
-from vault_gateway.milvus.schema import document_text, query_text, word_of
+from vault_gateway.milvus.schema import document_text, query_text, table_name, word_of
 from vault_gateway.published_note import PublishedNote
 from vault_gateway.tables import MilvusSettings
 from vault_indexer.errors import BackendError, UsageError
@@ -66,9 +65,9 @@ def state(vault: str, chunks: int) -> VaultState:
 
 
 @pytest.fixture(scope="module")
-def vaults(shared_server: MilvusServer) -> Iterator[MilvusVaults]:
+def vaults(shared_server: MilvusServer, prefixes: Iterator[str]) -> Iterator[MilvusVaults]:
     """Two vaults, and one for each name that looks like a condition."""
-    made = MilvusVaults(MilvusConnection(shared_server.uri), "access")
+    made = MilvusVaults(MilvusConnection(shared_server.uri), next(prefixes))
     for vault in ("mine", "theirs", *(name for name in INJECTIONS if name)):
         publisher = MilvusPublisher(made, vault, MODEL, store_bodies=True)
         publisher.replace(None, state(vault, 1), [note(7, "note")])
@@ -78,7 +77,7 @@ def vaults(shared_server: MilvusServer) -> Iterator[MilvusVaults]:
 
 @pytest.fixture(scope="module")
 def retriever(vaults: MilvusVaults) -> MilvusRetriever:
-    collection = collection_name("access", MODEL.key)
+    collection = collection_name(vaults.prefix, MODEL.key)
     return MilvusRetriever(vaults.connection, collection, vaults.all().values())
 
 
@@ -159,11 +158,11 @@ def test_the_token_is_in_no_error_and_its_variable_has_to_be_set() -> None:
         MilvusConnection.from_settings(settings, {})
 
 
-def test_bytes_come_back_as_they_were_and_damaged_ones_not(vaults: MilvusVaults, tmp_path: Path) -> None:
+def test_bytes_come_back_as_they_were_and_damaged_ones_not(vaults: MilvusVaults) -> None:
     data = np.random.default_rng(1).bytes(128_000)
     digest = vaults.put_blob(data)
     assert vaults.blob(digest) == data
-    vaults.connection.call("delete", "access_blobs_v3", filter=f'part == "{digest}:0001"')
+    vaults.connection.call("delete", table_name(vaults.prefix, "blobs"), filter=f'part == "{digest}:0001"')
     assert vaults.blob(digest) is None
     assert vaults.put_blob(data) == digest
     assert vaults.blob(digest) == data
@@ -179,7 +178,7 @@ def test_notes_come_back_whole_or_not_at_all(vaults: MilvusVaults) -> None:
     assert vaults.note_ids(mine) == {7, 8, 9}
     assert vaults.count_notes(mine) == 3
     part = f"{mine.edition}:8:0001"
-    vaults.connection.call("delete", "access_notes_v3", filter=f'part == "{part}"')
+    vaults.connection.call("delete", table_name(vaults.prefix, "notes"), filter=f'part == "{part}"')
     assert vaults.notes(mine, [8, 9]) == {9: b"small"}
     vaults.delete_notes(mine, [8, 9])
     assert vaults.note_ids(mine) == {7}

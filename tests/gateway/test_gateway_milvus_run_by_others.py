@@ -1,5 +1,6 @@
 """A Milvus server as platform teams run it: an authority of their own, mutual TLS, a database, an index."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,10 @@ import pytest
 from milvus_server import MilvusServer
 from tls_proxy import Authority, tls_proxy
 
-from vault_gateway.milvus import CollectionLayout, MilvusConnection, ServerAccess
+from vault_gateway.milvus import CollectionLayout, MilvusConnection
+from vault_gateway.milvus.connection import client_options
 from vault_gateway.milvus.schema import create_chunks
-from vault_gateway.tables import MilvusSettings
+from vault_gateway.tables import MilvusAccess, MilvusSettings
 from vault_indexer.errors import BackendError
 
 pymilvus = pytest.importorskip("pymilvus")
@@ -49,11 +51,14 @@ def test_a_server_with_certificates_of_an_own_authority(
         missing.call("list_collections")
 
 
-def test_a_collection_is_made_as_the_settings_say(shared_server: MilvusServer) -> None:
+def test_a_collection_is_made_as_the_settings_say(
+    shared_server: MilvusServer, prefixes: Iterator[str]
+) -> None:
+    name = next(prefixes)
     connection = MilvusConnection(shared_server.uri)
     layout = CollectionLayout(index_type="HNSW", index_params={"M": 16, "efConstruction": 200})
-    create_chunks(connection, "run_by_others", 8, layout)
-    found = connection.call("describe_index", "run_by_others_1", "vector")
+    create_chunks(connection, name, 8, layout)
+    found = connection.call("describe_index", f"{name}_1", "vector")
     assert found["index_type"] == "HNSW"
     connection.close()
 
@@ -79,7 +84,7 @@ def test_replicas_shards_partitions_and_the_index_reach_the_server() -> None:
         def _connect(self) -> Any:
             return client
 
-    connection = Connection("http://127.0.0.1:1", access=ServerAccess(replicas=3))
+    connection = Connection("http://127.0.0.1:1", access=MilvusAccess(replicas=3))
     create_chunks(connection, "c", 8, CollectionLayout(2, 64, "IVF_FLAT", {"nlist": 128}))
     made = client.calls["create_collection"]
     assert (made["num_shards"], made["num_partitions"]) == (2, 64)
@@ -89,13 +94,13 @@ def test_replicas_shards_partitions_and_the_index_reach_the_server() -> None:
 
 
 def test_the_database_and_the_certificates_reach_the_client() -> None:
-    mutual = ServerAccess("team", "ca", "cert", "key", "name")
-    assert mutual.options == {
+    mutual = MilvusAccess(db_name="team", ca_file="ca", cert_file="cert", key_file="key", server_name="name")
+    assert client_options(mutual) == {
         "db_name": "team",
         "server_name": "name",
         "ca_pem_path": "ca",
         "client_pem_path": "cert",
         "client_key_path": "key",
     }
-    assert ServerAccess(ca_file="ca").options == {"server_pem_path": "ca"}
-    assert ServerAccess().options == {}
+    assert client_options(MilvusAccess(ca_file="ca")) == {"server_pem_path": "ca"}
+    assert client_options(MilvusAccess()) == {}

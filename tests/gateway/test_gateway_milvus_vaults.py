@@ -8,19 +8,20 @@ import pytest
 from milvus_in_memory import MilvusInMemory
 
 from vault_gateway.milvus import MilvusConnection, MilvusVaults, OutdatedStateError, VaultState
+from vault_gateway.milvus.schema import table_name
 from vault_gateway.milvus.vaults import next_epoch
 
 STATE = VaultState("one", "one", "keeper", "", "m", "", ("en",), 2, 5, 1, 0, place="here", owner="me")
 
 
 @pytest.fixture(scope="module", params=["in memory", "a server"])
-def vaults(request: pytest.FixtureRequest) -> Iterator[MilvusVaults]:
+def vaults(request: pytest.FixtureRequest, prefixes: Iterator[str]) -> Iterator[MilvusVaults]:
     """The first one is what tests without a server have in its place: both do the same."""
     if request.param == "in memory":
         connection = MilvusInMemory().connect()
     else:
         connection = MilvusConnection(request.getfixturevalue("shared_server").uri)
-    made = MilvusVaults(connection, "states")
+    made = MilvusVaults(connection, next(prefixes))
     made.create()
     yield made
     made.connection.close()
@@ -40,7 +41,7 @@ def vaults(request: pytest.FixtureRequest) -> Iterator[MilvusVaults]:
 def test_a_state_replaces_only_the_one_that_its_publisher_knows(
     vaults: MilvusVaults, now: dict[str, Any]
 ) -> None:
-    vaults.connection.call("delete", "states_vaults_v3", filter='vault == "one"')
+    vaults.connection.call("delete", table_name(vaults.prefix, "vaults"), filter='vault == "one"')
     vaults.overwrite(replace(STATE, **now))
     known = vaults.state("one")
     with pytest.raises(OutdatedStateError, match="keeper/one has been published by another process, or"):
@@ -96,7 +97,9 @@ def test_the_words_of_a_vault_go_when_others_replace_them_and_when_it_is_unpubli
     assert vaults.blob(second) is None
     assert vaults.blob(left) is None
     assert vaults.blob(other) == b"words of another one"
-    rows = vaults.connection.call("query", "states_blobs_v3", filter='part != ""', output_fields=["data"])
+    rows = vaults.connection.call(
+        "query", table_name(vaults.prefix, "blobs"), filter='part != ""', output_fields=["data"]
+    )
     assert len([row for row in rows if not row["data"]]) == 1, "of the other one"
 
 

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, gateway, id_of
 from test_gateway_mcp import HEADERS as AGENT
 from waiting import wait_until
@@ -31,11 +30,9 @@ def test_a_request_has_an_id_of_its_own_or_that_of_the_proxy(shared_gateway: Gat
     assert (refused.status, refused.headers["x-request-id"]) == (401, "mine")
 
 
-@pytest.mark.parametrize("queries", [False, True])
-def test_the_audit_log_has_a_line_for_each_request(team: Team, tmp_path: Path, *, queries: bool) -> None:
+def test_the_audit_log_has_a_line_for_each_request(team: Team, tmp_path: Path) -> None:
     file = tmp_path / "audit.jsonl"
-    table = f'[audit]\nfile = "{file}"\nqueries = {str(queries).lower()}\n'
-    with gateway(team, [ANA, BEN, OPS], tables=table) as one:
+    with gateway(team, [ANA, BEN, OPS], tables=f'[audit]\nfile = "{file}"\n') as one:
         one.get("/healthz")
         one.get("/readyz")
         one.get("/v1/search?q=dough", ANA, headers={"X-Request-Id": "first"})
@@ -65,15 +62,12 @@ def test_the_audit_log_has_a_line_for_each_request(team: Team, tmp_path: Path, *
         ("ana", "other", [], 404, "request"),
     ]
     first = lines(moved)[0]
-    assert set(first) - {"query"} == {
-        *("time", "request_id", "user", "by", "vaults", "kind", "status", "reason", "ms")
-    }
+    assert set(first) == {*("time", "request_id", "user", "by", "vaults", "kind", "status", "reason", "ms")}
     assert (first["request_id"], first["by"]) == ("first", "token")
     assert 0 < first["ms"] < 60_000
     assert first["time"].endswith("Z")
     text = moved.read_text()
-    assert ("secretword" in text) == queries
-    assert all(secret not in text for secret in (ANA.token, BEN.token, "wrong-token"))
+    assert all(secret not in text for secret in ("secretword", ANA.token, BEN.token, "wrong-token"))
     assert [line["user"] for line in lines(file)] == ["ben"]
     assert "secretword" not in one.said
 
@@ -105,13 +99,10 @@ def test_a_line_of_an_agent_has_its_tool_its_query_and_why_it_was_refused(team: 
     assert (asked["kind"], asked["query"], "tool" in asked) == ("ask", "lentils", False)
 
 
-def test_there_is_no_log_of_requests_unless_one_is_configured(team: Team) -> None:
-    with gateway(team, [BEN, OPS]) as one:
-        assert one.search(BEN, "secretword").status == 200
-        assert one.get("/v1/search?q=x", headers={"Authorization": "Bearer wrong-token"}).status == 401
-        assert one.get("/v1/nothing", BEN).status == 404
-        assert one.get("/metrics", OPS).status == 200
-    assert (one.printed, one.said) == ("", "")
+def test_there_is_no_log_of_requests_unless_one_is_configured(shared_gateway: Gateway) -> None:
+    assert shared_gateway.search(BEN, "secretword").status == 200
+    assert shared_gateway.get("/v1/nothing", BEN).status == 404
+    assert shared_gateway.config.with_suffix(".out").read_text("utf-8") == ""
 
 
 def test_a_line_that_cannot_be_written_is_counted(tmp_path: Path) -> None:

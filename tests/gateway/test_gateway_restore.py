@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gateway_lab import BEN, Gateway, Team, administer, gateway, id_of, publish, results, rows_of
 from milvus_server import MilvusServer, milvus_server
-from vault_at_work import Place, daemon, place
+from vault_at_work import daemon, place
 from waiting import wait_until
 
 from vault_indexer.contract.requests import RebuildOptions
@@ -21,24 +21,11 @@ def while_stopped(server: MilvusServer, change: Callable[[], object]) -> None:
     server.start()
 
 
-def kept(folder: Path, team: Team) -> Place:
-    """A vault that a daemon publishes."""
-    where = place(folder)
-    where.configure(
-        '[index]\nworkers = 1\nbackend = "milvus"\n[embedding]\nprovider = "wordllama"\n'
-        f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "{team.prefix}"\nkeeper = "kept"\n'
-    )
-    return where
-
-
 def vaults_of_hits(one: Gateway, query: str, text: str) -> set[object]:
     """The vaults of the hits whose text holds this; none while the gateway does not answer."""
     answer = one.search(BEN, query)
-    return (
-        {hit["vault"] for hit in results(answer) if text in str(hit["content"])}
-        if answer.status == 200
-        else set()
-    )
+    hits = results(answer) if answer.status == 200 else []
+    return {hit["vault"] for hit in hits if text in str(hit["content"])}
 
 
 @pytest.mark.long
@@ -49,7 +36,8 @@ def test_on_a_restored_server_a_withdrawn_vault_stays_hidden_and_the_keeper_catc
     with milvus_server(data) as server:
         team = Team(tmp_path, server.uri, "restored")
         publish(team, "kitchen")
-        where = kept(tmp_path, team)
+        where = place(tmp_path)
+        where.configure(team.keeper("kept"))
         with daemon(where) as service:
             wait_until(lambda: service.status().pending == 0, "the vault is published")
             while_stopped(server, lambda: shutil.copytree(data, backup))
@@ -78,8 +66,7 @@ def test_on_a_restored_server_a_withdrawn_vault_stays_hidden_and_the_keeper_catc
                 assert vaults_of_hits(one, "marmalade1", "marmalade1") == {"vault"}
                 assert vaults_of_hits(one, "dough", "dough") == set()
                 assert one.get("/v1/note", BEN, path="Jam.md").status == 200
-                listed = one.get("/v1/vaults", BEN).json["vaults"]
-                assert [row["name"] for row in listed] == ["vault"]  # type: ignore[attr-defined]
+                assert [row["name"] for row in one.vaults(BEN)] == ["vault"]
                 assert administer(one.config, "unpublish", kitchen).stderr.startswith(
                     "Removed keeper/kitchen"
                 )

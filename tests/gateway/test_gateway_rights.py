@@ -1,11 +1,11 @@
 """Hostile users: nobody reads a vault, or learns of one, without a right to it."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, User, gateway, id_of, publish
 
-STRANGER = User("stranger", "no-token", ("*",))
 SECRET = "Sky/Saturn.md"
 NAMES = [
     "observatory",
@@ -27,14 +27,8 @@ NAMES = [
 
 
 def test_vaults_are_listed_by_right(shared_gateway: Gateway) -> None:
-    def names(user: User) -> list[object]:
-        vaults = shared_gateway.get("/v1/vaults", user).json["vaults"]
-        assert isinstance(vaults, list)
-        return [one["name"] for one in vaults]
-
-    assert names(ANA) == ["kitchen"]
-    assert names(BEN) == ["kitchen", "observatory"]
-    assert names(OPS) == []
+    for user, names in ((ANA, ["kitchen"]), (BEN, ["kitchen", "observatory"]), (OPS, [])):
+        assert [row["name"] for row in shared_gateway.vaults(user)] == names
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,17 +50,14 @@ def test_a_forbidden_vault_is_like_one_that_is_not_there(shared_gateway: Gateway
         {"q": 'Saturn tag:"planet\\") or (vault != \\"x"'},
         {"q": "Saturn path:/.*/"},
         {"q": "Saturn", "limit": 200},
+        {"folder": "a\u0000b"},
     ],
 )
 def test_no_filter_leaves_the_scope(shared_gateway: Gateway, filters: dict[str, str | int]) -> None:
     query = str(filters.pop("q", "Saturn"))
     found = shared_gateway.search(ANA, query, **filters)
-    assert found.status in (200, 422)
+    assert found.status in ((422,) if "\0" in str(filters) else (200, 422))
     assert SECRET not in found.body.decode()
-
-
-def test_filters_that_no_server_can_hold_are_the_users_mistake(shared_gateway: Gateway) -> None:
-    assert shared_gateway.search(ANA, "Saturn", folder="a\u0000b").status == 422
 
 
 def test_only_the_right_token_is_a_user(shared_gateway: Gateway) -> None:
@@ -88,32 +79,36 @@ def test_only_the_right_token_is_a_user(shared_gateway: Gateway) -> None:
     digest = re.findall(r"[0-9a-f]{64}", BEN.toml)[0]
     assert shared_gateway.get("/v1/vaults", User("x", digest, ())).status == 401
     assert shared_gateway.get(f"/v1/search?q=x&token={BEN.token}").status == 401
-    assert shared_gateway.get("/v1/search", ANA, {"X-User": "ben"}, q="Saturn").status == 200
-    assert SECRET not in shared_gateway.get("/v1/search", ANA, {"X-User": "ben"}, q="Saturn").body.decode()
+    found = shared_gateway.get("/v1/search", ANA, {"X-User": "ben"}, q="Saturn")
+    assert (found.status, SECRET in found.body.decode()) == (200, False)
 
 
 def test_the_guard_of_the_daemon_stands_here_too(shared_gateway: Gateway) -> None:
-    assert shared_gateway.get("/v1/vaults", BEN, host="evil.example").status == 421
-    assert shared_gateway.get("/openapi.json", BEN, host="evil.example").status == 421
-    assert shared_gateway.get("/v1/vaults", BEN, {"Origin": "https://evil.example"}).status == 403
-    assert shared_gateway.search(BEN, "x" * 5000).status == 422
-    assert shared_gateway.search(BEN, "x" * 40_000).status == 414
-    assert shared_gateway.search(BEN, "x", fresh="true").status == 422
-    assert shared_gateway.search(BEN, "x", limit=100_000).status == 422
-    assert shared_gateway.get("/v1/bodies", BEN, keys="1").status == 404
+    for route, headers, host, status in (
+        ("/v1/vaults", {}, "evil.example", 421),
+        ("/openapi.json", {}, "evil.example", 421),
+        ("/v1/vaults", {"Origin": "https://evil.example"}, None, 403),
+        (f"/v1/search?q={'x' * 5000}", {}, None, 422),
+        (f"/v1/search?q={'x' * 40_000}", {}, None, 414),
+        ("/v1/search?q=x&fresh=true", {}, None, 422),
+        ("/v1/search?q=x&limit=100000", {}, None, 422),
+        ("/v1/search", {}, None, 422),
+        ("/v1/bodies?keys=1", {}, None, 404),
+    ):
+        assert shared_gateway.get(route, BEN, headers, host).status == status, route[:40]
 
 
-def test_of_two_vaults_of_one_name_the_id_names_one(team: Team) -> None:
-    twice = Team(team.folder / "twice", team.uri, "twice")
-    twice.folder.mkdir()
+def test_of_two_vaults_of_one_name_the_id_names_one(new_team: Callable[[], Team]) -> None:
+    twice = new_team()
     publish(twice, "kitchen", "here")
     publish(twice, "kitchen", "there")
     one_of_both = User("b", "token-b", ("here/kitchen",))
     with gateway(twice, [one_of_both]) as one:
-        found = one.get("/v1/vaults", one_of_both).json["vaults"]
-        assert isinstance(found, list)
-        assert [(vault["keeper"], vault["name"]) for vault in found] == [("here", "kitchen")]
-        assert found[0]["id"] == id_of("kitchen", "here")
-        assert one.search(one_of_both, "dough", vault=id_of("kitchen", "here")).status == 200
-        assert one.search(one_of_both, "dough", vault="there/kitchen").status == 404
-        assert one.search(one_of_both, "dough", vault=id_of("kitchen", "there")).status == 404
+        (vault,) = one.vaults(one_of_both)
+        assert (vault["keeper"], vault["name"], vault["id"]) == ("here", "kitchen", id_of("kitchen", "here"))
+        for named, status in (
+            (id_of("kitchen", "here"), 200),
+            ("there/kitchen", 404),
+            (id_of("kitchen", "there"), 404),
+        ):
+            assert one.search(one_of_both, "dough", vault=named).status == status

@@ -31,12 +31,15 @@ def test_a_withdrawn_vault_stands_before_the_tables_and_once(file: Path) -> None
     assert file.read_text() == changed
 
 
-def test_a_user_gets_a_right_once(file: Path) -> None:
+def test_a_user_or_a_group_gets_a_right_once(file: Path) -> None:
     assert add_right(file, "ben", VAULT)
     assert add_right(file, "ana", VAULT)
     assert not add_right(file, "ana", VAULT)
     text = USERS.replace('["a"]', f'["a", "{VAULT}"]')
     assert file.read_text() == f'{text}vaults = ["{VAULT}"]\n'
+    file.write_text('[[groups]]\nname = "cooks"\n')
+    assert [add_right(file, "group:cooks", VAULT) for _ in range(2)] == [True, False]
+    assert file.read_text() == f'[[groups]]\nname = "cooks"\nvaults = ["{VAULT}"]\n'
 
 
 @pytest.mark.parametrize(
@@ -66,20 +69,16 @@ def test_of_many_users_twenty_are_named(file: Path) -> None:
         (None, VaultError, "{file} does not exist"),
         (b"\xff", UsageError, "{file} is not UTF-8: change withdrawn by hand"),
         (b"= 1", UsageError, "{file} is not TOML: "),
+        (b"folder", VaultError, "cannot read {file}: "),
     ],
 )
 def test_a_file_that_no_program_should_change_stays(
     tmp_path: Path, content: bytes | None, error: type[Exception], said: str
 ) -> None:
-    file = tmp_path / "gateway.toml"
-    if content is not None:
+    file = tmp_path if content == b"folder" else tmp_path / "gateway.toml"
+    if content and file != tmp_path:
         file.write_bytes(content)
     with pytest.raises(error) as refused:
         add_withdrawn(file, VAULT)
     assert said.format(file=file) in str(refused.value)
-    assert (file.read_bytes() if file.exists() else None) == content
-
-
-def test_a_folder_is_no_configuration(tmp_path: Path) -> None:
-    with pytest.raises(VaultError, match=f"cannot read {tmp_path}: "):
-        add_withdrawn(tmp_path, VAULT)
+    assert (file.read_bytes() if file.is_file() else content) == content

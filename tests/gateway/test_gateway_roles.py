@@ -2,12 +2,12 @@
 
 import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gateway_lab import BEN, Team, publish
-from milvus_server import MilvusServer
 
 from vault_gateway.milvus import MilvusConnection
 from vault_gateway.search import SearchOrder
@@ -66,13 +66,14 @@ def operations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return called
 
 
-def test_the_roles_suffice(team_server: MilvusServer, tmp_path: Path, operations: list[str]) -> None:
-    publish(Team(tmp_path, team_server.uri, "roles"), "kitchen")
+def test_the_roles_suffice(new_team: Callable[[], Team], tmp_path: Path, operations: list[str]) -> None:
+    team = new_team()
+    publish(team, "kitchen")
     assert {"create_collection", "create_alias", "upsert", "delete", "flush"} <= set(operations)
     assert {NEEDED[one] for one in operations} <= granted("vault_keeper")
     operations.clear()
     config = tmp_path / "gateway.toml"
-    config.write_text(f'[milvus]\nuri = "{team_server.uri}"\ncollection_prefix = "roles"\n{BEN.toml}')
+    config.write_text(f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "{team.prefix}"\n{BEN.toml}')
     with gateway_parts(GatewayFile.read(config), {}) as parts:
         user = parts.users.by_token(BEN.token)
         assert user is not None

@@ -1,5 +1,8 @@
 """Two users with different rights ask one gateway over two published vaults."""
 
+from typing import Any
+
+import pytest
 from gateway_lab import ANA, BEN, Gateway, Team, gateway, notices, results
 
 
@@ -29,33 +32,35 @@ def test_only_the_wanted_keys_are_sent(shared_gateway: Gateway) -> None:
     assert shared_gateway.search(BEN, "Saturn", fields="path,secret").status == 422
 
 
-def test_filters_leave_what_they_say(shared_gateway: Gateway) -> None:
-    def paths(query: str, **more: str | int) -> set[str]:
-        return set(shared_gateway.paths(BEN, query, **more))
-
-    assert paths("dough tag:food") == {"Bread.md"}
-    assert paths("dough tag:#planet") == {"Sky/Saturn.md"}
-    assert paths("dough path:soup") == {"Soups/Lentils.md"}
-    assert paths("dough -path:Sky -file:bread") == {"Soups/Lentils.md"}
-    assert paths("dough path:/^S.*n\\.md$/") == {"Sky/Saturn.md"}
-    assert paths("dough before:2001") == set()
-    assert paths("dough after:2001 (file:Bread OR file:Saturn)") == {"Bread.md", "Sky/Saturn.md"}
-    assert paths("dough", folder="Sky") == {"Sky/Saturn.md", "Sky/Long.md"}
-    assert paths("dough", kind="canvas") == set()
-    assert paths("dough", vault="kitchen") == {"Bread.md", "Soups/Lentils.md"}
-    assert paths("dough", vault="keeper/kitchen") == {"Bread.md", "Soups/Lentils.md"}
+BREAD, SOUP, SATURN, LONG = "Bread.md", "Soups/Lentils.md", "Sky/Saturn.md", "Sky/Long.md"
 
 
-def test_conditions_on_the_text_are_those_of_a_daemon(shared_gateway: Gateway) -> None:
-    def paths(query: str) -> set[str]:
-        return set(shared_gateway.paths(BEN, query))
-
-    assert paths('dough "knead the dough"') == {"Bread.md"}
-    assert paths("dough -knead") == {"Soups/Lentils.md", "Sky/Saturn.md", "Sky/Long.md"}
-    assert paths("dough (knead OR lentils)") == {"Bread.md", "Soups/Lentils.md"}
-    assert paths("dough [rating:>3]") == set()
-    assert paths("dough line:(open dough)") == {"Sky/Long.md"}
-    assert paths("dough /s[mn]ooth/") == {"Bread.md"}
+@pytest.mark.parametrize(
+    ("query", "more", "expected"),
+    [
+        ("dough tag:food", {}, {BREAD}),
+        ("dough tag:#planet", {}, {SATURN}),
+        ("dough path:soup", {}, {SOUP}),
+        ("dough -path:Sky -file:bread", {}, {SOUP}),
+        ("dough path:/^S.*n\\.md$/", {}, {SATURN}),
+        ("dough before:2001", {}, set()),
+        ("dough after:2001 (file:Bread OR file:Saturn)", {}, {BREAD, SATURN}),
+        ("dough", {"folder": "Sky"}, {SATURN, LONG}),
+        ("dough", {"kind": "canvas"}, set()),
+        ("dough", {"vault": "kitchen"}, {BREAD, SOUP}),
+        ("dough", {"vault": "keeper/kitchen"}, {BREAD, SOUP}),
+        ('dough "knead the dough"', {}, {BREAD}),
+        ("dough -knead", {}, {SOUP, SATURN, LONG}),
+        ("dough (knead OR lentils)", {}, {BREAD, SOUP}),
+        ("dough [rating:>3]", {}, set()),
+        ("dough line:(open dough)", {}, {LONG}),
+        ("dough /s[mn]ooth/", {}, {BREAD}),
+    ],
+)
+def test_conditions_are_those_of_a_daemon(
+    shared_gateway: Gateway, query: str, more: dict[str, str], expected: set[str]
+) -> None:
+    assert set(shared_gateway.paths(BEN, query, **more)) == expected
 
 
 def test_what_a_gateway_cannot_decide_is_refused_by_name(shared_gateway: Gateway) -> None:
@@ -103,3 +108,12 @@ def test_hits_are_limited_by_note_and_number(shared_gateway: Gateway) -> None:
     assert shared_gateway.paths(BEN, "dome night path:long", by="note") == [long]
     assert shared_gateway.paths(BEN, "dome night", limit=1) == [long] * 3  # one note, with its three places
     assert notices(shared_gateway.search(BEN, "dome")) == ""
+
+
+def test_the_document_describes_the_routes(shared_gateway: Gateway) -> None:
+    paths: Any = shared_gateway.get("/openapi.json", BEN).json["paths"]
+    assert list(paths) == [
+        *("/v1/search", "/v1/vaults", "/v1/note", "/v1/related", "/v1/ask", "/healthz", "/readyz"),
+        "/metrics",
+    ]
+    assert paths["/healthz"]["get"]["security"] == []

@@ -12,8 +12,9 @@ import pytest
 
 from vault_gateway.access import CurrentUsers, Users, WhileRightsHold, digest_of
 from vault_gateway.commands import add_right
+from vault_gateway.server import GatewayFile, gateway_parts
 from vault_gateway.settings import GatewaySettings, GatewayToken, GatewayUser, load_gateway
-from vault_indexer.errors import ConfigError, UsageError
+from vault_indexer.errors import ConfigError
 
 HEAD = '[milvus]\nuri = "http://127.0.0.1:1"\n'
 
@@ -68,16 +69,6 @@ def test_a_right_is_added_to_a_large_file(many: Path) -> None:
     assert load_gateway(many).users[7].vaults[-1] == "new-0123456789abcdef"
 
 
-def test_a_group_gets_a_right(tmp_path: Path) -> None:
-    config = tmp_path / "gateway.toml"
-    config.write_text(f'{HEAD}[[groups]]\nname = "cooks"\n')
-    assert add_right(config, "group:cooks", "new-0123456789abcdef")
-    assert not add_right(config, "group:cooks", "new-0123456789abcdef")
-    assert load_gateway(config).groups[0].vaults == ("new-0123456789abcdef",)
-    with pytest.raises(UsageError, match="no user 'cooks'; it has none"):
-        add_right(config, "cooks", "new-0123456789abcdef")
-
-
 def test_two_tokens_of_a_user_overlap_and_the_old_one_ends() -> None:
     old = GatewayToken(name="old", token_sha256=digest_of("one"), expires=date(2026, 11, 30))
     new = GatewayToken(name="new", token_sha256=digest_of("two"))
@@ -87,19 +78,16 @@ def test_two_tokens_of_a_user_overlap_and_the_old_one_ends() -> None:
         assert {token for token in ("one", "two", "three", "") if users.by_token(token)} == tokens
 
 
-@pytest.mark.parametrize(
-    ("keys", "problem"),
-    [
-        (f'tokens = [{{name = "a", token_sha256 = "{"0" * 64}", expires = 2026-13-01}}]', "not valid TOML"),
-        (f'tokens = [{{name = "a", token_sha256 = "{"0" * 64}", expires = "soon"}}]', "expires"),
-        ('tokens = [{name = "a", token_sha256 = "my-token"}]', r"token_sha256 = \(hidden\)"),
-    ],
-)
-def test_tokens_that_cannot_be_meant_are_refused(tmp_path: Path, keys: str, problem: str) -> None:
-    config = tmp_path / "gateway.toml"
-    config.write_text(f'{HEAD}[[users]]\nname = "ana"\n{keys}\n')
-    with pytest.raises(ConfigError, match=problem):
-        load_gateway(config)
+def test_a_variable_that_is_not_set_is_a_mistake_of_the_configuration(tmp_path: Path) -> None:
+    pytest.importorskip("prometheus_client")
+    file = tmp_path / "gateway.toml"
+    file.write_text(f'{HEAD}token_env = "TEAM_TOKEN"\n{user(1)}')
+    read = GatewayFile.read(file)
+    missing = r"environment: milvus\.token_env = TEAM_TOKEN: is not set"
+    with pytest.raises(ConfigError, match=missing), gateway_parts(read, {}):
+        pass
+    with gateway_parts(read, {"TEAM_TOKEN": "hush"}) as parts:
+        assert parts.settings.milvus.token_env == "TEAM_TOKEN"
 
 
 class File:

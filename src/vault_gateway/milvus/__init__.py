@@ -6,12 +6,7 @@ vault, and `MilvusRetriever` searches those of a scope.
 
 from __future__ import annotations
 
-from vault_gateway.milvus.connection import (
-    CollectionMissingError,
-    MilvusConnection,
-    ServerAccess,
-    TokenMissingError,
-)
+from vault_gateway.milvus.connection import CollectionMissingError, MilvusConnection, TokenMissingError
 from vault_gateway.milvus.publisher import MilvusPublisher, RowChanges
 from vault_gateway.milvus.retriever import MilvusRetriever
 from vault_gateway.milvus.schema import CollectionLayout, collection_name
@@ -32,7 +27,6 @@ __all__ = [
     "MilvusVaults",
     "OutdatedStateError",
     "RowChanges",
-    "ServerAccess",
     "TokenMissingError",
     "VaultState",
     "collection_name",

@@ -7,9 +7,13 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from vault_indexer.errors import BackendError, UnavailableError
+
+if TYPE_CHECKING:
+    from vault_gateway.settings import GatewayMilvus
+    from vault_gateway.tables import MilvusAccess, MilvusSettings
 
 _NO_COLLECTION = 100
 """Milvus' code for a missing collection or alias (`pkg/util/merr`: ErrCollectionNotFound)."""
@@ -45,74 +49,19 @@ class TokenMissingError(UnavailableError):
     """The environment variable for the token of the server is not set."""
 
 
-class ServerSettings(Protocol):
-    """The server settings that the configurations of a daemon and of a gateway share."""
-
-    @property
-    def uri(self) -> str: ...
-
-    @property
-    def token_env(self) -> str:
-        """The environment variable for its token; "" if it requires none."""
-
-    @property
-    def db_name(self) -> str:
-        """Its database; "" for the default one."""
-
-    @property
-    def ca_file(self) -> str:
-        """The certificates that verify its own; "" for those of the system."""
-
-    @property
-    def cert_file(self) -> str:
-        """The certificate of this program; "" if the server requires none."""
-
-    @property
-    def key_file(self) -> str: ...
-
-    @property
-    def server_name(self) -> str:
-        """The name in its certificate; "" for the host in the uri."""
-
-    @property
-    def replicas(self) -> int: ...
-
-    @property
-    def consistency(self) -> Consistency: ...
-
-    @property
-    def timeout_s(self) -> float:
-        """The time limit of one call, in seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerAccess:
-    """The access options of a server in addition to a token: see ServerSettings."""
-
-    db_name: str = ""
-    ca_file: str = ""
-    cert_file: str = ""
-    key_file: str = ""
-    server_name: str = ""
-    replicas: int = 1
-
-    @property
-    def options(self) -> dict[str, str]:
-        """The options for pymilvus' client. With a client certificate, it expects the authorities in a
-        different option than without."""
-        if self.cert_file:
-            certificates = {
-                "ca_pem_path": self.ca_file,
-                "client_pem_path": self.cert_file,
-                "client_key_path": self.key_file,
-            }
-        else:
-            certificates = {"server_pem_path": self.ca_file}
-        given = {"db_name": self.db_name, "server_name": self.server_name, **certificates}
-        return {name: value for name, value in given.items() if value}
-
-
-_ANY_SERVER = ServerAccess()
+def client_options(access: MilvusAccess) -> dict[str, str]:
+    """The options for pymilvus' client. With a client certificate, it expects the authorities in a different
+    option than without."""
+    if access.cert_file:
+        certificates = {
+            "ca_pem_path": access.ca_file,
+            "client_pem_path": access.cert_file,
+            "client_key_path": access.key_file,
+        }
+    else:
+        certificates = {"server_pem_path": access.ca_file}
+    given = {"db_name": access.db_name, "server_name": access.server_name, **certificates}
+    return {name: value for name, value in given.items() if value}
 
 
 @dataclass
@@ -140,10 +89,12 @@ class MilvusConnection:
         *,
         consistency: Consistency = "session",
         timeout_s: float = 10.0,
-        access: ServerAccess = _ANY_SERVER,
+        access: MilvusAccess | None = None,
     ) -> None:
+        """`access` has the database, the certificates and the number of replicas."""
         self.uri = uri
-        self._access = access
+        self._options = client_options(access) if access else {}
+        self._replicas = access.replicas if access else 1
         self.consistency_level = consistency.capitalize()
         self._token = token
         self._timeout_s = timeout_s
@@ -152,23 +103,15 @@ class MilvusConnection:
         self._is_ended = False
 
     @classmethod
-    def from_settings(cls, server: ServerSettings, environ: Mapping[str, str]) -> Self:
+    def from_settings(cls, server: MilvusSettings | GatewayMilvus, environ: Mapping[str, str]) -> Self:
         """Connects only at the first call. Raises TokenMissingError."""
         token = environ.get(server.token_env, "") if server.token_env else ""
         if server.token_env and not token:
             raise TokenMissingError(
                 f"milvus.token_env = {server.token_env!r}: this environment variable is not set"
             )
-        access = ServerAccess(
-            server.db_name,
-            server.ca_file,
-            server.cert_file,
-            server.key_file,
-            server.server_name,
-            server.replicas,
-        )
         return cls(
-            server.uri, token, consistency=server.consistency, timeout_s=server.timeout_s, access=access
+            server.uri, token, consistency=server.consistency, timeout_s=server.timeout_s, access=server
         )
 
     def call(self, operation: str, *values: Any, **named: Any) -> Any:
@@ -194,8 +137,8 @@ class MilvusConnection:
 
     def load(self, collection: str) -> None:
         """Loads a collection into the server's memory, with the configured number of replicas."""
-        replicas = self._access.replicas
-        self._once("load_collection", collection, **({"replica_number": replicas} if replicas > 1 else {}))
+        copies = {"replica_number": self._replicas} if self._replicas > 1 else {}
+        self._once("load_collection", collection, **copies)
 
     def is_there(self) -> bool:
         try:
@@ -299,7 +242,7 @@ class MilvusConnection:
                 timeout=self._timeout_s,
                 dedicated=True,
                 grpc_options=_CHANNEL_OPTIONS,
-                **self._access.options,
+                **self._options,
             )
         except OSError as error:
             raise BackendError(f"a certificate for Milvus cannot be read: {error}") from error

@@ -26,6 +26,7 @@ from vault_gateway.published_note import PublishedNote, pack_note
 from vault_indexer.errors import BackendError
 from vault_indexer.model import kind_of, note_id_of
 from vault_indexer.ports import EmbeddingModel
+from vault_indexer.system import batches
 
 _LAYOUT = CollectionLayout()
 _NOTES_AT_ONCE = 100
@@ -71,9 +72,7 @@ class MilvusPublisher:
         self, before: VaultState, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]
     ) -> None:
         """Removes and writes rows of the edition that both states name, and then records `state`."""
-        keys = sorted(changes.chunks)
-        for start in range(0, len(keys), _DELETE_KEYS):
-            batch = keys[start : start + _DELETE_KEYS]
+        for batch in batches(sorted(changes.chunks), _DELETE_KEYS):
             primary = [f"{state.edition}:{key}" for key in batch]
             self._connection.call("delete", self.collection, filter=text_in("pk", primary))
         self._write(state, come)
@@ -105,9 +104,6 @@ class MilvusPublisher:
     def is_whole(self, state: VaultState) -> bool:
         """Whether the server returns as many chunks and notes of the edition as recorded in the state."""
         return self.count(state) == state.chunks and self._vaults.count_notes(state) == state.notes
-
-    def note_ids(self, state: VaultState) -> set[int]:
-        return self._vaults.note_ids(state)
 
     def count(self, state: VaultState) -> int:
         rows = self._connection.read(

@@ -1,25 +1,16 @@
-"""The ports of a backend for the derived indices, and the values that pass through them.
+"""The values of a search on the server, and the filter expressions that they become.
 
 A query is limited to the vaults of a `VaultScope`, which every method requires: it is not possible to search
-without specifying the vaults. `tests/gateway/test_gateway_milvus_contract.py` compares its answers with those
-of a reference over a snapshot.
+without specifying the vaults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.errors import UsageError
 from vault_indexer.text.fold import tag_name
-from vault_indexer.text.terms import QueryTerm
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
 
 MAX_LIMIT = 1000
 """The maximum number of hits of one query. A rule of thumb."""
@@ -39,11 +30,6 @@ class VaultScope:
         if isinstance(vaults, str):
             raise TypeError("a scope takes a list of vaults")
         return cls(tuple(sorted(set(vaults))))
-
-    def only(self, vaults: Iterable[str]) -> VaultScope:
-        """The part of this scope within these vaults: a query can narrow its scope, not widen it."""
-        wanted = set(vaults)
-        return VaultScope(tuple(vault for vault in self.vaults if vault in wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +70,6 @@ class FoundChunk:
     note_id: int
     path: str
     score: float
-
-
-class ChunkRetriever(Protocol):
-    """Searches the chunks of a scope. Every answer is best first; equal scores are ordered by vault and key.
-
-    Any thread may call its methods. Raises BackendError if the backend cannot answer.
-    """
-
-    def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
-        """The chunks with the highest cosine to the vector (shape (dimension,), length 1); none for zeros."""
-        ...
-
-    def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
-        """The best chunks by BM25 that contain any of the words."""
-        ...
 
 
 def in_order(found: Iterable[FoundChunk]) -> list[FoundChunk]:

@@ -33,7 +33,8 @@ _WITH_VECTOR = "has_vector == true"
 
 
 class MilvusRetriever:
-    """The ChunkRetriever for states of vaults in one collection, whose vectors come from the same model.
+    """Searches the chunks of vaults in one collection, whose vectors come from the same model. Every answer
+    is best first; equal scores are ordered by vault and key. Raises BackendError if the server cannot answer.
 
     A query reads only the rows of the editions that these states name; vaults of the scope that are published
     elsewhere, or not at all, are omitted. `_filter` builds the expression that limits a query to its scope,
@@ -46,9 +47,11 @@ class MilvusRetriever:
         self._editions = {one.vault: one.edition for one in states if one.collection == collection}
 
     def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
+        """The chunks with the highest cosine to the vector (shape (dimension,), length 1); none for zeros."""
         return self._nearest(self._filter(scope, selection), vector, selection.limit) if vector.any() else []
 
     def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
+        """The best chunks by BM25 that contain any of the words."""
         return self._best(self._filter(scope, selection), terms, selection.limit)
 
     def both(

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as default
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from vault_gateway.milvus.connection import MilvusConnection
 from vault_indexer.errors import BackendError
@@ -115,17 +115,9 @@ def collection_name(prefix: str, model: str) -> str:
     return f"{prefix}_chunks_{readable}_{digest}_v{SCHEMA_VERSION}"
 
 
-def vaults_name(prefix: str) -> str:
-    return f"{prefix}_vaults_v{SCHEMA_VERSION}"
-
-
-def blobs_name(prefix: str) -> str:
-    """The collection for token weights and statistics."""
-    return f"{prefix}_blobs_v{SCHEMA_VERSION}"
-
-
-def notes_name(prefix: str) -> str:
-    return f"{prefix}_notes_v{SCHEMA_VERSION}"
+def table_name(prefix: str, kind: Literal["vaults", "notes", "blobs"]) -> str:
+    """The collection for the states of vaults, their notes, or token weights and statistics."""
+    return f"{prefix}_{kind}_v{SCHEMA_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 
 from vault_gateway.milvus.connection import CollectionMissingError, MilvusConnection, Row
 from vault_gateway.milvus.retrieval import VaultScope, all_of, text_in, text_literal
@@ -16,12 +15,11 @@ from vault_gateway.milvus.schema import (
     NOTHING,
     TITLE_BYTES,
     VAULT_BYTES,
-    blobs_name,
     create_table,
-    notes_name,
-    vaults_name,
+    table_name,
 )
 from vault_indexer.errors import BackendError
+from vault_indexer.system import batches
 from vault_indexer.text.phrases import iso_time
 
 _FIELDS = {
@@ -119,6 +117,11 @@ class VaultState:
     withdrawn_ms: int = 0
 
     @property
+    def full_name(self) -> str:
+        """The display name `keeper/name`. Two folders of a keeper may have the same name."""
+        return f"{self.keeper}/{self.name}"
+
+    @property
     def edition(self) -> str:
         return f"{self.vault}@{self.epoch}"
 
@@ -146,7 +149,7 @@ def require_version(now: VaultState | None, before: VaultState | None) -> None:
     named = now or before
     if named and (now and now.version) != (before and before.version):
         raise OutdatedStateError(
-            f"{named.keeper}/{named.name} has been published by another process, or Milvus was restored"
+            f"{named.full_name} has been published by another process, or Milvus was restored"
         )
 
 
@@ -161,9 +164,9 @@ class MilvusVaults:
     def __init__(self, connection: MilvusConnection, prefix: str) -> None:
         self.connection = connection
         self.prefix = prefix
-        self._table = vaults_name(prefix)
-        self._blobs = blobs_name(prefix)
-        self._notes = notes_name(prefix)
+        self._table = table_name(prefix, "vaults")
+        self._blobs = table_name(prefix, "blobs")
+        self._notes = table_name(prefix, "notes")
 
     def create(self) -> None:
         create_table(self.connection, self._table, _FIELDS)
@@ -233,18 +236,16 @@ class MilvusVaults:
         self.connection.write(self._notes, rows)
 
     def delete_notes(self, state: VaultState, note_ids: Iterable[int]) -> None:
-        left = iter(note_ids)
-        while batch := list(islice(left, _DELETED_AT_ONCE)):
+        for batch in batches(sorted(note_ids), _DELETED_AT_ONCE):
             parts = " or ".join(f"({_parts_of(f'{state.edition}:{note_id}')})" for note_id in batch)
             expression = all_of([text_in("edition", [state.edition]), parts])
             self.connection.call("delete", self._notes, filter=expression)
 
     def notes(self, state: VaultState, note_ids: Iterable[int]) -> dict[int, bytes]:
         """The notes with these ids, as written, without incomplete ones. Raises CollectionMissingError."""
-        wanted = sorted(set(note_ids))
         found: dict[int, bytes] = {}
-        for start in range(0, len(wanted), _NOTES_AT_ONCE):
-            found |= self._whole_notes(state, wanted[start : start + _NOTES_AT_ONCE])
+        for batch in batches(sorted(set(note_ids)), _NOTES_AT_ONCE):
+            found |= self._whole_notes(state, batch)
         return found
 
     def note_ids(self, state: VaultState) -> set[int]:
@@ -282,10 +283,8 @@ class MilvusVaults:
             for part, text in data.items()
             for number in range(1, _count_of(text))
         ]
-        for start in range(0, len(more), _NOTES_AT_ONCE):
-            rows = self._rows(
-                self._notes, text_in("part", more[start : start + _NOTES_AT_ONCE]), ["part", "data"]
-            )
+        for batch in batches(more, _NOTES_AT_ONCE):
+            rows = self._rows(self._notes, text_in("part", batch), ["part", "data"])
             data |= {str(row["part"]): str(row["data"]) for row in rows}
         return {
             note_id: whole for note_id in note_ids if (whole := _joined(f"{state.edition}:{note_id}", data))
