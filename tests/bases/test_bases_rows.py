@@ -110,8 +110,7 @@ def test_another_view_filters_groups_and_limits(vault: tuple[VaultService, Path]
 
 
 @pytest.mark.parametrize(
-    ("within", "paths"),
-    [("", ["Around.base", "Books.base"]), ("Dune", ["Herbert.md", "Shelf/Dune.md"])],
+    ("within", "paths"), [("", ["Around.base", "Books.base"]), ("Dune", ["Herbert.md", "Shelf/Dune.md"])]
 )
 def test_this_is_the_base_or_the_note_that_embeds_it(
     vault: tuple[VaultService, Path], within: str, paths: list[str]
@@ -155,10 +154,7 @@ def test_an_error_names_base_key_and_file(
         ("views: [{groupBy: {direction: ASC}}]", r"views\[0\].groupBy: must have a property"),
         ("views: [{order: [formula.x]}]", "formula.x is not a formula of this base"),
         ("views: [{order: [file.x]}]", "file.x is not supported"),
-        (
-            "views: [{order: [a], summaries: {a: Total}}]",
-            "summary 'Total' is not supported; there are",
-        ),
+        ("views: [{order: [a], summaries: {a: Total}}]", "summary 'Total' is not supported; there are"),
     ],
 )
 def test_an_error_of_the_file_names_its_key(tmp_path: Path, text: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""A small source in each language, and how its functions and classes begin."""
+"""Small sources, and how their functions and classes begin."""
 
 PYTHON = '''import os
 from sys import path
@@ -21,21 +21,6 @@ class Greeter:
         return hello(self.name)
 '''
 
-JAVASCRIPT = """import x from 'y';
-
-export function one() {
-  return 1;
-}
-
-const two = () => {
-  return 2;
-};
-
-class Three {
-  four() { return 4; }
-}
-"""
-
 TYPESCRIPT = """interface A {
   b: string;
 }
@@ -45,32 +30,6 @@ export function one(a: A): number {
 }
 
 enum E { X, Y }
-"""
-
-JAVA = """import a.B;
-
-public class C {
-  int one() { return 1; }
-}
-
-interface D {
-  int two();
-}
-"""
-
-GO = """package a
-
-func One() int {
-	return 1
-}
-
-type T struct {
-	X int
-}
-
-func (t T) Two() int {
-	return 2
-}
 """
 
 RUST = """use std::io;
@@ -89,17 +48,6 @@ impl S {
 }
 """
 
-C = """#include <a.h>
-
-int one(void) {
-  return 1;
-}
-
-static int two(int x) {
-  return x;
-}
-"""
-
 CPP = """#include <a>
 
 template <class T>
@@ -112,33 +60,21 @@ class C {
 };
 """
 
-BASH = """set -e
-
-one() {
-  echo 1
-}
-
-function two {
-  echo 2
-}
-"""
-
 SOURCES: dict[str, tuple[str, list[str]]] = {
     "python": (PYTHON, ["# Says hello", "class Greeter"]),
-    "javascript": (JAVASCRIPT, ["export function", "const two", "class Three"]),
     "typescript": (TYPESCRIPT, ["interface A", "export function", "enum E"]),
-    "java": (JAVA, ["public class", "interface D"]),
-    "go": (GO, ["func One", "type T", "func (t T)"]),
     "rust": (RUST, ["/// Doc", "struct S", "impl S"]),
-    "c": (C, ["int one", "static int two"]),
     "cpp": (CPP, ["template", "class C"]),
-    "bash": (BASH, ["one()", "function two"]),
 }
 
 # A short source in each language, and the names of its definitions.
 NAMED = [
     ("python", "class A:\n    def f(self):\n        pass\n\n\nasync def g():\n    pass\n", "A f g"),
-    ("javascript", "class A { f() {} }\nfunction g() { return 1 }\nconst h = () => 2;\n", "A f g h"),
+    (
+        "javascript",
+        "class A { f() {} }\nfunction g() { return 1 }\nconst h = () => 2;\nlet i;\nconst j = 5;\n",
+        "A f g h",
+    ),
     ("typescript", "interface A { b: string }\nexport function g(a: number): void {}\n", "A g"),
     ("java", "package a;\nclass A {\n  A() {}\n  int f(int x) { return x; }\n}\n", "A A f"),
     ("go", "package a\n\ntype T struct{}\n\nfunc (t *T) F() {}\n\nfunc g() {}\n", "T F g"),

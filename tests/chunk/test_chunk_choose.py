@@ -51,11 +51,6 @@ def test_the_frontmatter_is_stronger_than_a_rule() -> None:
     assert choose("Long/x.md", {"min_chars": 10}).settings.paragraph.max_chars == 3000
 
 
-def test_a_table_of_options_and_the_shorthand() -> None:
-    assert choose("a.md", {"strategy": "word", "chunk_size": 50}).settings.word.chunk_size == 50
-    assert choose("a.md", {"chunk_size": 50, "chunk_overlap": 5}).settings.strategy == "word"
-
-
 def test_a_size_of_the_choice_beats_one_of_the_settings_that_contradicts_it() -> None:
     settings = ChunkingSettings.model_validate({"max_chunk_chars": 4000, "min_chunk_chars": 1000})
     chosen = Chooser(settings).choice("a.md", {"chunking": {"max_chunk_chars": 500}})

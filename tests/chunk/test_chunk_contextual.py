@@ -74,15 +74,6 @@ def test_pieces_of_one_paragraph_share_a_preamble(model: ScriptedModel) -> None:
     assert [chunk.preamble for chunk in chunks] == ["First."] * (len(chunks) - 1) + ["Second."]
 
 
-def test_the_model_is_told_where_the_text_stands(model: ScriptedModel) -> None:
-    says(model, *"abcd")
-    contextual(model).chunk(NOTE)
-    last = prompts(model)[-1]
-    for expected in ("Note: Trees", "Apple; Pests", "Apple > Pests", "It gets scab.", "So is the pear."):
-        assert expected in last
-    assert "title: Trees" not in last
-
-
 @pytest.mark.parametrize("answer", [*FAILURES.values(), "---"], ids=[*FAILURES, "no words"])
 def test_a_failure_costs_the_preamble_alone(model: ScriptedModel, answer: Answer) -> None:
     model.script.extend([answer] * (4 if isinstance(answer, str) else 1))
@@ -130,13 +121,6 @@ def test_a_chunk_without_its_preamble_is_kept_or_dropped(
         for chunk, number in zip(chunks, kept, strict=True)
     ]
     assert len(model.requests) == len(script)
-
-
-def test_answers_are_kept(model: ScriptedModel, tmp_path: Path) -> None:
-    says(model, "One.", "Two.", "Three.", "Four.")
-    first = contextual(model, tmp_path).chunk(NOTE)
-    assert contextual(model, tmp_path).chunk(NOTE) == first
-    assert len(model.requests) == 4
 
 
 def test_a_summary_stays_behind_the_preamble(model: ScriptedModel) -> None:
@@ -221,21 +205,6 @@ def test_a_function_of_the_user_groups_the_chunks(model: ScriptedModel) -> None:
         contextual(model, group_by="chunk_contextual_under_test:no_key").chunk(NOTE)
     with pytest.raises(UsageError, match=r"no entry point of the group vault_indexer\.groupers"):
         contextual(model, group_by="none_of_that_name")
-
-
-def by_language(_chunk: Chunk) -> str:
-    return "en"
-
-
-def test_the_chunks_of_a_group_are_shown_together(model: ScriptedModel) -> None:
-    sys.modules.setdefault("chunk_contextual_under_test", sys.modules[__name__])
-    says(model, "One.")
-    template = "{chunk_text}"
-    chunks = contextual(
-        model, group_by="chunk_contextual_under_test:by_language", user_template=template
-    ).chunk(NOTE)
-    assert [chunk.preamble for chunk in chunks] == ["One."] * 4
-    assert prompts(model) == [" ".join(" ".join(chunk.body for chunk in PLAIN).split())]
 
 
 def by_place(chunk: Chunk) -> tuple[int, int]:

@@ -6,26 +6,20 @@ from itertools import pairwise
 
 import pytest
 
-from vault_indexer.chunk.cutting.assemble import Draft, fit, trim_drafts, windows
-from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
-from vault_indexer.chunk.cutting.sections import Joiner, Outline, Unit, headings_within, units_of
+from vault_indexer.chunk.cutting.assemble import Draft, fit
+from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of
+from vault_indexer.chunk.cutting.sections import Joiner, Unit
 from vault_indexer.chunk.cutting.spans import (
     Characters,
-    Marks,
     Span,
     Tokens,
-    Window,
-    hard_splits,
-    lines,
     pack,
     ruler_for,
     safe_split,
     slide,
-    tile,
     token_ruler,
     trim,
     word_start,
-    words,
 )
 from vault_indexer.errors import UsageError
 from vault_indexer.model import HEADER_SEPARATOR, ElementKind
@@ -87,14 +81,6 @@ def test_a_block_is_cut_where_it_says_least(text: str, limit: int, cut: list[str
     assert atoms(text, limit) == cut
 
 
-def test_blocks_of_a_loose_kind_are_cut_even_where_they_fit() -> None:
-    text = "One. Two.\n\n- a\n- b\n"
-    assert atoms(text, 99) == ["One. Two.\n\n", "- a\n- b\n"]
-    assert atoms(text, 99, ElementKind.PARAGRAPH) == ["One. ", "Two.\n\n", "- a\n- b\n"]
-    assert atoms(text, 99, ElementKind.LIST) == ["One. Two.\n\n", "- a\n", "- b\n"]
-    assert atoms("", 5) == []
-
-
 @pytest.mark.parametrize(
     ("text", "span", "trimmed"),
     [
@@ -111,14 +97,6 @@ def test_a_span_has_no_blank_lines_around_it(text: str, span: Span, trimmed: str
     start, end = trim(text, *span)
     assert text[start:end] == trimmed
     assert trimmed or (start, end) == (span[0], span[0])
-
-
-def test_lines_and_words_cover_a_span() -> None:
-    text = "one  two\n\n three"
-    assert texts(text, list(lines(text, 1, len(text)))) == ["ne  two\n", "\n", " three"]
-    assert texts(text, list(words(text, 1, len(text)))) == ["ne", "  two", "\n\n three"]
-    assert list(tile([(2, 3), (5, 6), (8, 9)], 1, 12)) == [(1, 5), (5, 8), (8, 12)]
-    assert list(tile([], 1, 12)) == []
 
 
 @pytest.mark.parametrize(
@@ -161,15 +139,6 @@ FLAGS = "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7"
 )
 def test_no_character_is_cut_in_two(text: str, cut: int, place: int) -> None:
     assert safe_split(text, 0, cut) == place
-
-
-def test_parts_are_of_nearly_equal_length() -> None:
-    text = "abcdefghij"
-    assert texts(text, hard_splits(text, 0, 10, 4)) == ["abcd", "efgh", "ij"]
-    assert texts(text, hard_splits(text, 0, 9, 4)) == ["abc", "def", "ghi"]
-    assert texts(text, hard_splits(text, 2, 6, 4)) == ["cdef"]
-    marked = "ae\u0301bcd"
-    assert texts(marked, hard_splits(marked, 0, 6, 2)) == ["a", "e\u0301", "bc", "d"]
 
 
 def touching(*sizes: int) -> list[Span]:
@@ -225,12 +194,6 @@ def test_a_window_repeats_what_fits_with_the_next_span(size: int, overlap: int, 
     assert shown == slid
 
 
-def test_a_long_span_is_repeated_from_a_word_on() -> None:
-    text = "one two three four five"
-    (_, second) = slide(text, [(0, 19), (19, 23)], Characters(text), 20, 8)
-    assert text[second.overlap_start : second.start] == "four "
-
-
 def test_a_window_gets_on_by_a_sixteenth_of_its_size() -> None:
     text = "x" * 40
     found = slide(text, touching(*[1] * 40), Characters(text), 32, 99)
@@ -238,56 +201,6 @@ def test_a_window_gets_on_by_a_sixteenth_of_its_size() -> None:
         (0, 0, 32),
         *((start - 30, start, start + 2) for start in range(32, 40, 2)),
     ]
-
-
-def test_the_blocks_of_a_stretch_are_clipped_to_it() -> None:
-    text = "One.\n\n- a\n- b\n- c\n\nTwo.\n"
-    blocks = blocks_of(parse_note("n.md", text.encode()))
-
-    def shown(start: int, end: int) -> list[tuple[str, list[str]]]:
-        return [
-            (text[one.start : one.end], [text[part.start : part.end] for part in one.parts])
-            for one in within(blocks, start, end)
-        ]
-
-    assert shown(0, len(text)) == [("One.", []), ("- a\n- b\n- c", ["- a", "- b", "- c"]), ("Two.", [])]
-    assert shown(10, 17) == [("- b\n- c", ["- b", "- c"])]
-    assert shown(6, 13) == [("- a\n- b", ["- a", "- b"])]
-    assert shown(2, 9) == [("e.", []), ("- a", ["- a"])]
-    assert shown(4, 6) == []
-    assert shown(19, 21) == [("Tw", [])]
-
-
-def test_windows_become_drafts_without_blank_lines() -> None:
-    text = "\n\none\n\n\n\ntwo\n"
-    found = windows(text, [Window(0, 0, 6), Window(6, 6, 8), Window(0, 8, 13)], family=3)
-    assert [(text[one.start : one.end], one.overlap, one.family) for one in found] == [
-        ("one", "", 3),
-        ("two", "one\n\n\n\n", 3),
-    ]
-    drafts = [Draft(0, 6), Draft(6, 8), Draft(6, 13, context="c")]
-    assert [(one.start, one.end, one.context) for one in trim_drafts(text, drafts)] == [
-        (2, 5, ""),
-        (9, 12, "c"),
-    ]
-
-
-def test_sizes_in_words() -> None:
-    text = "one two  three 漢字"
-    ruler = ruler_for(text, "words", None)
-    assert [ruler.at(pos) for pos in (0, 1, 4, 5, len(text))] == [0, 1, 1, 2, 5]
-    assert (ruler.size(0, 7), ruler.size(1, 7), ruler.size(0, len(text))) == (2, 1, 5)
-    assert (ruler.reach(0, 2), ruler.reach(0, 4), ruler.reach(0, 9)) == (9, 16, len(text))
-    assert [ruler.back(9, size) for size in (0, 1, 2, 3)] == [9, 4, 0, 0]
-    assert texts(text, ruler.parts(0, len(text), 2)) == ["one two  ", "three 漢", "字"]
-    assert ruler.room(7) == 7
-
-
-def test_sizes_in_characters() -> None:
-    text = "one\n\ntwo"
-    ruler = ruler_for(text, "characters", None)
-    assert (ruler.at(3), ruler.size(3, 8), ruler.reach(3, 2), ruler.reach(3, 99)) == (3, 3, 5, 8)
-    assert (ruler.back(3, 2), ruler.back(3, 99), ruler.room(7)) == (1, 0, 7)
 
 
 def test_what_precedes_any_text_takes_room() -> None:
@@ -298,12 +211,6 @@ def test_what_precedes_any_text_takes_room() -> None:
     assert (token_ruler("a b", Pairs()).room(10), token_ruler("a b", Pairs()).size(0, 3)) == (10, 2)
     with pytest.raises(UsageError, match="size_unit = tokens needs a tokenizer"):
         ruler_for(text, "tokens", None)
-
-
-def test_a_character_of_several_tokens_fits_with_all_of_them() -> None:
-    ruler = Marks("a漢b", [0, 1, 1, 1, 2])
-    assert [ruler.back(2, size) for size in (1, 2, 3, 4)] == [2, 2, 1, 0]
-    assert ruler.parts(0, 3, 1) == [(0, 1), (1, 2), (2, 3)]
 
 
 DOTTED = ". ab cd ef"
@@ -337,74 +244,6 @@ def test_a_draft_over_the_limit_gives_up_overlap_headings_and_its_end(
         content = f"{one.context}{one.overlap}{DOTTED[one.start : one.end]}"
         assert one.extra["token_count"] == 2 + sum(not char.isspace() for char in content)
     assert shown == fitted
-
-
-def test_only_tokens_are_kept_to_the_letter() -> None:
-    assert fit(DOTTED, [Draft(2, 10)], Characters(DOTTED), 2) == [Draft(2, 10)]
-
-
-OUTLINED = "intro\n\n# A\n\none\n\n### B\n\ntwo\n\n## C\n\nsix\n"
-
-
-@pytest.mark.parametrize(
-    ("at", "path", "context", "headings", "start", "line"),
-    [
-        ("intro", "", "", "", "intro", 1),
-        ("# A", "A", "", "", "# A", 3),
-        ("one", "A", "A", "# A", "# A", 5),
-        ("### B", "A > B", "A", "# A", "### B", 7),
-        ("two", "A > B", "A > B", "# A\n### B", "### B", 9),
-        ("## C", "A > C", "A", "# A", "## C", 11),
-        ("six", "A > C", "A > C", "# A\n## C", "## C", 13),
-    ],
-)
-def test_an_outline_knows_the_headings_of_a_place(
-    at: str, path: str, context: str, headings: str, start: str, line: int
-) -> None:
-    outline, pos = Outline(parse_note("n.md", OUTLINED.encode())), OUTLINED.index(at)
-    assert (outline.header_path(pos), outline.context(pos), outline.headings(pos)) == (
-        path,
-        context,
-        headings,
-    )
-    assert (outline.section_start(pos), outline.line(pos)) == (OUTLINED.index(start), line)
-
-
-def test_an_outline_lists_what_begins_in_a_span() -> None:
-    note = parse_note("n.md", OUTLINED.encode())
-    at_a, at_b, at_c = (OUTLINED.index(heading) for heading in ("# A", "### B", "## C"))
-    assert Outline(note).section_starts(at_a, at_c) == [at_a, at_b]
-    assert Outline(note).section_starts(at_a + 1, at_c + 1) == [at_b, at_c]
-    assert [one.text for one in headings_within(note, at_a, at_c)] == ["A", "B"]
-    assert [one.text for one in headings_within(note, at_a + 1, at_c + 1)] == ["B", "C"]
-    assert headings_within(note, 0, at_a) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "units"),
-    [
-        ("\n\n# A\n\na\n\n## B\n", [("# A\n\na", 1), ("## B", 2)]),
-        ("---\nx: 1\n---\n\n\n# A\n", [("# A", 1)]),
-        ("---\nx: 1\n---\nintro\n\n# A\n", [("intro", 0), ("# A", 1)]),
-        ("intro\n", [("intro", 0)]),
-        (" \n", []),
-        ("", []),
-    ],
-)
-def test_sections_that_are_not_blank_are_units(text: str, units: list[tuple[str, int]]) -> None:
-    found = units_of(parse_note("n.md", text.encode()))
-    assert [(text[one.start : one.end], one.level) for one in found] == units
-
-
-def test_a_section_of_another_level_belongs_to_the_unit_before() -> None:
-    text = "## A\n\n# B\n\n## C\n\n### D\n\n# E\n"
-    found = units_of(parse_note("n.md", text.encode()), {1, 3})
-    assert [(text[one.start : one.end], one.level) for one in found] == [
-        ("## A", 2),
-        ("# B\n\n## C", 1),
-        ("### D", 3),
-        ("# E", 1),
-    ]
 
 
 @pytest.mark.parametrize(

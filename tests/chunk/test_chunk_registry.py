@@ -17,7 +17,6 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from vault_indexer.chunk import chunker_for
-from vault_indexer.chunk.cutting import discourse_markers
 from vault_indexer.chunk.cutting.grammars import CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for, tokenizer_from
 from vault_indexer.chunk.strategies.paragraphs import detect, load_markers
@@ -39,12 +38,6 @@ def bodies(chunks: list[Chunk]) -> list[str]:
     return [chunk.body.strip() for chunk in chunks]
 
 
-def test_none_keeps_the_note_whole_without_its_frontmatter() -> None:
-    assert bodies(cut("none", "---\na: 1\n---\n# A\n\ntext\n\n# B\n\nmore\n")) == [
-        "# A\n\ntext\n\n# B\n\nmore"
-    ]
-
-
 # --- markdown
 
 
@@ -52,13 +45,6 @@ def test_markdown_splits_at_headings_of_the_levels_asked_for() -> None:
     text = "# A\n\none two\n\n## B\n\nthree four\n\n# C\n\nfive six\n"
     chunks = cut("markdown", text, header_levels=[1], min_chunk_size=0)
     assert [chunk.header_path for chunk in chunks] == ["A", "C"]
-
-
-def test_markdown_counts_in_the_unit_asked_for() -> None:
-    text = "word " * 100
-    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0)) == 2
-    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0, size_unit="characters")) >= 10
-    assert len(cut("markdown", text, max_chunk_size=50, min_chunk_size=0, size_unit="tokens")) == 2
 
 
 def test_markdown_shows_the_headings_above_as_asked() -> None:
@@ -73,16 +59,6 @@ def test_markdown_shows_the_headings_above_as_asked() -> None:
     told = {shown: chunk.extra.get("header_context") for shown, chunk in by_format.items()}
     assert told == {**dict.fromkeys(by_format), "prefix": "A"}
     assert not cut("markdown", text, min_chunk_size=0, include_header_context=False)[1].context
-
-
-@pytest.mark.parametrize("size", range(26, 40))
-def test_markdown_keeps_room_for_the_headings_that_a_chunk_repeats(size: int) -> None:
-    text = "# One two six ten red sky\n\n" + "We see it now. " * 40
-    options = {"max_chunk_size": size, "min_chunk_size": 0, "size_unit": "tokens"}
-    chunks = cut("markdown", text, header_context_format="breadcrumb", **options)
-    assert {chunk.context for chunk in chunks[1:]} == {"One two six ten red sky"}
-    assert all(chunk.body.startswith(("# One", "We see")) for chunk in chunks)
-    assert all(chunk.body.rstrip().endswith("now.") for chunk in chunks)
 
 
 @pytest.mark.parametrize(
@@ -108,13 +84,6 @@ def test_markdown_keeps_blocks_whole_or_not(option: str, block: str) -> None:
 # --- word, token, recursive
 
 
-def test_word_windows_slide_by_size_less_overlap() -> None:
-    chunks = cut("word", " ".join(f"w{n}" for n in range(100)), chunk_size=30, chunk_overlap=10)
-    assert [len(chunk.body.split()) for chunk in chunks] == [30, 20, 20, 20, 10]
-    assert [len(chunk.overlap.split()) for chunk in chunks] == [0, 10, 10, 10, 10]
-    assert chunks[1].overlap + chunks[1].body == " ".join(f"w{n}" for n in range(20, 50))
-
-
 def test_word_counts_what_the_pattern_says() -> None:
     chunks = cut("word", "a-b-c-d", chunk_size=2, chunk_overlap=0, word_pattern=r"\w")
     assert bodies(chunks) == ["a-b-", "c-d"]
@@ -126,22 +95,6 @@ def test_token_ends_at_sentences_where_it_can() -> None:
     anywhere = cut("token", PROSE * 40, max_tokens=47, overlap_tokens=0, preserve_sentences=False)
     assert not all(chunk.body.endswith(".") for chunk in anywhere)
     assert len(anywhere) < len(chunks)
-
-
-def test_token_truncates_and_says_what_it_dropped() -> None:
-    (chunk,) = cut("token", PROSE * 40, max_tokens=50, overflow="truncate")
-    assert chunk.extra["dropped_start"] >= chunk.end_pos  # type: ignore[operator]  # JSON value, here an int
-    assert chunk.extra["dropped_end"] == len(PROSE * 40)
-    assert (chunk.extra["dropped_tokens"] or 0) > 50  # type: ignore[operator]  # JSON value, here an int
-    assert "dropped_start" not in cut("token", PROSE, overflow="truncate")[0].extra
-
-
-def test_recursive_takes_the_coarsest_separator_that_does() -> None:
-    text = "\n\n".join([PROSE * 2] * 10)
-    assert all(
-        chunk.body.startswith("One") for chunk in cut("recursive", text, chunk_size=100, chunk_overlap=0)
-    )
-    assert len(cut("recursive", text, chunk_size=5000, chunk_overlap=0)) == 1
 
 
 def test_recursive_cuts_between_words_where_no_separator_is_left() -> None:
@@ -175,11 +128,6 @@ def test_boundary_splits_on_what_is_asked_for() -> None:
 
 
 # --- discourse
-
-
-def test_markers_are_data_of_five_languages() -> None:
-    assert set(load_markers()) >= {"en", "es", "pt", "de", "fr"}
-    assert {file.stem for file in Path(discourse_markers.__path__[0]).glob("*.toml")} == set(load_markers())
 
 
 def test_the_language_is_declared_or_detected() -> None:
@@ -326,14 +274,6 @@ def test_code_begins_chunks_at_functions_and_classes(language: str) -> None:
     assert {chunk.extra.get("language") for chunk in chunks} == {None, language}
 
 
-def test_code_knows_only_values_that_are_functions_as_such() -> None:
-    source = "let later;\nconst five = 5;\nconst two = () => 2;\nconst three = function () { return 3 };\n"
-    code = CodeReader().read("javascript", source, with_comments=False)
-    assert code is not None
-    assert [source[one.start : one.end].split()[1] for one in code.definitions] == ["two", "three"]
-    assert [one.name for one in code.definitions] == ["two", "three"]
-
-
 def test_chunks_of_code_say_what_they_begin_with() -> None:
     chunks = cut("code", f"```python\n{PYTHON}```\n\nProse.\n", max_chunk_size=100, min_chunk_size=0)
     said = [(chunk.extra.get("block_type"), chunk.extra.get("block_name")) for chunk in chunks]
@@ -455,11 +395,6 @@ def test_definitions_far_down_in_text_that_is_not_ascii_stand_where_they_begin()
     code = CodeReader().read("python", source, with_comments=False)
     assert code is not None
     assert [source[one.start : one.end] for one in code.definitions] == functions
-
-
-def test_code_keeps_prose_in_its_sections() -> None:
-    text = f"# A\n\n{PROSE * 20}\n\n# B\n\n{PROSE * 20}\n"
-    assert [c.header_path for c in cut("code", text, max_chunk_size=1000)] == ["A", "B"]
 
 
 # --- the tokenizer
@@ -626,14 +561,6 @@ def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.Monkey
             tokenizer_for(KEY, f"tiktoken:{name}")
     with pytest.raises(UsageError, match="cl100k_base"):
         tokenizer_for(KEY, "tiktoken:nonsense")
-
-
-def test_semantic_breakpoint_counts_the_minimum_from_the_last_border_that_stayed() -> None:
-    sentences = [f"Sentence {number} is about {topic}." for number, topic in enumerate(("tea", "rail") * 8)]
-    chunks = cut("semantic", " ".join(sentences), mode="breakpoint", threshold=0.0, min_chunk_size=60)
-    sizes = [len(chunk.body) for chunk in chunks]
-    assert len(sizes) >= 5
-    assert all(55 <= size <= 110 for size in sizes), sizes
 
 
 @pytest.mark.parametrize(

@@ -82,15 +82,7 @@ def test_an_id_names_a_sentence_of_its_own_note(sentence_id: str, sentence: str 
 
 @pytest.mark.parametrize(
     ("start", "end", "numbers"),
-    [
-        (0, 17, [0, 1, 2]),
-        (0, 4, [0]),
-        (4, 5, []),
-        (3, 6, [0, 1]),
-        (4, 12, [1, 2]),
-        (9, 11, []),
-        (17, 18, []),
-    ],
+    [(0, 17, [0, 1, 2]), (0, 4, [0]), (4, 5, []), (3, 6, [0, 1]), (4, 12, [1, 2]), (9, 11, []), (17, 18, [])],
 )
 def test_a_stretch_has_the_sentences_of_which_a_part_lies_in_it(
     start: int, end: int, numbers: list[int]

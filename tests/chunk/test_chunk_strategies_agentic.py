@@ -184,14 +184,6 @@ def test_a_model_that_fails_is_not_asked_again_for_the_same_note(model: Scripted
     assert len(model.requests) <= 2
 
 
-def test_answers_are_kept_and_count_all_the_same(model: ScriptedModel, tmp_path: Path) -> None:
-    note = paragraphs(300, size=200)
-    says(model, {"starts": [0, 3]}, {"starts": [50]})
-    first = cut(agentic(model, tmp_path, max_api_calls=2), note)
-    assert cut(agentic(model, tmp_path, max_api_calls=2), note) == first
-    assert len(model.requests) == 2
-
-
 def test_a_note_of_one_paragraph_needs_no_model(model: ScriptedModel) -> None:
     for text in ("", "One paragraph alone.", "# Title\n\nwith its text"):
         cut(agentic(model), note_of(text))

@@ -27,9 +27,9 @@ def custom(function: str) -> Chunker:
     return chunker_for(ChunkingSettings.model_validate({"strategy": "custom", "function": function}))
 
 
-def own(function: Callable[..., object]) -> Chunker:
-    """A function of this module, by its name."""
-    return custom(f"{__name__}:{function.__name__}")
+def own(function: str) -> Chunker:
+    """A function of this module."""
+    return custom(f"{__name__}:{function}")
 
 
 def halves(note: Note) -> list[tuple[int, int]]:
@@ -37,7 +37,7 @@ def halves(note: Note) -> list[tuple[int, int]]:
 
 
 def test_spans_become_chunks() -> None:
-    chunks = own(halves).chunk(NOTE)
+    chunks = own("halves").chunk(NOTE)
     check_laws(NOTE, chunks)
     assert [(chunk.body, chunk.header_path, chunk.start_line) for chunk in chunks] == [
         ("# A\n\nOne two.", "A", 4),
@@ -56,7 +56,7 @@ def full_chunks(note: Note) -> Iterator[Chunk]:
 
 
 def test_what_a_chunk_adds_is_kept_and_what_follows_from_the_note_is_made() -> None:
-    chunks = own(full_chunks).chunk(NOTE)
+    chunks = own("full_chunks").chunk(NOTE)
     check_laws(NOTE, chunks)
     first, second = chunks
     assert (first.chunk_id, first.header_path, first.strategy) == ("Folder/Note_chunk_0", "A", "custom")
@@ -72,54 +72,57 @@ def parents(note: Note) -> Iterator[Chunk]:
 
 
 def test_levels_may_cover_the_same_text() -> None:
-    chunks = own(parents).chunk(NOTE)
+    chunks = own("parents").chunk(NOTE)
     check_laws(NOTE, chunks)
     assert [chunk.extra["level"] for chunk in chunks] == [0, 1, 1]
 
 
 def test_blank_chunks_are_left_out_however_many_there_are() -> None:
-    assert own(as_many_as_may_be).chunk(NOTE) == own(halves).chunk(NOTE)
+    assert own("as_many_as_may_be").chunk(NOTE) == own("halves").chunk(NOTE)
 
 
 def test_a_chunk_may_repeat_all_of_the_one_before() -> None:
-    _, second = own(repeats_all_of_the_one_before).chunk(NOTE)
+    _, second = own("repeats_all_of_the_one_before").chunk(NOTE)
     assert second.overlap == TEXT[BODY:HALF]
 
 
-def leaves_out(_: Note) -> list[tuple[int, int]]:
-    return [(BODY, HALF)]
+SPANS: dict[str, list[Any] | None] = {
+    "leaves_out": [(BODY, HALF)],
+    "in_the_frontmatter": [(0, END)],
+    "too_far": [(BODY, END + 1)],
+    "backwards": [(END, BODY)],
+    "out_of_order": [(HALF, END), (BODY, HALF)],
+    "overlapping": [(BODY, HALF + 4), (HALF, END)],
+    "texts": [TEXT],
+    "numbers": [(0.0, 3.5)],
+    "nothing": None,
+}
+CHANGES: dict[str, dict[str, Any]] = {
+    "rewrites": {"body": "MINE"},
+    "invents_overlap": {"overlap": "never there"},
+    "odd_extra": {"extra": {"note": {1, 2}}},
+    "no_table": {"extra": [1]},
+    "odd_level": {"extra": {"level": [1]}},
+}
+OVERLAPS = {
+    "repeats_all_of_the_one_before": (2, TEXT[BODY:HALF]),
+    "repeats_before_the_first": (0, TEXT[BODY - 2 : BODY]),
+    "overlaps_too_far": (2, TEXT[BODY - 3 : HALF]),
+}
 
 
-def in_the_frontmatter(_: Note) -> list[tuple[int, int]]:
-    return [(0, END)]
-
-
-def too_far(_: Note) -> list[tuple[int, int]]:
-    return [(BODY, END + 1)]
-
-
-def backwards(_: Note) -> list[tuple[int, int]]:
-    return [(END, BODY)]
-
-
-def out_of_order(_: Note) -> list[tuple[int, int]]:
-    return [(HALF, END), (BODY, HALF)]
-
-
-def overlapping(_: Note) -> list[tuple[int, int]]:
-    return [(BODY, HALF + 4), (HALF, END)]
-
-
-def texts(note: Note) -> list[str]:
-    return [note.text]
-
-
-def numbers(_: Note) -> list[tuple[float, float]]:
-    return [(0.0, 3.5)]
-
-
-def nothing(_: Note) -> None:
-    return None
+def __getattr__(name: str) -> Callable[[Note], object]:
+    """A function of the user's for each row above."""
+    if name in SPANS:
+        return lambda _: SPANS[name]
+    if name in CHANGES:
+        return lambda note: [replace(chunk, **CHANGES[name]) for chunk in full_chunks(note)]
+    if name not in OVERLAPS:
+        raise AttributeError(name)
+    number, text = OVERLAPS[name]
+    return lambda note: [
+        replace(chunk, overlap=text) if at == number else chunk for at, chunk in enumerate(full_chunks(note))
+    ]
 
 
 def endless(_: Note) -> Iterator[tuple[int, int]]:
@@ -149,80 +152,39 @@ def fails_oddly(_: Note) -> Iterable[tuple[int, int]]:
     raise OddError
 
 
-def rewrites(note: Note) -> Iterator[Chunk]:
-    for chunk in full_chunks(note):
-        yield replace(chunk, body=chunk.body.upper())
-
-
-def invents_overlap(note: Note) -> Iterator[Chunk]:
-    for chunk in full_chunks(note):
-        yield replace(chunk, overlap="never there")
-
-
-def repeats_all_of_the_one_before(note: Note) -> Iterator[Chunk]:
-    first, blank, second = full_chunks(note)
-    yield from (first, blank, replace(second, overlap=note.text[BODY:HALF]))
-
-
-def repeats_before_the_first(note: Note) -> Iterator[Chunk]:
-    first, blank, second = full_chunks(note)
-    yield from (replace(first, overlap=note.text[BODY - 2 : BODY]), blank, second)
-
-
-def overlaps_too_far(note: Note) -> Iterator[Chunk]:
-    first, blank, second = full_chunks(note)
-    yield from (first, blank, replace(second, overlap=note.text[BODY - 3 : HALF]))
-
-
-def odd_extra(note: Note) -> Iterator[Chunk]:
-    for chunk in full_chunks(note):
-        wrong: dict[str, Any] = {"note": {1, 2}}
-        yield replace(chunk, extra=wrong)
-
-
-def no_table(note: Note) -> Iterator[Chunk]:
-    for chunk in full_chunks(note):
-        wrong: Any = [1]
-        yield replace(chunk, extra=wrong)
-
-
-def odd_level(note: Note) -> Iterator[Chunk]:
-    for chunk in full_chunks(note):
-        yield replace(chunk, extra={"level": [1]})
-
-
 @pytest.mark.parametrize(
     ("function", "told"),
     [
-        (leaves_out, rf"leaves out text at {HALF} \(line 8\): '## B"),
-        (in_the_frontmatter, rf"chunk 0 is 0 to {END}, outside the body of the note, {BODY} to {END}"),
-        (too_far, "outside the body of the note"),
-        (backwards, "outside the body of the note"),
-        (out_of_order, "overlap or are out of order"),
-        (overlapping, "overlap or are out of order"),
-        (texts, r"chunk 0 is neither \(start, end\) nor a Chunk: '---"),
-        (numbers, r"chunk 0 is neither \(start, end\) nor a Chunk: \(0\.0, 3\.5\)"),
-        (nothing, "raised TypeError"),
-        (endless, "yields more than"),
-        (one_more, rf"yields more than {END + 1} chunks for {END} characters"),
-        (fails, "raised ZeroDivisionError: by zero"),
-        (fails_oddly, "raised OddError"),
-        (rewrites, "the body of chunk 0 is not the note's text"),
-        (invents_overlap, "the overlap of chunk 0 is not the text right before"),
-        (overlaps_too_far, "is not the end of the chunk before"),
-        (repeats_before_the_first, rf"the overlap of the chunk at {BODY} is not the end of the chunk before"),
-        (odd_extra, "the extra of chunk 0 is not JSON"),
-        (no_table, "the extra of chunk 0 must be a table, and its level a whole number"),
-        (odd_level, "its level a whole number"),
+        ("leaves_out", rf"leaves out text at {HALF} \(line 8\): '## B"),
+        ("in_the_frontmatter", rf"chunk 0 is 0 to {END}, outside the body of the note, {BODY} to {END}"),
+        ("too_far", "outside the body of the note"),
+        ("backwards", "outside the body of the note"),
+        ("out_of_order", "overlap or are out of order"),
+        ("overlapping", "overlap or are out of order"),
+        ("texts", r"chunk 0 is neither \(start, end\) nor a Chunk: '---"),
+        ("numbers", r"chunk 0 is neither \(start, end\) nor a Chunk: \(0\.0, 3\.5\)"),
+        ("nothing", "raised TypeError"),
+        ("endless", "yields more than"),
+        ("one_more", rf"yields more than {END + 1} chunks for {END} characters"),
+        ("fails", "raised ZeroDivisionError: by zero"),
+        ("fails_oddly", "raised OddError"),
+        ("rewrites", "the body of chunk 0 is not the note's text"),
+        ("invents_overlap", "the overlap of chunk 0 is not the text right before"),
+        ("overlaps_too_far", "is not the end of the chunk before"),
+        (
+            "repeats_before_the_first",
+            rf"the overlap of the chunk at {BODY} is not the end of the chunk before",
+        ),
+        ("odd_extra", "the extra of chunk 0 is not JSON"),
+        ("no_table", "the extra of chunk 0 must be a table, and its level a whole number"),
+        ("odd_level", "its level a whole number"),
     ],
 )
-def test_what_breaks_the_contract_is_told_by_the_functions_name(
-    function: Callable[[Note], object], told: str
-) -> None:
+def test_what_breaks_the_contract_is_told_by_the_functions_name(function: str, told: str) -> None:
     with pytest.raises(NoteError, match=told) as raised:
         own(function).chunk(NOTE)
     message = str(raised.value)
-    assert message.startswith(f"Folder/Note.md: chunking.custom.function {__name__}:{function.__name__}: ")
+    assert message.startswith(f"Folder/Note.md: chunking.custom.function {__name__}:{function}: ")
     assert "\n" not in message
 
 

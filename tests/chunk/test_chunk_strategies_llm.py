@@ -151,15 +151,6 @@ def test_answers_are_kept_by_content_and_model(model: ScriptedModel, note: Note,
     assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} == {".txt"}
 
 
-@pytest.mark.parametrize("answer", [*FAILURES.values(), *GARBAGE.values()], ids=[*FAILURES, *GARBAGE])
-def test_a_bad_answer_is_not_kept(model: ScriptedModel, note: Note, tmp_path: Path, answer: Answer) -> None:
-    model.script.append(answer)
-    cut(llm(model, tmp_path), note)
-    assert not list(tmp_path.rglob("*.txt"))
-    says(model, {"actions": [{"split": 1, "after": 0}]})
-    assert firsts(cut(llm(model, tmp_path), note)) == ["P0", "P3", "P4", "P6"]
-
-
 def test_a_damaged_answer_on_disk_is_asked_for_again(
     model: ScriptedModel, note: Note, tmp_path: Path
 ) -> None:

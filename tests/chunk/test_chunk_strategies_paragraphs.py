@@ -109,11 +109,6 @@ def test_a_language_is_known_by_a_tenth_of_the_words_and_a_fifth_more_than_the_n
     assert detect(text, languages(aa="one two three", bb="uno dos")) == language
 
 
-def test_a_language_alone_needs_its_tenth_only() -> None:
-    assert detect("one " + "x " * 9, languages(aa="one")) == "aa"
-    assert detect("one", {}) == ""
-
-
 @pytest.mark.parametrize(
     ("paragraph", "continues", "concludes"),
     [

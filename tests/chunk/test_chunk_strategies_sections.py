@@ -55,24 +55,12 @@ def test_context_names_the_headings_that_the_body_does_not_show() -> None:
     assert not any(c.context for c in cut(text, max_chunk_chars=500, include_parent_headers=False))
 
 
-def test_small_neighbours_are_joined_until_long_enough() -> None:
-    text = "# A\n\none\n\n## B\n\ntwo\n\n## C\n\nthree\n\n" + f"## D\n\n{LONG}\n\n## E\n\nfive\n"
-    chunks = cut(text)
-    assert shown(chunks) == [("Folder/Note_chunk_0", "A")]
-    assert [c.header_path for c in cut(text, max_chunk_chars=450)] == ["A", "A > D"]
-
-
 def test_a_small_section_joins_its_own_chapter_before_the_next_one() -> None:
     text = f"# A\n\n{LONG}\n\n## Small\n\nshort\n\n# Z\n\n{LONG}\n"
     assert [c.header_path for c in cut(text, max_chunk_chars=1000)] == ["A", "Z"]
     # Where that chapter is full, the next one takes it rather than leave it alone.
     full = text.replace("# A\n", "# A\n\nmore\n")
     assert [c.header_path for c in cut(full, max_chunk_chars=445)] == ["A", "A > Small"]
-
-
-def test_a_small_section_that_fits_nowhere_stands_alone() -> None:
-    text = f"# A\n\n{LONG}\n\n## Small\n\nshort\n\n# Z\n\n{LONG}\n"
-    assert [c.header_path for c in cut(text, max_chunk_chars=430)] == ["A", "A > Small", "Z"]
 
 
 def test_a_title_above_a_long_chapter_opens_its_first_piece() -> None:
@@ -89,14 +77,6 @@ def test_overlap_is_the_end_of_the_sibling_before() -> None:
     for previous, chunk in pairwise(chunks):
         siblings = not chunk.chunk_id.endswith("_sub_0")
         assert chunk.overlap == (previous.body[-30:] if siblings else "")
-
-
-def test_overlap_never_reaches_over_a_heading() -> None:
-    chunks = cut("# A\n\ntiny\n\n## B\n\n" + "x" * 490 + "\n\n" + "y" * 490, max_chunk_chars=500)
-    assert [c.header_path for c in chunks] == ["A", "A > B"] or len(chunks) > 1
-    for previous, chunk in pairwise(chunks):
-        crossing = previous.header_path != chunk.header_path and chunk.body.startswith("#")
-        assert not (crossing and chunk.overlap)
 
 
 @given(text=NOTES)

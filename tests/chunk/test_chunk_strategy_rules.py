@@ -192,11 +192,7 @@ def test_boundary_joins_what_is_small_to_a_neighbour_where_both_fit(
 
 
 @pytest.mark.parametrize(
-    ("size", "found"),
-    [
-        (21, ["One two. Three fours.", "Five."]),
-        (20, ["One two.", "Three fours.", "Five."]),
-    ],
+    ("size", "found"), [(21, ["One two. Three fours.", "Five."]), (20, ["One two.", "Three fours.", "Five."])]
 )
 def test_boundary_counts_no_blank_lines_behind_a_unit(size: int, found: list[str]) -> None:
     options = {"max_chunk_size": size, "min_chunk_size": 0, "size_unit": "characters"}
@@ -357,5 +353,7 @@ def test_token_windows_hold_so_many_tokens(text: str, options: dict[str, object]
     cut = build("token", **settings).chunk(note_of(text))
     assert [f"{chunk.overlap}|{chunk.body}" for chunk in cut] == found
     assert {chunk.extra["tokenizer"] for chunk in cut} == {"embedding model"}
-    dropped = [chunk.extra.get(key) for chunk in cut for key in ("dropped_start", "dropped_tokens")]
-    assert dropped == ([15, 1] if options and len(text) == 17 else [None, None] * len(cut))
+    dropped = [
+        chunk.extra.get(key) for chunk in cut for key in ("dropped_start", "dropped_end", "dropped_tokens")
+    ]
+    assert dropped == ([15, 17, 1] if options and len(text) == 17 else [None] * 3 * len(cut))

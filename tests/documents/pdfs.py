@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 WIDTH, HEIGHT = 612, 792
 
 
-def show(
-    x: float,
-    y: float,
-    text: str,
-    size: float = 10,
-    *,
-    font: str = "F1",
-    turn: str = "1 0 0 1",
-) -> str:
+def show(x: float, y: float, text: str, size: float = 10, *, font: str = "F1", turn: str = "1 0 0 1") -> str:
     """Return the commands for a line of text; F1 is regular, F2 bold, F3 has the letters of all scripts."""
     if font == "F3":
         shown = f"<{text.encode('utf-16-be').hex()}>"
@@ -131,8 +123,5 @@ def _file(objects: list[bytes], trailer: str) -> bytes:
     return (
         data
         + b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d %s >>\nstartxref\n%d\n%%%%EOF\n"
-        % (
-            *(size, table, size, trailer.encode()),
-            len(data),
-        )
+        % (*(size, table, size, trailer.encode()), len(data))
     )

@@ -34,10 +34,7 @@ NOTES = {
 PAGES = (
     ["The dance of bees", "Foragers tell each other where nectar is."],
     ["The waggle dance encodes distance as duration.", "One second of waggling means a kilometre of flight."],
-    [
-        "A swarm chooses its new home by quorum.",
-        "The scouts were described by Martin Lindauer in 1955.",
-    ],
+    ["A swarm chooses its new home by quorum.", "The scouts were described by Martin Lindauer in 1955."],
 )
 
 

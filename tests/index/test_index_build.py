@@ -228,11 +228,7 @@ def test_a_build_says_what_it_has_made_and_what_it_left_out(tmp_path: Path) -> N
     )
     assert 0 < report.seconds < 600
     stages = [(one.stage, one.notes, one.total) for one in told]
-    assert stages == [
-        *(("notes", notes, 4) for notes in (0, 1, 2, 2)),
-        ("keywords", 2, 4),
-        ("vectors", 2, 4),
-    ]
+    assert stages == [*(("notes", notes, 4) for notes in (0, 1, 2, 2)), ("keywords", 2, 4), ("vectors", 2, 4)]
     assert (told[-1].notes, told[-1].total, told[-1].chunks) == (2, 4, 5)
     with CatalogReader(generation.catalog) as catalog:
         assert {note.path: note.note_id for note in catalog.all_notes()} == {"b.md": 2, "d.md": 3}

@@ -18,7 +18,6 @@ from vault_indexer.index.derived import (
     discard_next_base,
     open_to_read,
     open_vectors,
-    rebuild_vectors,
     use_next_base,
 )
 from vault_indexer.index.jobs import (
@@ -29,9 +28,7 @@ from vault_indexer.index.jobs import (
     NoteWorker,
     Outcome,
     Pool,
-    all_documents,
     catch_up_keywords,
-    documents_of,
     rebuild_keywords,
 )
 from vault_indexer.index.workers.pool import Died, Failed
@@ -233,14 +230,6 @@ def test_an_index_of_words_that_is_ahead_of_its_catalog_is_refused(generation: G
     assert KeywordIndex.open(generation.keywords).keys() == {OAK, MAPLE, WILLOW}
 
 
-def test_documents_of_the_catalog_are_those_of_its_chunks(catalog: CatalogReader) -> None:
-    documents = list(all_documents(catalog))
-    assert [document.key for document in documents] == [OAK, MAPLE, WILLOW]
-    assert [document.content[0] for document in documents] == ["oak", "maple", "willow"]
-    assert all("soil" in document.tags and document.path for document in documents)
-    assert list(documents_of(catalog, [WILLOW, OAK, 7, chunk_key(1, 0)])) == [documents[0], documents[2]]
-
-
 class ScriptedPool:
     """A pool whose worker answers each job with the next of these."""
 
@@ -258,7 +247,7 @@ def follower_of(
     generation: Generation, *answers: Outcome | Died
 ) -> tuple[KeywordFollower, ScriptedPool, list[str]]:
     pool, told = ScriptedPool(*answers), list[str]()
-    return KeywordFollower(generation, cast(Pool, pool), IndexPrefetch(generation), told), pool, told
+    return KeywordFollower(generation, cast("Pool", pool), IndexPrefetch(generation), told), pool, told
 
 
 def test_the_words_of_a_change_are_written_by_a_worker_once(
@@ -316,19 +305,6 @@ def test_words_that_are_damaged_are_made_again_when_they_are_opened(generation: 
     assert pool.jobs == []
     assert len(told) == 1
     assert told[0].startswith("keywords: keyword index: ")
-
-
-def test_vectors_follow_in_memory_and_are_rebuilt_on_disk(
-    generation: Generation, writer: CatalogWriter
-) -> None:
-    put(writer, prepared("c.md", "birch"))
-    keys = {OAK, MAPLE, chunk_key(3, 1)}
-    with CatalogReader(generation.catalog) as catalog:
-        assert open_vectors(generation, catalog, MODEL, 2).vectors.live_keys() == keys
-        assert vectors.load_snapshot(generation.vectors).live_keys() == {OAK, MAPLE}
-        assert rebuild_vectors(generation, catalog, MODEL, 2).live_keys() == keys
-        assert vectors.load_snapshot(generation.vectors).live_keys() == keys
-        assert rebuild_vectors(generation, catalog, "another", 2, repair=False).size == 0
 
 
 def no_preparer() -> object:

@@ -100,25 +100,6 @@ def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) 
         assert session.verify(repair=False) == ()
 
 
-@pytest.mark.long
-def test_portion_by_portion_it_becomes_a_fresh_build(vault: Path, tmp_path: Path) -> None:
-    words_first(vault, tmp_path / "index")
-    with as_it_is(vault, tmp_path / "index") as (session, live):
-        before = live.missing_vectors
-        with live.holder.lease() as snapshot:
-            seq = snapshot.keywords.seq
-        while live.missing_vectors:
-            left = live.missing_vectors
-            assert a_portion(session, 5) >= min(5, left)
-            consistent(live)
-        assert before > 10
-        with live.holder.lease() as snapshot:
-            assert snapshot.keywords.seq == seq, "vectors are no change of the keyword index"
-        assert session.notices() == ()
-        assert session.verify(repair=False) == ()
-        assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
-
-
 def test_opening_goes_on_where_it_stood_and_one_command_completes_it(vault: Path, tmp_path: Path) -> None:
     words_first(vault, tmp_path / "index")
     with as_it_is(vault, tmp_path / "index") as (session, live):
@@ -178,36 +159,6 @@ def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: P
         assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
     finally:
         session.close()
-
-
-def test_one_vector_serves_all_chunks_with_its_text(vault: Path, tmp_path: Path) -> None:
-    """A text stands for all chunks that have it, and one that nobody has any more leaves no trace."""
-    for name in ("one.md", "two.md"):
-        (vault / name).write_text("The same text of rhenium.\n")
-    words_first(vault, tmp_path / "index")
-    with as_it_is(vault, tmp_path / "index") as (_, live):
-        text = "The same text of rhenium."
-        before = live.missing_vectors
-        with live.holder.lease() as snapshot:
-            vector = bytes(2 * snapshot.vectors.dimension - 2) + b"\x00\x3c"
-        assert live.put_vectors({text_digest(text): vector}) == 2
-        assert live.missing_vectors == before - 2
-        consistent(live)
-        assert live.put_vectors({text_digest("excluded meanwhile"): vector}) == 0
-        with live.holder.lease() as snapshot:
-            assert snapshot.catalog.vectors(live.model, [text_digest("excluded meanwhile")]) == {}
-
-
-def test_an_edit_gives_waiting_chunks_with_its_text_their_vector(vault: Path, tmp_path: Path) -> None:
-    (vault / "one.md").write_text("The same text of rhenium.\n")
-    words_first(vault, tmp_path / "index")
-    with as_it_is(vault, tmp_path / "index", slow=False) as (session, live):
-        before = live.missing_vectors
-        (vault / "two.md").write_text("The same text of rhenium.\n")
-        assert session._vault_sync is not None
-        session._vault_sync.sync([""])
-        assert live.missing_vectors == before - 1
-        consistent(live)
 
 
 def test_a_lost_vector_is_found_and_made_again(vault: Path, tmp_path: Path) -> None:

@@ -261,14 +261,6 @@ def test_known_vectors_come_from_the_first_cache_that_has_them(
     assert (note.embedded, note.reused) == (1, 2)
 
 
-def test_warming_up_asks_the_model_only_where_it_is_wanted(vault: Path, embedder: Embedder) -> None:
-    preparer = preparer_of(vault, embedder)
-    preparer.warm(model=False)
-    assert embedder.asked == []
-    preparer.warm()
-    assert len(embedder.asked) == 1
-
-
 def test_a_worker_writes_the_words_of_the_notes_it_reads(
     vault: Path, embedder: Embedder, tmp_path: Path
 ) -> None:
@@ -396,11 +388,6 @@ def test_token_weights_stay_as_long_as_they_fit(
         file.write(b"damaged")
     assert not is_sound(current.catalog)
     assert made() == b"fitted"
-
-
-def test_without_an_index_token_weights_are_fitted(tmp_path: Path) -> None:
-    made = weights_for_build(found(1), IndexDir(tmp_path), lambda: b"fitted", recompute_weights=False)
-    assert made == b"fitted"
 
 
 def rows_by(*strategies: str) -> PreparedNote:

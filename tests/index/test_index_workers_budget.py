@@ -17,7 +17,7 @@ from vault_indexer.index.workers.budget import (
     limits_of,
     note_budget,
 )
-from vault_indexer.index.workers.pool import Died, Failed, JobWorker, run_job
+from vault_indexer.index.workers.pool import Failed, JobWorker, run_job
 from vault_indexer.index.workers.process import ChildProcess
 from vault_indexer.system import ProcessLimits, Usage
 
@@ -158,20 +158,6 @@ class Raising:
 def test_a_foreseen_error_of_a_job_is_one_line(error: Exception, failed: Failed) -> None:
     assert run_job(Raising(error), object()) == failed
     assert JobWorker().handle(Raising(error)) == failed
-
-
-def test_a_job_gets_its_worker_and_other_errors_pass() -> None:
-    worker = JobWorker()
-    assert worker.handle(Raising(None)) is worker
-    with pytest.raises(ZeroDivisionError):
-        run_job(Raising(ZeroDivisionError()), worker)
-
-
-def test_why_a_worker_died_is_what_it_took_too_much_of_or_how_it_ended() -> None:
-    assert Died("ended by signal 9", excess="took over 1 s").reason == "took over 1 s"
-    assert Died("ended by signal 9").reason == "ended by signal 9"
-    assert Died().reason == "the worker process ended"
-    assert not Died().fresh
 
 
 def test_settings_say_what_a_process_and_a_note_may_take() -> None:

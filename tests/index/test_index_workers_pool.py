@@ -24,13 +24,7 @@ from fragile_workers import start_never as never
 from waiting import wait_until
 
 from vault_indexer.errors import ProcessError, UnavailableError
-from vault_indexer.index.workers.budget import (
-    Mark,
-    NoteBudget,
-    NoteMeter,
-    usage_by_ps,
-    usage_of,
-)
+from vault_indexer.index.workers.budget import Mark, NoteBudget, NoteMeter, usage_by_ps, usage_of
 from vault_indexer.index.workers.pool import Died, WorkerPool
 from vault_indexer.system import ProcessLimits, Usage
 from vault_indexer.system.processes import own_usage

@@ -153,16 +153,6 @@ def test_a_worker_that_outgrows_its_share_hands_over_and_is_replaced() -> None:
     assert sum(kept for _, kept in last) == len(jobs), "nothing that a worker had collected is lost"
 
 
-@pytest.mark.long
-def test_without_a_limit_a_worker_stays() -> None:
-    pool = WorkerPool(1, start_hoarding, ProcessLimits(), -1)
-    try:
-        pids = {result[0] for _, result in pool.run(range(10)) if not isinstance(result, Died)}
-    finally:
-        pool.close()
-    assert len(pids) == 1
-
-
 def test_a_model_larger_than_the_share_is_not_loaded_anew_for_every_job() -> None:
     taken = iter([500, 510, 540, 560])
     appetite = MemoryWatch(100, lambda: next(taken))

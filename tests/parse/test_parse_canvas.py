@@ -144,14 +144,6 @@ def test_a_limit_is_said_once_and_all_else_as_often_as_it_is_met() -> None:
     ]
 
 
-@pytest.mark.parametrize(("source", "line"), [("{", 1), ('{\n"nodes": [\n1,,2]}', 3)])
-def test_broken_json_is_said_with_its_line(source: str, line: int) -> None:
-    note = parse_canvas("a/b.canvas", source.encode())
-    (problem,) = note.diagnostics
-    assert (note.path, note.title, note.text) == ("a/b.canvas", "b", "")
-    assert (problem.kind, problem.line) == ("canvas", line)
-
-
 @pytest.mark.parametrize(("spare", "is_whole"), [(0, True), (1, False)])
 def test_ends_of_edges_take_as_much_as_the_file_has_or_a_hundred_thousand(spare: int, is_whole: bool) -> None:
     """An end that is a file takes its subpath, too, at each edge."""

@@ -16,9 +16,7 @@ from vault_indexer.parse import parse_note
 from vault_indexer.parse.link_syntax import markdown_target
 
 SPEC = json.loads((FIXTURES / "commonmark-0.31.2.json").read_text(encoding="utf-8"))
-LINK_EXCEPTIONS = {
-    559: "`[[…]]` is a wikilink",
-}
+LINK_EXCEPTIONS = {559: "`[[…]]` is a wikilink"}
 PIECES = [
     *("# ", "## a", "- ", "* ", "1. ", "> ", "a", "b c", "\n", "\n", "\n\n", "    ", "  ", "\t", "```"),
     *("~~~", "---", "===", "***", "<div>", "</div>", "`", "[a]", "[a]: /u", "\\", "*", "_", "#", "é", "10) "),

@@ -95,13 +95,7 @@ def test_the_frame_around_the_texts_of_a_drawing_is_no_content(text: str, line_e
         "boiler.png",
     ]
     for made in (
-        "a1b2c3d4",
-        "0123456789abcdef",
-        "%%",
-        "^",
-        "Text Elements",
-        "Excalidraw Data",
-        "Drawing",
+        *("a1b2c3d4", "0123456789abcdef", "%%", "^", "Text Elements", "Excalidraw Data", "Drawing"),
         "N4KAk",
     ):
         assert made not in found

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from vault_indexer.errors import NoteError
-from vault_indexer.model import ElementKind, JsonValue, LinkKind
-from vault_indexer.parse import PARSERS, parse_any, parse_canvas, parse_note
+from vault_indexer.model import JsonValue, LinkKind
+from vault_indexer.parse import parse_any, parse_canvas, parse_note
 from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.text.yaml_values import YamlRefusedError, load_mapping
 
@@ -446,51 +446,6 @@ def test_paragraphs_from_dollars_to_dollars_are_math(text: str, found: str) -> N
     assert [one.kind.value for one in note.elements] == found.split()
 
 
-CANVAS = {
-    "nodes": [
-        {"id": "2", "type": "file", "file": "b/Note.md", "subpath": "#Part", "x": 0, "y": 10},
-        {"id": "1", "type": "text", "text": "# Card\nSee [[Other]] #tag\n```\nopen", "x": 5, "y": 0},
-        {"id": "3", "type": "file", "file": "pic [1].png", "x": 9, "y": 20},
-        {"id": "4", "type": "group", "label": "Box", "x": 0, "y": 30},
-        {"id": "5", "type": "link", "url": "https://example.org", "x": 0, "y": 40},
-        "no card",
-    ],
-    "edges": [
-        {"id": "e1", "fromNode": "1", "toNode": "2", "label": "leads to"},
-        {"id": "e2", "fromNode": "1", "toNode": "4"},
-        {"id": "e3", "fromNode": "9", "toNode": "3"},
-    ],
-}
-
-
-def test_a_canvas_becomes_text_that_can_be_searched() -> None:
-    note = parse_canvas("a/Board.canvas", json.dumps(CANVAS).encode())
-    assert note.title == "Board"
-    assert note.doc_id == "a/Board.canvas"
-    assert note.text.startswith(
-        "# Card\nSee [[Other]] #tag\n```\nopen\n\nb/Note.md\n\npic [1].png\n\nBox\n\n"
-    )
-    assert note.tags == ("tag",)
-    assert [(link.kind, link.target, link.subpath) for link in note.links] == [
-        (LinkKind.WIKILINK, "Other", ""),
-        (LinkKind.EMBED, "b/Note.md", "Part"),
-        (LinkKind.EMBED, "pic [1].png", ""),
-        (LinkKind.WIKILINK, "b/Note.md", "Part"),
-        (LinkKind.WIKILINK, "pic [1].png", ""),
-    ]
-    assert [note.text[link.start : link.end] for link in note.links[1:]] == [
-        link.target for link in note.links[1:]
-    ]
-    assert note.links[3].display == "leads to"
-    assert [section.title for section in note.sections][:2] == ["Card", ""]
-    assert note.sections[1].header_path == ()
-    assert {element.kind for element in note.elements} == {
-        ElementKind.HEADING,
-        ElementKind.PARAGRAPH,
-        ElementKind.CODE,
-    }
-
-
 @pytest.mark.parametrize(
     ("source", "details"),
     [
@@ -516,8 +471,3 @@ def test_the_extension_chooses_the_parser() -> None:
     assert parse_any("a.CANVAS", b"{}").text == ""
     assert parse_any("a.md", b"{}").text == "{}"
     assert parse_any("a.txt", b"# x").title == "x"
-
-
-def test_the_manifest_learns_what_parsed() -> None:
-    assert set(PARSERS) == {"tree-sitter-markdown", "vault-indexer"}
-    assert all(PARSERS.values())

@@ -5,26 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_indexer.parse.link_syntax import link_definitions, markdown_target
-from vault_indexer.parse.plain import (
-    MAX_RUNS,
-    markup_edits,
-    plain,
-    unescape_destination,
-    unescape_prose,
-    wikilink_parts,
-    wikilink_text,
-)
-
-
-def shown(text: str) -> str:
-    """What is left of a text without its markup."""
-    parts: list[str] = []
-    position = 0
-    for edit in markup_edits(text):
-        assert edit.start >= position
-        parts += (text[position : edit.start], edit.text)
-        position = edit.end
-    return "".join([*parts, text[position:]])
+from vault_indexer.parse.plain import MAX_RUNS, plain, unescape_prose, wikilink_parts, wikilink_text
 
 
 @pytest.mark.parametrize(
@@ -79,29 +60,6 @@ def test_a_reader_sees_no_markup(text: str, seen: str) -> None:
     assert plain(text) == seen
 
 
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("*one* and **two**", "one and two"),
-        ("[[Note]], [[Note|so]], [[Note| so ]]", "Note, so, so"),
-        ("[[Note#Part]], [[#Part]], [[Note#^block]]", "Note#Part, Part, Note"),
-        (r"[[Note\|so]]", "so"),
-        ("![[cat.PNG]] ![[cat.png|200x10]] ![[cat.png|a cat]] ![[Note|200]]", "  a cat Note"),
-        ("[[cat.png]] ![[#^block]]", "cat.png ^block"),
-        ("![[Note#]]", "Note"),
-        ("![a cat](cat.png) ![200](cat.png) ![a cat|200x10](cat.png)", "a cat  a cat"),
-        ("`code` and `` two\nlines ``", "code and  two\nlines "),
-        ("`one\r\ntwo` and `code`", "one\r\ntwo and code"),
-        ("a &lt; b", "a < b"),
-        (r"\*no\*", "*no*"),
-        ("<b>bold</b>", "bold"),
-        ("no markup", "no markup"),
-    ],
-)
-def test_markup_is_found_where_it_stands(text: str, seen: str) -> None:
-    assert shown(text) == seen
-
-
 def test_of_very_many_delimiters_none_is_paired() -> None:
     words = "*a* " * (MAX_RUNS // 2)
     assert plain(words) == words.replace("*", "").strip()
@@ -136,10 +94,6 @@ def test_a_label_has_999_characters_at_most(blanks: int, is_label: bool) -> None
 )
 def test_a_wikilink_has_three_parts(source: str, parts: tuple[str, str, str | None], text: str) -> None:
     assert (wikilink_parts(source), wikilink_text(source)) == (parts, text)
-
-
-def test_a_destination_is_meant_without_its_escapes() -> None:
-    assert unescape_destination(r"a\(b\)&amp;c\d") == r"a(b)&c\d"
 
 
 @pytest.mark.parametrize(
@@ -199,11 +153,3 @@ def test_entities_are_decoded_but_not_in_code(markdown: str, text: str) -> None:
 
 
 # What the text of a code span is, where it is shown without its ticks.
-
-
-@pytest.mark.parametrize(
-    ("source", "shown"),
-    [("`` `a` ``", "`a`"), ("x` b`y", "x by"), ("x`b `y", "xb y"), ("x`  `y", "x  y"), ("x`  b `y", "x by")],
-)
-def test_one_blank_is_removed_where_both_ends_have_one(source: str, shown: str) -> None:
-    assert plain(source) == shown

@@ -22,52 +22,10 @@ from vault_indexer.parse.reading_view import (
 )
 
 KINDS = {
-    "p",
-    "h",
-    "ul",
-    "ol",
-    "li",
-    "quote",
-    "pre",
-    "formula",
-    "table",
-    "thead",
-    "tbody",
-    "tr",
-    "th",
-    "td",
-    "hr",
-}
-KINDS |= {
-    "div",
-    "details",
-    "summary",
-    "footnotes",
-    "footnote",
-    "footnote_ref",
-    "em",
-    "strong",
-    "del",
-    "mark",
-    "u",
-}
-KINDS |= {
-    "kbd",
-    "sub",
-    "sup",
-    "small",
-    "q",
-    "code",
-    "html",
-    "math",
-    "tag",
-    "a",
-    "address",
-    "note",
-    "embed",
-    "img",
-    "span",
-    "br",
+    *("p", "h", "ul", "ol", "li", "quote", "pre", "formula", "table", "thead", "tbody", "tr", "th", "td"),
+    *("hr", "div", "details", "summary", "footnotes", "footnote", "footnote_ref", "em", "strong", "del"),
+    *("mark", "u", "kbd", "sub", "sup", "small", "q", "code", "html", "math", "tag", "a", "address"),
+    *("note", "embed", "img", "span", "br"),
 }
 
 
@@ -76,12 +34,28 @@ def tree(text: str, files: tuple[str, ...] = ()) -> list[JsonValue]:
     return list(reading_view(text, 0, known.get).blocks)
 
 
+def node(kind: str, *children: JsonValue, **more: JsonValue) -> dict[str, JsonValue]:
+    return {"t": kind, **more, "c": list(children)}
+
+
+def block(kind: str, *children: JsonValue, line: int = 1, **more: JsonValue) -> dict[str, JsonValue]:
+    return node(kind, *children, l=line, **more)
+
+
 def paragraph(*children: JsonValue) -> list[JsonValue]:
-    return [{"t": "p", "l": 1, "c": list(children)}]
+    return [block("p", *children)]
+
+
+def leaf(kind: str, **more: JsonValue) -> JsonValue:
+    return {"t": kind, **more}
 
 
 def formula(line: int, text: str) -> JsonValue:
-    return {"t": "formula", "l": line, "text": text}
+    return leaf("formula", l=line, text=text)
+
+
+def code(text: str, language: str = "") -> list[JsonValue]:
+    return [{"t": "pre", "l": 1, "lang": language, "text": text}]
 
 
 def address_node(address: str) -> JsonValue:
@@ -99,37 +73,17 @@ def nodes(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "a *b* `c`",
-            [{"t": "p", "l": 1, "c": ["a ", {"t": "em", "c": ["b"]}, " ", {"t": "code", "text": "c"}]}],
-        ),
-        ("# Top ^id", [{"t": "h", "l": 1, "level": 1, "id": "id", "c": ["Top"]}]),
+        ("a *b* `c`", paragraph("a ", node("em", "b"), " ", {"t": "code", "text": "c"})),
+        ("# Top ^id", [block("h", "Top", level=1, id="id")]),
         ("x^2", paragraph("x^2")),
-        ("==a *b*==", [{"t": "p", "l": 1, "c": [{"t": "mark", "c": ["a ", {"t": "em", "c": ["b"]}]}]}]),
-        ("a #b/c d%%e%%", [{"t": "p", "l": 1, "c": ["a ", {"t": "tag", "text": "b/c"}, " d"]}]),
-        ("a %%b%% c", [{"t": "p", "l": 1, "c": ["a  c"]}]),
+        ("==a *b*==", paragraph(node("mark", "a ", node("em", "b")))),
+        ("a #b/c d%%e%%", paragraph("a ", {"t": "tag", "text": "b/c"}, " d")),
+        ("a %%b%% c", paragraph("a  c")),
         (
             "> [!tip] Do *it*\n> now",
-            [
-                {
-                    "t": "quote",
-                    "l": 1,
-                    "callout": "tip",
-                    "title": ["Do ", {"t": "em", "c": ["it"]}],
-                    "c": [{"t": "p", "l": 1, "c": ["now"]}],
-                }
-            ],
+            [block("quote", block("p", "now"), callout="tip", title=["Do ", node("em", "it")])],
         ),
-        (
-            "- [x] done",
-            [
-                {
-                    "t": "ul",
-                    "l": 1,
-                    "c": [{"t": "li", "l": 1, "task": "x", "c": [{"t": "p", "l": 1, "c": ["done"]}]}],
-                }
-            ],
-        ),
+        ("- [x] done", [block("ul", block("li", block("p", "done"), task="x"))]),
     ],
 )
 def test_what_a_reader_sees(text: str, expected: list[JsonValue]) -> None:
@@ -159,7 +113,7 @@ def test_where_a_link_leads(text: str, expected: JsonValue) -> None:
 def items(*found: tuple[str | None, str]) -> list[JsonValue]:
     """List items of a line each, with their tasks."""
     return [
-        {"t": "li", "l": at, **({"task": task} if task else {}), "c": [{"t": "p", "l": at, "c": [text]}]}
+        block("li", block("p", text, line=at), line=at, **({"task": task} if task else {}))
         for at, (task, text) in enumerate(found, 1)
     ]
 
@@ -167,18 +121,18 @@ def items(*found: tuple[str | None, str]) -> list[JsonValue]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("text\n^blk", [{"t": "p", "l": 1, "id": "blk", "c": ["text"]}]),
-        ("- [ ] a\n- [x] b\n- c", [{"t": "ul", "l": 1, "c": items((" ", "a"), ("x", "b"), (None, "c"))}]),
-        ("1. a\n2. b", [{"t": "ol", "l": 1, "start": 1, "c": items((None, "a"), (None, "b"))}]),
-        ("3. a", [{"t": "ol", "l": 1, "start": 3, "c": items((None, "a"))}]),
-        ("> a", [{"t": "quote", "l": 1, "c": [{"t": "p", "l": 1, "c": ["a"]}]}]),
-        ("> [!tip]", [{"t": "quote", "l": 1, "callout": "tip", "title": [], "c": []}]),
-        ("> [!tip] a", [{"t": "quote", "l": 1, "callout": "tip", "title": ["a"], "c": []}]),
-        ("a\n\n***", [{"t": "p", "l": 1, "c": ["a"]}, {"t": "hr", "l": 3}]),
-        ("### a", [{"t": "h", "l": 1, "level": 3, "c": ["a"]}]),
-        ("```py title=x\na\n```", [{"t": "pre", "l": 1, "lang": "py", "text": "a\n"}]),
-        (f"```{'p' * 50}\n```", [{"t": "pre", "l": 1, "lang": "p" * 40, "text": ""}]),
-        ("    a", [{"t": "pre", "l": 1, "lang": "", "text": "a\n"}]),
+        ("text\n^blk", [block("p", "text", id="blk")]),
+        ("- [ ] a\n- [x] b\n- c", [block("ul", *items((" ", "a"), ("x", "b"), (None, "c")))]),
+        ("1. a\n2. b", [block("ol", *items((None, "a"), (None, "b")), start=1)]),
+        ("3. a", [block("ol", *items((None, "a")), start=3)]),
+        ("> a", [block("quote", block("p", "a"))]),
+        ("> [!tip]", [block("quote", callout="tip", title=[])]),
+        ("> [!tip] a", [block("quote", callout="tip", title=["a"])]),
+        ("a\n\n***", [*paragraph("a"), leaf("hr", l=3)]),
+        ("### a", [block("h", "a", level=3)]),
+        ("```py title=x\na\n```", code("a\n", "py")),
+        (f"```{'p' * 50}\n```", code("", "p" * 40)),
+        ("    a", code("a\n")),
         ("a\nb", paragraph("a\nb")),
         ("a  \nb", paragraph("a", {"t": "br"}, "b")),
     ],
@@ -200,9 +154,9 @@ def image(path: str | None, name: str, alt: str) -> JsonValue:
         ('<img src="x" width="30%">', [image(None, "x", "")]),
         (f'<img src="x" alt="{"a" * 201}">', [image(None, "x", "a" * 200)]),
         ('<iframe src="https://a.b/c"></iframe>', [address_node("https://a.b/c")]),
-        ('<iframe src="javascript:c"></iframe>', [{"t": "span", "c": ["javascript:c"]}]),
+        ('<iframe src="javascript:c"></iframe>', [node("span", "javascript:c")]),
         *(
-            (f"[x]({address})", paragraph({"t": "a", "href": address, "c": ["x"]}))
+            (f"[x]({address})", paragraph(node("a", "x", href=address)))
             for address in (
                 "zotero://select/1",
                 "Things:///show?id=1",
@@ -211,7 +165,7 @@ def image(path: str | None, name: str, alt: str) -> JsonValue:
             )
         ),
         *(
-            (f"[x]({address})", paragraph({"t": "address", "address": address, "c": ["x"]}))
+            (f"[x]({address})", paragraph(node("address", "x", address=address)))
             for address in (
                 "file:///a/b.pdf",
                 "odd:thing",
@@ -219,10 +173,10 @@ def image(path: str | None, name: str, alt: str) -> JsonValue:
                 "obsidian://daily",
             )
         ),
-        ("[x](mailto:a@b)", paragraph({"t": "a", "href": "mailto:a@b", "c": ["x"]})),
-        ("[x](N#a%20b)", paragraph({"t": "note", "path": None, "subpath": "a b", "c": ["x"]})),
-        ("[x](<>)", paragraph({"t": "span", "c": ["x"]})),
-        ('<a href="https://a.b">a</a>', paragraph({"t": "a", "href": "https://a.b", "c": ["a"]})),
+        ("[x](mailto:a@b)", paragraph(node("a", "x", href="mailto:a@b"))),
+        ("[x](N#a%20b)", paragraph(node("note", "x", path=None, subpath="a b"))),
+        ("[x](<>)", paragraph(node("span", "x"))),
+        ('<a href="https://a.b">a</a>', paragraph(node("a", "a", href="https://a.b"))),
     ],
 )
 def test_what_a_picture_or_a_frame_shows(text: str, expected: list[JsonValue]) -> None:
@@ -235,75 +189,45 @@ def test_lines_are_those_of_the_file() -> None:
     assert [(block["l"], block["c"]) for block in shown.blocks] == [(5, ["one"]), (7, ["two"])]
 
 
+SVG: JsonValue = {"t": "html", "text": "<svg>"}
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("H<sub>2</sub>O", paragraph("H", {"t": "sub", "c": ["2"]}, "O")),
-        ("<kbd>*a*</kbd><br>", paragraph({"t": "kbd", "c": [{"t": "em", "c": ["a"]}]}, {"t": "br"})),
-        ('<u onclick="x()" style="color:red">a</u>', paragraph({"t": "u", "c": ["a"]})),
+        ("H<sub>2</sub>O", paragraph("H", node("sub", "2"), "O")),
+        ("<kbd>*a*</kbd><br>", paragraph(node("kbd", node("em", "a")), {"t": "br"})),
+        ('<u onclick="x()" style="color:red">a</u>', paragraph(node("u", "a"))),
         ("a<!-- b -->c", paragraph("ac")),
-        ("*a <u>b* c", paragraph({"t": "em", "c": ["a ", {"t": "u", "c": ["b"]}]}, " c")),
+        ("*a <u>b* c", paragraph(node("em", "a ", node("u", "b")), " c")),
         ("a</u> <blink>", paragraph("a ", {"t": "html", "text": "<blink>"})),
-        ('a <svg width="1"><path d="M0"/></svg> b', paragraph("a ", {"t": "html", "text": "<svg>"}, " b")),
-        ('<a href="javascript:x">a</a>', paragraph({"t": "span", "c": ["a"]})),
+        ('a <svg width="1"><path d="M0"/></svg> b', paragraph("a ", SVG, " b")),
+        ('<a href="javascript:x">a</a>', paragraph(node("span", "a"))),
         ("<!-- a\n\nb -->", []),
         ("a<wbr>b", paragraph("a\u200bb")),
         ("<hr>", [{"t": "hr"}]),
         ("a <p>b", paragraph("a ", {"t": "br"}, "b")),
         ("a <div>b</div>", paragraph("a b")),
-        ("<u/>a", paragraph({"t": "u", "c": []}, "a")),
-        (
-            "a</b>b *c <b>d* e</b>",
-            paragraph("ab ", {"t": "em", "c": ["c ", {"t": "strong", "c": ["d"]}]}, " e"),
-        ),
-        ("<b>*a</b> b* c</b> d", paragraph({"t": "strong", "c": [{"t": "em", "c": ["a b"]}, " c"]}, " d")),
-        ("<b>a <i>b</b> c", paragraph({"t": "strong", "c": ["a ", {"t": "em", "c": ["b"]}]}, " c")),
-        ("a <svg/> b", paragraph("a ", {"t": "html", "text": "<svg>"}, " b")),
-        (
-            "a <svg><b>*x*</b> <!-- y --> z</svg> *b*",
-            paragraph("a ", {"t": "html", "text": "<svg>"}, " ", {"t": "em", "c": ["b"]}),
-        ),
+        ("<u/>a", paragraph(node("u"), "a")),
+        ("a</b>b *c <b>d* e</b>", paragraph("ab ", node("em", "c ", node("strong", "d")), " e")),
+        ("<b>*a</b> b* c</b> d", paragraph(node("strong", node("em", "a b"), " c"), " d")),
+        ("<b>a <i>b</b> c", paragraph(node("strong", "a ", node("em", "b")), " c")),
+        ("a <svg/> b", paragraph("a ", SVG, " b")),
+        ("a <svg><b>*x*</b> <!-- y --> z</svg> *b*", paragraph("a ", SVG, " ", node("em", "b"))),
         ("a <script>b", paragraph("a ", {"t": "html", "text": "<script>"}, "b")),
-        ("<h3>a</h3>\nb", [{"t": "h", "l": 1, "level": 3, "c": ["a"]}, {"t": "p", "c": ["b"]}]),
-        ("<center>a</center>", [{"t": "div", "l": 1, "c": ["a"]}]),
-        ('<div align="right">a</div>', [{"t": "div", "l": 1, "c": ["a"]}]),
+        ("<h3>a</h3>\nb", [block("h", "a", level=3), node("p", "b")]),
+        ("<center>a</center>", [block("div", "a")]),
+        ('<div align="right">a</div>', [block("div", "a")]),
         (
             '<table><tr><th align="up">a</th><td align="RIGHT">b</td></tr></table>',
-            [
-                {
-                    "t": "table",
-                    "l": 1,
-                    "c": [
-                        {
-                            "t": "tr",
-                            "l": 1,
-                            "c": [
-                                {"t": "th", "l": 1, "c": ["a"]},
-                                {"t": "td", "l": 1, "align": "right", "c": ["b"]},
-                            ],
-                        }
-                    ],
-                }
-            ],
+            [block("table", block("tr", block("th", "a"), block("td", "b", align="right")))],
         ),
-        ("<div>\n\na\n\n</div>", [{"t": "div", "l": 1, "c": [{"t": "p", "l": 3, "c": ["a"]}]}]),
-        ("<div>\na &amp; b\n</div>", [{"t": "div", "l": 1, "c": ["a & b"]}]),
-        (
-            "<div><script>x</script></div>",
-            [{"t": "pre", "l": 1, "lang": "html", "text": "<div><script>x</script></div>"}],
-        ),
+        ("<div>\n\na\n\n</div>", [block("div", block("p", "a", line=3))]),
+        ("<div>\na &amp; b\n</div>", [block("div", "a & b")]),
+        ("<div><script>x</script></div>", code("<div><script>x</script></div>", "html")),
         (
             "<details><summary>a</summary>\n\n*b*\n\n</details>",
-            [
-                {
-                    "t": "details",
-                    "l": 1,
-                    "c": [
-                        {"t": "summary", "l": 1, "c": ["a"]},
-                        {"t": "p", "l": 3, "c": [{"t": "em", "c": ["b"]}]},
-                    ],
-                }
-            ],
+            [block("details", block("summary", "a"), block("p", node("em", "b"), line=3))],
         ),
     ],
 )
@@ -348,10 +272,7 @@ def test_an_address_in_the_text_is_a_link(text: str, expected: list[JsonValue]) 
             "> $$\n> a\n\n$$",
             [{"t": "quote", "l": 1, "c": paragraph("$$\na")}, {"t": "p", "l": 4, "c": ["$$"]}],
         ),
-        (
-            "$$\na\n$$\n\n$$\nb $$",
-            [formula(1, "a"), formula(5, "b")],
-        ),
+        ("$$\na\n$$\n\n$$\nb $$", [formula(1, "a"), formula(5, "b")]),
         ("%% a %%\n\nb %%c", [{"t": "p", "l": 3, "c": ["b %%c"]}]),
         (
             "$a $b$ $c$1 $d$",
@@ -364,27 +285,15 @@ def test_math_and_comments(text: str, expected: list[JsonValue]) -> None:
 
 
 def test_footnotes_stand_at_the_end_in_the_order_of_their_references() -> None:
+    one, two, three = (leaf("footnote_ref", number=number) for number in (1, 2, 3))
     assert tree("[^1]: one\n\na[^b] c[^1] d^[three]\n\n[^b]: two") == [
-        {
-            "t": "p",
-            "l": 3,
-            "c": [
-                "a",
-                {"t": "footnote_ref", "number": 1},
-                " c",
-                {"t": "footnote_ref", "number": 2},
-                " d",
-                {"t": "footnote_ref", "number": 3},
-            ],
-        },
-        {
-            "t": "footnotes",
-            "c": [
-                {"t": "footnote", "number": 1, "c": [{"t": "p", "l": 5, "c": ["two"]}]},
-                {"t": "footnote", "number": 2, "c": [{"t": "p", "l": 1, "c": ["one"]}]},
-                {"t": "footnote", "number": 3, "c": [{"t": "p", "c": ["three"]}]},
-            ],
-        },
+        block("p", "a", one, " c", two, " d", three, line=3),
+        node(
+            "footnotes",
+            node("footnote", block("p", "two", line=5), number=1),
+            node("footnote", block("p", "one"), number=2),
+            node("footnote", node("p", "three"), number=3),
+        ),
     ]
 
 
@@ -404,27 +313,13 @@ def test_properties_are_a_table_with_links() -> None:
     found = property_view(
         {"up": "[[Note|a]]", "done": True, "n": [1, "x"], "deep": {"k": ""}}, {"Note": "Note.md"}.get
     )
-    assert found == {
-        "t": "properties",
-        "c": [
-            {
-                "t": "property",
-                "name": "up",
-                "c": [{"t": "note", "path": "Note.md", "subpath": "", "c": ["a"]}],
-            },
-            {"t": "property", "name": "done", "c": [{"t": "check", "done": True}]},
-            {
-                "t": "property",
-                "name": "n",
-                "c": [{"t": "ul", "c": [{"t": "li", "c": ["1"]}, {"t": "li", "c": ["x"]}]}],
-            },
-            {
-                "t": "property",
-                "name": "deep",
-                "c": [{"t": "properties", "c": [{"t": "property", "name": "k", "c": []}]}],
-            },
-        ],
-    }
+    assert found == node(
+        "properties",
+        node("property", node("note", "a", path="Note.md", subpath=""), name="up"),
+        node("property", {"t": "check", "done": True}, name="done"),
+        node("property", node("ul", node("li", "1"), node("li", "x")), name="n"),
+        node("property", node("properties", node("property", name="k")), name="deep"),
+    )
 
 
 def test_a_property_is_shown_as_what_it_is_and_not_without_end() -> None:

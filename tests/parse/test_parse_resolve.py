@@ -6,71 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.model import BlockId, Heading
-from vault_indexer.parse import Anchors, Subpath, VaultPaths, link_key, resolve
+from vault_indexer.parse import VaultPaths, link_key, resolve
 
 NAMES = [
-    "n.md",
-    "N.md",
-    "n",
-    "n.md.md",
-    "p.png",
-    "p.png.md",
-    "é.md",
-    "e\u0301.md",
-    "É.MD",
-    "v1.2.md",
-    ".md",
-    "x y.md",
-    " x y.md",
-    "ΣΑΣ.md",
-    "σας.md",
-    "straße.md",
-    "STRASSE.md",
-    "ΣΑΣ",
-    "İ.md",
-    "ŉ.PNG",
+    *("n.md", "N.md", "n", "n.md.md", "p.png", "p.png.md", "é.md", "e\u0301.md", "É.MD", "v1.2.md", ".md"),
+    *("x y.md", " x y.md", "ΣΑΣ.md", "σας.md", "straße.md", "STRASSE.md", "ΣΑΣ", "İ.md", "ŉ.PNG"),
 ]
 FOLDERS = ["", "a/", "A/", "b/", "a/b/", "b/a/", "a/b/c/", "ΣΑΣ/"]
 PATHS = [folder + name for folder in FOLDERS for name in NAMES]
 TARGETS = [
-    *(
-        "n",
-        "N",
-        "n.md",
-        "N.MD",
-        "n.md.md",
-        "a/n",
-        "b/n",
-        "a/b/n",
-        "A/N",
-        "./n",
-        "../n",
-        "../../n",
-        "/n",
-        "/a/n",
-        "a/../n",
-    ),
-    *(
-        "p.png",
-        "p",
-        "P.PNG",
-        "a/p.png",
-        "é",
-        "e\u0301",
-        "É",
-        "b/é.md",
-        "v1.2",
-        "v1",
-        ".md",
-        "x y",
-        "",
-        "..",
-        "a/",
-        "n/",
-    ),
-    *("x y ", "a/n\t", " a/n.md ", "a/ x y", "../ x y", "n /", "\u2003n.md\u2003"),
-    *("ΣΑΣ", "Σας", "σασ.md", "a/ΣΑΣ", "ΣΑΣ/n", "STRAẞE", "straße", "strasse", "i\u0307", "İ.md", "ŉ.png"),
+    *("n", "N", "n.md", "N.MD", "n.md.md", "a/n", "b/n", "a/b/n", "A/N", "./n", "../n", "../../n", "/n"),
+    *("/a/n", "a/../n", "p.png", "p", "P.PNG", "a/p.png", "é", "e\u0301", "É", "b/é.md", "v1.2", "v1"),
+    *(".md", "x y", "", "..", "a/", "n/", "x y ", "a/n\t", " a/n.md ", "a/ x y", "../ x y", "n /"),
+    *("\u2003n.md\u2003", "ΣΑΣ", "Σας", "σασ.md", "a/ΣΑΣ", "ΣΑΣ/n", "STRAẞE", "straße", "strasse"),
+    *("i\u0307", "İ.md", "ŉ.png"),
 ]
 SOURCES = ["s.md", "a/s.md", "a/b/s.md", "b/a/s.md"]
 STEP = st.tuples(st.booleans(), st.lists(st.sampled_from(PATHS), min_size=1, max_size=3))
@@ -143,42 +92,3 @@ def test_of_several_files_the_one_beside_or_below_the_note_is_meant(
     paths: list[str], source: str, found: str
 ) -> None:
     assert resolve("b/n", source, VaultPaths(paths)).path == found
-
-
-def heading(level: int, text: str, line: int) -> Heading:
-    return Heading(level, text, line * 10, line * 10 + 5, line)
-
-
-def test_a_chain_of_headings_narrows_down_to_the_right_one() -> None:
-    headings = [
-        heading(1, "A", 1),
-        heading(2, "X", 2),
-        heading(1, "A", 3),
-        heading(2, "Y", 4),
-        heading(3, "X", 5),
-    ]
-    assert Anchors(headings, []).find("A#Y").line == 4
-    assert Anchors(headings, []).find("A#Y#X").line == 5
-    assert Anchors(headings, []).find("Y#X") == Subpath(50, 55, 5)
-    assert Anchors(headings, []).find("X#A").problem == "no heading X > A"
-    assert Anchors(headings, []).find("") == Subpath()
-
-
-def test_slugs_are_numbered_as_github_does() -> None:
-    texts = ["Set up", "Set up", "Set up 1", "Other", "Set up", "Set-up"]
-    headings = [
-        Heading(1, text, line * 10, line * 10 + 5, line, nested=False) for line, text in enumerate(texts)
-    ]
-    slugs = ["set-up", "set-up-1", "set-up-1-1", "other", "set-up-2", "set-up-3"]
-    lines = [Anchors(headings, []).find(slug, slugs=True).line for slug in slugs]
-    assert lines == [5, 1, 2, 3, 4, 5]  # `set-up` is one heading's very text, which counts first
-    assert Anchors(headings, []).find("set-up-4", slugs=True).problem == "no heading set-up-4"
-    assert Anchors(headings, []).find("set-up-1").problem == "no heading set-up-1"
-
-
-def test_a_block_is_found_whatever_stands_before_it() -> None:
-    blocks = [BlockId("one", 3, 9, 2)]
-    assert Anchors([], blocks).find("^ONE") == Subpath(3, 9, 2)
-    assert Anchors([], blocks).find("Heading#^one").line == 2
-    assert Anchors([], blocks).find("Heading#^gone").problem == "no block ^gone"
-    assert Anchors([], blocks).find("^two").problem == "no block ^two"

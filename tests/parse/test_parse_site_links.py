@@ -133,15 +133,7 @@ def test_a_name_leads_where_it_leads_in_obsidian(style: LinkStyle) -> None:
 
 FOLDERS = ("", "a/", "a/b/", "content/", "content/a/", "_docs/", "static/")
 NAMES = (
-    "a.md",
-    "b.md",
-    "index.md",
-    "_index.md",
-    "README.md",
-    "a.de.md",
-    "a___b.md",
-    "2024_05_06.md",
-    "a.png",
+    *("a.md", "b.md", "index.md", "_index.md", "README.md", "a.de.md", "a___b.md", "2024_05_06.md", "a.png"),
 )
 PATHS = [folder + name for folder in FOLDERS for name in NAMES]
 TARGETS = [

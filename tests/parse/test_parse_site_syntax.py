@@ -14,31 +14,10 @@ from vault_indexer.parse.site_syntax import as_markdown
 
 STYLES: tuple[LinkStyle, ...] = ("dendron", "docusaurus", "hugo", "jekyll", "logseq", "mkdocs", "obsidian")
 PIECES = (
-    *(
-        "{{< a >}}",
-        '{{% ref "b" %}}',
-        '{{< fig title="c d" >}}',
-        "{{",
-        "}}",
-        "{%",
-        "%}",
-        "{% raw %}",
-        "{{< highlight a >}}\n",
-        "{{< /highlight >}}",
-        "{: .a }",
-    ),
-    *(
-        "[[a|b]]",
-        "![[a|b]]",
-        "[a](",
-        "[a]: ",
-        "([[b c]])",
-        ")",
-        "import a from 'b'",
-        "export const a = 1",
-        "<A b={1}/>",
-    ),
-    *("`", "```", "\n", "\r\n", "\n\n", " ", "    ", "- ", "> ", "word", "/x", "\u3042", "|", "<", ">", '"'),
+    *("{{< a >}}", '{{% ref "b" %}}', '{{< fig title="c d" >}}', "{{", "}}", "{%", "%}", "{% raw %}"),
+    *("{{< highlight a >}}\n", "{{< /highlight >}}", "{: .a }", "[[a|b]]", "![[a|b]]", "[a](", "[a]: "),
+    *("([[b c]])", ")", "import a from 'b'", "export const a = 1", "<A b={1}/>", "`", "```", "\n", "\r\n"),
+    *("\n\n", " ", "    ", "- ", "> ", "word", "/x", "\u3042", "|", "<", ">", '"'),
 )
 
 
@@ -114,19 +93,8 @@ def test_a_link_in_the_properties_of_dendron_is_read_as_in_the_text() -> None:
 
 def test_a_text_that_only_resembles_a_tag_takes_linear_time() -> None:
     for piece in (
-        "{{< ",
-        "{% ",
-        "{{ ",
-        "[a]({{< ",
-        "import a, ",
-        "\nimport ",
-        "\nexport const",
-        "\n<A b={",
-        "[[a|",
-        "\n<A '",
-        "\n{/* ",
-        "{% highlight a %}\n",
-        "{% raw %}",
+        *("{{< ", "{% ", "{{ ", "[a]({{< ", "import a, ", "\nimport ", "\nexport const", "\n<A b={"),
+        *("[[a|", "\n<A '", "\n{/* ", "{% highlight a %}\n", "{% raw %}"),
         "\n{{< highlight a >}}\n{{< /code-toggle >}}\n",
     ):
         for style in STYLES:

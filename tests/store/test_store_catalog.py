@@ -42,15 +42,3 @@ def test_a_log_that_cannot_be_trimmed_stays_and_the_catalog_can_be_written(tmp_p
     with closing(CatalogReader(path)) as catalog:
         assert [row.path for row in catalog.files()] == ["after.md"]
         assert catalog.rows("SELECT seq, key FROM changes WHERE key = 7") == [(1, 7)]
-
-
-def test_a_commit_that_fails_leaves_nothing_and_the_next_one_has_its_number(tmp_path: Path) -> None:
-    with closing(CatalogWriter(tmp_path / "catalog.db")) as writer:
-        with pytest.raises(ZeroDivisionError), writer.commit():
-            writer.put_file(file("lost.md"))
-            raise ZeroDivisionError
-        with writer.commit():
-            writer.put_file(file("after.md"))
-        assert writer.seq == 1
-    with closing(CatalogReader(tmp_path / "catalog.db")) as catalog:
-        assert [row.path for row in catalog.files()] == ["after.md"]

@@ -1,7 +1,6 @@
 """What a writer of the catalog leaves on disk: rows, its log, and what it says of damage."""
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -285,14 +284,6 @@ def test_a_damaged_catalog_is_not_opened_to_be_written(path: Path) -> None:
     sums_path(path).unlink()
     with pytest.raises(DamagedError, match="cannot verify checksums"):
         CatalogWriter(path)
-
-
-def test_what_is_no_catalog_is_refused(tmp_path: Path) -> None:
-    empty = tmp_path / "empty.db"
-    with closing(sqlite3.connect(empty)) as other:
-        other.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY)")
-    with pytest.raises(IndexUnusableError, match="no such table"):
-        CatalogWriter(empty, bulk=True)
 
 
 def test_a_new_catalog_says_of_which_version_it_is(writer: CatalogWriter, path: Path) -> None:

@@ -53,14 +53,6 @@ def test_a_damaged_pointer_falls_back_to_the_newest_complete_generation(tmp_path
     assert current.number == (1 if content == "0001" else newest.number)
 
 
-def test_collecting_keeps_the_generation_in_force_and_one_before(tmp_path: Path) -> None:
-    index_dir = IndexDir(tmp_path / "i")
-    for _ in range(4):
-        index_dir.publish(made(index_dir))
-    index_dir.collect()
-    assert [generation.number for generation in index_dir.complete()] == [3, 4]
-
-
 def test_the_folder_is_the_users_alone(tmp_path: Path) -> None:
     index_dir = IndexDir(tmp_path / "i")
     index_dir.prepare()
@@ -132,16 +124,6 @@ def test_so_many_older_generations_are_kept_and_all_later_ones(
     index_dir.publish(generations[2])
     index_dir.collect(keep)
     assert [generation.number for generation in index_dir.complete()] == left
-
-
-def test_what_a_failed_build_has_written_is_removed(tmp_path: Path) -> None:
-    index_dir = IndexDir(tmp_path / "i")
-    building = index_dir.begin()
-    (building.folder / "half").write_text("x")
-    index_dir.discard(building)
-    index_dir.discard(building)
-    assert not building.folder.exists()
-    assert index_dir.complete() == []
 
 
 def test_a_manifest_comes_back_as_it_was_written(tmp_path: Path) -> None:

@@ -39,12 +39,6 @@ def test_equal_links_are_one_edge_with_a_count_and_the_first_ones_place(snapshot
     ]
 
 
-def test_edges_are_seen_from_both_ends(snapshot: Snapshot) -> None:
-    at_b = snapshot.graph.edges_at(["B.md"])["B.md"]
-    assert {edge.source for edge in at_b} == {"Hub.md", "A.md", "C.md"}
-    assert "Lonely.md" not in snapshot.graph.edges_at(["Lonely.md"])
-
-
 def test_placed_edges_know_their_chunks(snapshot: Snapshot) -> None:
     chunks = {
         (row.chunk.chunk_id): key
@@ -76,13 +70,6 @@ def test_the_exported_graph_has_all_files_and_the_attributes_of_the_edges(snapsh
     assert not list(nx.selfloop_edges(graph))
 
 
-def test_degrees_and_neighbours_agree_with_networkx(snapshot: Snapshot) -> None:
-    plain = nx.Graph(snapshot.graph.networkx())
-    names = list(plain)
-    assert snapshot.graph.degrees(names) == {name: degree for name, degree in plain.degree() if degree}
-    assert snapshot.graph.neighbours(names) == {name: set(plain[name]) for name in names if plain[name]}
-
-
 def test_shared_links_are_the_adamic_adar_index(snapshot: Snapshot) -> None:
     plain = nx.Graph(snapshot.graph.networkx())
     for path in plain:
@@ -110,7 +97,3 @@ def test_links_in_both_directions_count_together() -> None:
     one_way = [("a", "b", 1), ("b", "c", 1), ("c", "d", 1)]
     back = [("b", "a", 9), ("d", "c", 9)]
     assert communities([*one_way, *back]) == [["a", "b"], ["c", "d"]]
-
-
-def test_without_links_there_are_none() -> None:
-    assert communities([]) == []

@@ -61,24 +61,6 @@ def test_an_empty_index_answers(index: KeywordIndex, folder: Path) -> None:
     assert KeywordIndex.open(folder).applied_seq == 0
 
 
-def test_changes_are_found_after_the_commit_and_after_reopening(index: KeywordIndex, folder: Path) -> None:
-    index.apply([note(1, "red fox"), note(2, "red hen"), note(3, "blue fox")], [], 7)
-    index.apply([note(2, "green hen")], [3, 99], 8)
-    for one in (index, KeywordIndex.open(folder)):
-        assert one.applied_seq == 8
-        assert one.keys() == {1, 2}
-        assert hits(one.snapshot(), "fox") == [1]
-        assert hits(one.snapshot(), "red") == [1]
-        assert hits(one.snapshot(), "hen") == [2]
-        assert len(one.snapshot()) == 2
-
-
-def test_the_last_of_two_documents_with_one_key_counts(index: KeywordIndex) -> None:
-    index.apply([note(1, "first"), note(1, "second")], [], 1)
-    assert hits(index.snapshot(), "first", "second") == [1]
-    assert hits(index.snapshot(), "first") == []
-
-
 def test_keys_are_whole_64_bit_numbers(index: KeywordIndex, folder: Path) -> None:
     keys = [0, -1, 2**63 - 1, -(2**63)]
     index.apply([note(key, "same") for key in keys], [], 1)
@@ -130,17 +112,6 @@ def test_many_small_commits_leave_few_segments(index: KeywordIndex) -> None:
     assert hits(index.snapshot(), "unique120") == [120]
 
 
-def test_compacting_drops_deleted_documents_and_keeps_the_rest(index: KeywordIndex, folder: Path) -> None:
-    index.apply([note(key, f"word{key} common") for key in range(40)], [], 1)
-    index.apply([], range(10), 2)
-    index.compact()
-    reopened = KeywordIndex.open(folder)
-    assert reopened.keys() == set(range(10, 40))
-    assert reopened.applied_seq == 2
-    assert reopened.snapshot().document_frequency("common") == 30
-    assert hits(reopened.snapshot(), "word12") == [12]
-
-
 def many_segments(index: KeywordIndex) -> None:
     """Five of a size that no commit merges any more."""
     for first in range(0, 3000, 600):
@@ -183,16 +154,6 @@ def test_tidying_that_comes_too_late_changes_nothing(index: KeywordIndex, folder
     late.merge_segments()
     assert sorted(path.name for path in folder.iterdir()) == files
     assert (index.refresh(), index.keys()) == (index.snapshot(), set(range(3000)))
-
-
-def test_mostly_deleted_segments_are_rewritten_by_tidying(index: KeywordIndex) -> None:
-    index.apply([note(key, f"word{key}") for key in range(600)], [], 1)
-    index.apply([], range(400), 2)
-    assert index.snapshot().document_frequency("word7") == 1
-    assert index.needs_merge
-    index.merge_segments()
-    assert index.snapshot().document_frequency("word7") == 0
-    assert (index.needs_merge, index.keys()) == (False, set(range(400, 600)))
 
 
 def test_the_largest_document_frequency_is_that_of_the_most_frequent_term(index: KeywordIndex) -> None:
@@ -345,18 +306,6 @@ def test_documents_with_words_that_may_be_cut_off(index: KeywordIndex) -> None:
     assert snapshot.keys[snapshot.with_longest_words(["content"])].tolist() == [1, 4]
     assert not snapshot.with_longest_words(["title"]).any()
     assert snapshot.mask_containing(["red", "hen"], ["content"]).tolist() == [True, False, False, True]
-
-
-def test_of_some_keys_those_that_hold_a_term(index: KeywordIndex) -> None:
-    index.apply([note(1, "red fox"), note(2, "red hen"), note(3, "blue fox")], [], 1)
-    index.apply([note(4, "red cow"), note(2, "green hen")], [], 2)
-    snapshot = index.snapshot()
-    for terms in (["red"], ["fox", "hen"], ["cow", "nothing"], []):
-        held = snapshot.keys_containing(terms, ["content"])
-        for keys in ([1, 2, 3, 4], [2, 4], [0, 2, 4, 99], []):
-            among = snapshot.filter_keys(np.array(keys, np.int64), terms, ["content"])
-            assert among.tolist() == [key for key in keys if key in held]
-    assert snapshot.filter_keys(np.array([1, 2]), ["red"], ["title"]).tolist() == []
 
 
 def test_long_lists_of_postings_are_read_as_they_were_written_by_whoosh_too(
@@ -546,16 +495,6 @@ def test_postings_of_many_keys_are_found_with_and_without_a_look_at_all(index: K
     asked = np.array([1, 4, 50], np.int64)
     assert snapshot.filter_keys(asked, ["oak"]).tolist() == [1, 50]
     assert snapshot.filter_keys(asked, ["oak"], ["title"]).tolist() == [50]
-
-
-def test_scores_of_keys_that_are_not_there_are_none(index: KeywordIndex) -> None:
-    index.apply([note(3, "oak elm"), note(7, "elm"), note(9, "oak")], [], 1)
-    index.apply([], [9], 2)
-    keys = np.array([1, 3, 5, 7, 9, 11], np.int64)
-    scores = index.snapshot().scores(keys, [QueryTerm.plain("oak")], FieldWeights()).tolist()
-    assert [score > 0 for score in scores] == [False, True, False, False, False, False]
-    index.snapshot().warm([QueryTerm.plain("oak")], FieldWeights())
-    assert index.snapshot().document_frequency("oak") == 2
 
 
 def test_only_the_first_commit_after_opening_looks_for_what_was_left(

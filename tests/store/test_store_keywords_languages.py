@@ -34,7 +34,7 @@ NOTES = {
 }
 KEYS = {name: key for key, name in enumerate(NOTES, 1)}
 LANGUAGES = [
-    *("en", "fr", "de", "es", "tr", "ru", "el", "zh", "ja", "ko", "th", "ar", "hi", "he", "fa", "pl", "vi"),
+    *("en", "fr", "de", "es", "tr", "ru", "el", "zh", "ja", "ko", "th", "ar", "hi", "he", "fa", "pl", "vi")
 ]
 
 

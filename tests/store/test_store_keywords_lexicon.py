@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.lexicon import Lexicon, SegmentWords, edit_distances
 from vault_indexer.store.keywords.memory_segment import Vocabulary
-from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.schema import KeywordDocument
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
-from vault_indexer.text.query import analyze_query
 from vault_indexer.text.tokens import analyze
 
 TEXTS = [
@@ -41,26 +40,6 @@ def lexicon(snapshot: KeywordSnapshot) -> Lexicon:
 def test_a_piece_is_compared_without_accents(words: list[str], piece: str) -> None:
     held = SegmentWords({word.encode(): 1 for word in words}).words_with(piece)
     assert set(held) == {word for word in words if piece in word.replace("ä", "a")}
-
-
-def test_wildcards(lexicon: Lexicon) -> None:
-    assert {word.term for word in lexicon.matching("s*er", 10)} == {"searcher", "server"}
-    assert {word.term for word in lexicon.matching("*.toml", 10)} == {"config.toml"}
-    assert {word.term for word in lexicon.matching("se?", 10)} == {"sea"}
-    assert lexicon.matching("[s]ea", 10) == []
-
-
-def test_an_open_word_finds_longer_ones_after_itself(snapshot: KeywordSnapshot) -> None:
-    terms = analyze_query("search", ["en"], typing=True)
-    assert set(snapshot.search(terms, FieldWeights(), 10).keys.tolist()) == {0, 1, 2}
-    typed = analyze_query("rece", ["en"], typing=True)
-    assert set(snapshot.search(typed, FieldWeights(), 10).keys.tolist()) == {0, 1}
-    assert len(snapshot.search(analyze_query("rece", ["en"]), FieldWeights(), 10)) == 0
-
-
-def test_a_single_ideograph_finds_every_word_that_holds_it(snapshot: KeywordSnapshot) -> None:
-    assert snapshot.search(analyze_query("検", ["ja"]), FieldWeights(), 10).keys.tolist() == [3]
-    assert snapshot.search(analyze_query("実検", ["ja"]), FieldWeights(), 10).keys.tolist() == [3]
 
 
 def distance(a: str, b: str) -> int:
@@ -104,21 +83,6 @@ def test_words_are_found_in_a_segment_of_very_many() -> None:
     many = SegmentWords(dict.fromkeys([*(f"a{number:05}".encode() for number in range(65_536)), b"bz"], 1))
     assert many.near("a65535", 0) == {"a65535": (0, 1)}, "the last one before another letter"
     assert many.near("bz", 0) == {"bz": (0, 1)}
-
-
-def test_words_that_may_be_meant_come_by_edits_then_frequency_over_all_segments(tmp_path: Path) -> None:
-    index = KeywordIndex.create(tmp_path / "counted")
-    texts = ["casting castle", "casting castle", "castle", "caster"]
-    for key, text in enumerate(texts):
-        index.apply([KeywordDocument(key, content=text.split())], [], key)
-    near = index.snapshot().lexicon.near("castin", limit=3)
-    assert [(word.term, word.frequency) for word in near] == [("casting", 2), ("castle", 3), ("caster", 1)]
-
-
-def test_of_two_words_equally_near_the_one_with_the_same_first_letter_is_likelier(tmp_path: Path) -> None:
-    index = KeywordIndex.create(tmp_path / "letters")
-    index.apply([KeywordDocument(1, content=["cat", "hot"])], [], 1)
-    assert [word.term for word in index.snapshot().lexicon.near("hat")] == ["hot", "cat"]
 
 
 @pytest.mark.parametrize(

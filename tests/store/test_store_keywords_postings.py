@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords.postings import MOST_SUMMED, Dense, Sparse, combine, sum_at, sums_in_order
+from vault_indexer.store.keywords.postings import MOST_SUMMED, Sparse, combine, sum_at, sums_in_order
 from vault_indexer.store.keywords.scorer import (
     RoundedScores,
     best,
-    entry_bytes,
     inverse_document_frequency,
     length_norms,
     limit_for,
@@ -62,13 +61,6 @@ def test_values_are_looked_up_and_added_whatever_form_they_have(held: dict[int, 
         assert totals.tolist() == [1 + 2 * held.get(position, 0) for position in range(size)]
 
 
-def test_many_values_are_kept_once() -> None:
-    many, few = sparse(dict.fromkeys(range(SIZE), 1)), sparse({1: 1})
-    assert isinstance(many.ready_to_add(SIZE), Dense)
-    assert many.ready_to_add(SIZE).nbytes < many.nbytes
-    assert few.ready_to_add(SIZE) is few
-
-
 scores = st.floats(0.125, 40, width=32)
 many_lists = st.lists(st.dictionaries(st.integers(0, SIZE - 1), scores), max_size=MOST_SUMMED)
 
@@ -115,55 +107,6 @@ def test_whoever_is_among_the_best_is_still_there_after_rounding(
     assert not (exact[likely] == 0).any()
 
 
-def test_scores_of_very_many_documents_are_added_up_from_their_steps() -> None:
-    exact = np.zeros(200_000, np.float32)
-    exact[::3] = np.random.default_rng(1).uniform(0.5, 20, len(exact[::3])).astype(np.float32)
-    rounded = RoundedScores.of(exact, (True, False))
-    assert rounded.in_order == (True, False)
-    assert rounded.nbytes == 200_000
-    assert not rounded.is_empty
-    assert rounded.step == pytest.approx(float(exact.max()) / 254)
-    totals = np.ones(200_000, np.float32)
-    too_high = rounded.add_to(totals, 0.5)
-    assert too_high == pytest.approx(0.5 * rounded.step)
-    added = totals - 1
-    assert (added >= 0.5 * exact - 1e-4).all()
-    assert (added <= 0.5 * exact + too_high + 1e-4).all()
-    assert not added[exact == 0].any()
-
-
-def test_of_sums_that_may_be_too_high_few_are_looked_at_again() -> None:
-    sums = np.arange(1_000, dtype=np.float32)
-    assert may_be_best(sums, 3, 0.5).tolist() == [997, 998, 999]
-    assert may_be_best(sums, 3, 2.0).tolist() == list(range(995, 1_000))
-    assert may_be_best(sums, 2_000, 2.0).tolist() == list(range(1, 1_000))
-    assert may_be_best(np.zeros(9, np.float32), 3, 2.0).tolist() == []
-    assert may_be_best(sums, 0, 2.0).tolist() == []
-    assert may_be_best(np.array([1, 2, 0, 3], np.float32), 3, 9.0).tolist() == [0, 1, 3]
-
-
-@pytest.mark.parametrize(
-    ("scores", "k", "expected"),
-    [
-        ([], 3, []),
-        ([0.0, 0.0], 1, []),
-        ([1.0, 2.0, 3.0], 0, []),
-        ([1.0, 3.0, 2.0], 1, [20]),
-        ([2.0, 3.0, 2.0, 2.0], 2, [20, 10]),
-        ([2.0, 3.0, 2.0, 2.0], 9, [20, 10, 30, 40]),
-        ([0.0, 0.01, 0.0, 9.0], 9, [40, 20]),
-        ([0.01, 0.02, 8.0, 9.0], 3, [40, 30, 20]),
-    ],
-)
-def test_the_best_come_first_and_equal_ones_by_key(scores: list[float], k: int, expected: list[int]) -> None:
-    keys = np.arange(10, 10 * len(scores) + 10, 10, dtype=np.int64)
-    ranking = best(np.array(scores, np.float32), keys, k)
-    assert ranking.keys.tolist() == expected
-    assert len(ranking) == len(expected)
-    by_key = dict(zip(keys.tolist(), scores, strict=True))
-    assert ranking.scores.tolist() == pytest.approx([by_key[key] for key in expected])
-
-
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0, 30.0]), max_size=30), st.integers(1, 9))
 def test_the_best_are_those_of_a_sort(scores: list[float], k: int) -> None:
     keys = np.arange(len(scores), dtype=np.int64)[::-1].copy()
@@ -177,10 +120,6 @@ def test_the_best_are_those_of_a_sort(scores: list[float], k: int) -> None:
 )
 def test_a_cache_grows_with_the_documents_to_four_times(documents: int, times: int, limit: int) -> None:
     assert limit_for(times, documents) == limit
-
-
-def test_an_entry_of_a_cache_is_more_than_its_arrays() -> None:
-    assert entry_bytes(sparse({1: 1, 2: 2})) == 16 + 400
 
 
 def test_what_a_word_is_worth_by_hand() -> None:

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.store.keywords import held_weight
 from vault_indexer.store.keywords.index import KeywordIndex
-from vault_indexer.store.keywords.postings import ByField, TermPostings
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeight, FieldWeights, KeywordDocument
-from vault_indexer.store.keywords.scorer import WordScores
-from vault_indexer.system import LruCache
 from vault_indexer.text.terms import QueryTerm, TermClass
 
 WORDS = st.sampled_from(["ant", "bee", "cat", "dög", "elk", "检索", "f" * 40])
@@ -217,52 +214,6 @@ def test_of_several_classes_the_best_counts(tmp_path: Path) -> None:
     assert scores.scores[2] == pytest.approx(0.7 * scores.scores[0])
 
 
-def test_rounded_scores_of_words_in_many_forms_are_looked_up_to_the_last_bit(tmp_path: Path) -> None:
-    """With forms, fields and classes that need each order of a sum; some words are common, some are not."""
-    dice = np.random.default_rng(4)
-    words = ["oak", "elm", "ash", "fir", "yew", "rare"]
-    documents = [
-        KeywordDocument(
-            key,
-            content=[word for word in words[:5] for _ in range(int(dice.integers(0, 4)))],
-            title=["oak"] * (key % 3 == 0) + ["ash"] * (key % 4 == 0) + ["rare"] * (key == 5),
-            path=["elm"] * (key % 5 == 0) + ["oak"] * (key % 2),
-        )
-        for key in range(90)
-    ]
-    index = KeywordIndex.create(tmp_path / "keywords")
-    index.apply(documents[:60], [], 1)
-    index.apply(documents[60:], [7, 8], 2)
-    terms = [
-        QueryTerm(
-            "oak", (TermClass("oak", (("elm", 0.7), ("ash", 0.3), ("fir", 0.9))), TermClass("yew")), 0.8
-        ),
-        QueryTerm("none", (TermClass("none", (("ash", 0.5),)),), 0.4),
-        QueryTerm("many", (TermClass("elm", tuple((word, 0.1) for word in [*words, *"abc"])),), 0.2),
-        QueryTerm.plain("rare"),
-        QueryTerm.plain("missing"),
-    ]
-    exact = index.snapshot()
-    rounded = KeywordIndex.open(tmp_path / "keywords", rounded_from=90).snapshot()
-    plain = KeywordIndex.open(tmp_path / "keywords", rounded_from=91).snapshot()
-    keys = np.arange(0, 90, 4, dtype=np.int64)
-    for asked in (terms, *([term] for term in terms)):
-        for k in (1, 7, 200):
-            for allowed in (None, keys, np.arange(3, 80, dtype=np.int64)):
-                wanted = exact.search(asked, WEIGHTS, k, allowed)
-                for one in (rounded, plain):
-                    found = one.search(asked, WEIGHTS, k, allowed)
-                    assert found.keys.tolist() == wanted.keys.tolist()
-                    assert found.scores.tobytes() == wanted.scores.tobytes()
-        assert rounded.scores(keys, asked, WEIGHTS).tobytes() == exact.scores(keys, asked, WEIGHTS).tobytes()
-        held = exact.term_presence(keys, keys + 1, asked, WEIGHTS)
-        again = rounded.term_presence(keys, keys + 1, asked, WEIGHTS)
-        assert again.ranges.tolist() == held.ranges.tolist()
-        assert again.documents.tolist() == held.documents.tolist()
-    for term in terms:
-        assert rounded.knows(term, WEIGHTS) == exact.knows(term, WEIGHTS) == (term.word != "missing")
-
-
 def test_a_word_that_no_live_document_holds_is_not_known(tmp_path: Path) -> None:
     index = index_of(tmp_path, "oak", "elm oak")
     index.apply([], [2], 2)
@@ -333,34 +284,4 @@ def test_a_word_that_is_typed_holds_64_longer_ones(tmp_path: Path) -> None:
     assert snapshot.search([plain], FieldWeights(), 100).keys.tolist() == [70, 71, 1]
 
 
-def test_the_part_of_the_weight_that_is_held() -> None:
-    terms = [QueryTerm.plain("a", 1.0), QueryTerm.plain("b", 3.0)]
-    held = np.array([[True, False], [False, True], [True, True], [False, False]])
-    assert held_weight(held, terms).tolist() == [0.25, 0.75, 1.0, 0.0]
-    weightless = [QueryTerm.plain("a", 0.0)]
-    assert held_weight(np.array([[True]]), weightless).tolist() == [0.0]
-
-
 # What is kept of the scores of words.
-
-
-class CountedPostings(TermPostings):
-    """Those of an empty index, and which terms were looked up."""
-
-    def __init__(self) -> None:
-        super().__init__([], LruCache(1))
-        self.asked: list[str] = []
-
-    def of(self, term: str) -> ByField:
-        self.asked.append(term)
-        return super().of(term)
-
-
-def test_of_many_words_each_is_scored_once() -> None:
-    postings = CountedPostings()
-    scores = WordScores([], np.empty(0, np.bool_), postings, FieldWeights(), 1)
-    words = [(TermClass(f"word{number}"),) for number in range(20)]
-    assert not any(scores.knows(word) for word in words)
-    postings.asked.clear()
-    assert not any(scores.knows(word) for word in words)
-    assert postings.asked == []

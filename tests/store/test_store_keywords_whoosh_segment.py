@@ -94,16 +94,6 @@ def test_the_words_of_a_segment_are_those_that_some_text_holds(fields: list[dict
     assert segment.has_read_words
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5])
-def test_the_most_frequent_words_of_a_segment(tmp_path: Path, limit: int) -> None:
-    texts = ["ant bee cow dog", "ant bee cow", "bee cow", "cow"]
-    segment = on_disk(
-        tmp_path, [KeywordDocument(key, content=text.split()) for key, text in enumerate(texts)]
-    )
-    frequent = {"cow": 4, "bee": 3, "ant": 2, "dog": 1}
-    assert segment.frequent_words(limit) == dict(list(frequent.items())[:limit])
-
-
 def test_a_length_beyond_the_largest_that_is_stored_counts_as_that() -> None:
     most = int(stored_lengths()[-1])
     segment = MemorySegment([(1, {"title": {"a": most + 1}}), (2, {"title": {"a": 1}})])
@@ -179,22 +169,6 @@ def test_postings_of_the_first_segments_that_two_states_share_are_kept() -> None
         TermPostings(live(*segments), cache).of("bee")
     TermPostings(live(one, three), cache).of("bee")
     assert one.reads == before + len(FIELDS), "once, after another segment stood first"
-
-
-def test_what_postings_take_is_what_their_arrays_take() -> None:
-    cache: PostingsCache = LruCache(1_000)
-    postings = TermPostings(live(Named("1", "bee bee", "cow", "bee")), cache)
-    content = postings.of("bee")[FIELDS.index("content")]
-    assert content is not None
-    assert content.nbytes == content.positions.nbytes + content.frequencies.nbytes == 16
-    kept = cache.peek("bee")
-    assert kept is not None
-    assert kept.nbytes == 16
-    assert content.weighted(0.5).values.tolist() == [1.0, 0.5]
-    assert content.weighted().values.tolist() == [2.0, 1.0]
-    assert content.weighted().nbytes == 16
-    assert content.at(np.array([1, 2])).tolist() == [0, 1]
-    assert content.at_some(np.array([1])) is None
 
 
 def test_a_search_of_documents_in_memory_is_that_of_the_same_on_disk(tmp_path: Path) -> None:

@@ -130,14 +130,6 @@ def test_what_many_paths_are_linked_with_is_asked_in_parts(graph: LinkGraph) -> 
     assert set(graph.edges_at([*paths, "E.md", "D.md"])) == {"E.md"}
 
 
-def test_of_very_many_paths_those_asked_last_are_remembered(graph: LinkGraph) -> None:
-    for first in (0, 30_000, 60_000):
-        assert graph.degrees(["B.md", *(f"{number}.md" for number in range(first, first + 20_001))]) == {
-            "B.md": 2
-        }
-    assert graph.degrees(["C.md", "B.md"]) == {"B.md": 2, "C.md": 1}
-
-
 def test_a_subpath_points_at_a_chunk_and_a_line(catalog: CatalogReader) -> None:
     places = LinkPlaces(catalog)
     for _ in ("read", "remembered"):

@@ -81,12 +81,6 @@ def test_the_first_of_each_number_is_where_a_search_finds_it(ordered: list[int])
     assert first_of_each(np.array(ordered, np.int64)).tolist() == expected
 
 
-def test_a_very_long_note_costs_no_more_than_the_bound() -> None:
-    owners, numbers = spread_ranges(np.array([0, 10_000]), np.array([10_000, 10_001]), 256)
-    assert len(numbers) == 257
-    assert np.bincount(owners).tolist() == [256, 1]
-
-
 def test_coverage_is_what_the_documents_of_a_range_hold_together(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

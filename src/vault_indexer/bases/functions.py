@@ -397,10 +397,7 @@ def _links_to(scope: Scope, link: Link, other: Value) -> bool:
 _FILE: Table = {
     "asLink": (_link, "X"),
     "hasLink": (_has_link, "f"),
-    "hasProperty": (
-        lambda _, file, name: any(key.lower() == name.lower() for key in file.properties),
-        "t",
-    ),
+    "hasProperty": (lambda _, file, name: any(key.lower() == name.lower() for key in file.properties), "t"),
     "hasTag": (_has_tag, "t*"),
     "inFolder": (_in_folder, "t"),
 }
@@ -418,7 +415,7 @@ TYPES: Mapping[str, Table] = MappingProxyType(
             "values": (lambda _, table: list(table.values()), ""),
         },
         "regexp": {
-            "matches": (lambda _, pattern, text: pattern.program.search(_plain(text)) is not None, "t"),
+            "matches": (lambda _, pattern, text: pattern.program.search(_plain(text)) is not None, "t")
         },
     }
 )

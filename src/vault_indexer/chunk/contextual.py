@@ -176,7 +176,9 @@ class ContextualChunker:
                 return down[0]
             prompt = questions.prompt(group)
             try:
-                return _Preamble(self._asker.ask(self._question(prompt), _read))
+                return _Preamble(
+                    self._asker.ask(self._question(prompt), partial(one_line, limit=_PREAMBLE_CHARS))
+                )
             except ProviderError as error:
                 failure = _failure(error)
                 down.append(failure)
@@ -245,10 +247,6 @@ def _own_key(note: Note, group_by: Callable[..., object], name: str, chunk: Chun
 
 def _failure(error: Exception) -> _Preamble:
     return _Preamble(extra={"no_preamble": reason_of(error), **unreached_by(error)}, is_failure=True)
-
-
-def _read(answer: str) -> str:
-    return one_line(answer, _PREAMBLE_CHARS)
 
 
 def _with(chunk: Chunk, preamble: _Preamble | None) -> Chunk:

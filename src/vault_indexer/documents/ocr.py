@@ -81,7 +81,8 @@ def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> s
     try:
         for image in [_picture(data)] if is_picture else _pages(data, waiting):
             number = waiting.pop(0)
-            found = _markdown(read_lines(image))
+            read = (one for block in blocks(read_lines(image)) for one in paragraphs(block))
+            found = "\n\n".join(map(escape, read))
             size += len(found)
             if size > MAX_CHARACTERS:
                 raise NoteError(CUT)
@@ -215,10 +216,6 @@ def _loaded() -> Any:
 
 
 # From lines to paragraphs in the order of reading.
-
-
-def _markdown(lines: Sequence[Line]) -> str:
-    return "\n\n".join(escape(paragraph) for block in blocks(lines) for paragraph in paragraphs(block))
 
 
 def blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:

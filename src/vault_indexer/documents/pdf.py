@@ -51,8 +51,7 @@ _FORMS = re.compile(r"[\u2f00-\u2fd5\ufb00-\ufdff\ufe70-\ufefc\U0001d400-\U0001d
 """Radicals, ligatures, Arabic and Hebrew letters in the shape of their position, and letters of formulas."""
 
 _RADICALS = str.maketrans(
-    "⺠⻄⻅⻆⻉⻋⻓⻔⻘⻚⻛⻜⻝⻢⻣⻤⻥⻦⻧⻨⻩⻬⻮⻰⻳",
-    "民西见角贝车长门青页风飞食马骨鬼鱼鸟卤麦黄齐齿龙龟",
+    "⺠⻄⻅⻆⻉⻋⻓⻔⻘⻚⻛⻜⻝⻢⻣⻤⻥⻦⻧⻨⻩⻬⻮⻰⻳", "民西见角贝车长门青页风飞食马骨鬼鱼鸟卤麦黄齐齿龙龟"
 )
 """Radicals that Unicode does not decompose, and the characters that Chinese PDFs mean by them."""
 
@@ -89,7 +88,7 @@ _JUNK_TITLE = re.compile(
     | (?:document|dokument|presentation|präsentation|slide|scan|img|book|mappe|template)[\W_\d]*
     | powerpoint.{0,3}(?:presentation|präsentation)
     | .*\.(?:pdf|docx?|odt|rtf|txt|tex|dvi|e?ps|indd|p65|qx[dp]|pptx?|odp|key|xlsx?|ods|html?|md|ai|cdr|pub)
-    | [\W\d_]*""",
+    | [\W\d_]*"""
 )
 _DATE = re.compile(r"(?:D:)?(\d{4})-?(\d\d)?-?(\d\d)?")
 

@@ -29,41 +29,15 @@ _CHARACTERS = {
 _PARAGRAPH_ENDS = frozenset({"par", "sect", "page", "column", "\n", "\r"})
 _NO_TEXT = frozenset(
     {
-        "fonttbl",
-        "colortbl",
-        "info",
-        "pict",
-        "object",
-        "header",
-        "headerl",
-        "headerr",
-        "headerf",
-        "footer",
-        "footerl",
-        "footerr",
-        "footerf",
-        "filetbl",
-        "nonshppict",
-        "shprslt",
-        "xe",
-        "tc",
-        "rxe",
+        *("fonttbl", "colortbl", "info", "pict", "object", "header", "headerl", "headerr", "headerf"),
+        *("footer", "footerl", "footerr", "footerf", "filetbl", "nonshppict", "shprslt", "xe", "tc", "rxe"),
         "deleted",
     }
 )
 _DESTINATIONS = frozenset(
     {
-        "stylesheet",
-        "fldinst",
-        "annotation",
-        "atnauthor",
-        "footnote",
-        "listtext",
-        "pntext",
-        "title",
-        "author",
-        "keywords",
-        "creatim",
+        *("stylesheet", "fldinst", "annotation", "atnauthor", "footnote", "listtext", "pntext", "title"),
+        *("author", "keywords", "creatim"),
     }
 )
 _CODE_PAGES = {128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256}
@@ -123,7 +97,7 @@ class _RtfText:
             elif brace or symbol or word:
                 self._emit()
                 if brace:
-                    self._open() if brace == b"{" else self._close()
+                    self._stack.append(self._group) if brace == b"{" else self._close()
                 else:
                     self._apply((word or symbol).decode("latin-1"), int(number or 1), bool(number))
                 position += max(0, int(number or 0)) if word == b"bin" else 0
@@ -169,9 +143,6 @@ class _RtfText:
             heading = _HEADING.match(self._collected.get("stylesheet", "").strip())
             if heading:
                 self._levels[self._style] = int(heading[1])
-
-    def _open(self) -> None:
-        self._stack.append(self._group)
 
     def _close(self) -> None:
         if self._stack:

@@ -105,7 +105,7 @@ def _add_sheet(writer: MarkdownWriter, package: Package, name: str, values: _Cel
     relations = package.relations(name)
     rows: list[list[str]] = []
     for row in package.children(name, ("sheetData",)):
-        cells = _cells(row, values)
+        cells = list(_placed(row, values))
         if any(cells):
             rows.append(cells)
         if len(rows) > MAX_ROWS:
@@ -120,16 +120,11 @@ def _add_sheet(writer: MarkdownWriter, package: Package, name: str, values: _Cel
         elif relation.kind in ("comments", "threadedComment"):
             for comment in package.tree(relation.target).iter():
                 if comment.tag in ("comment", "threadedComment"):
-                    writer.quote(Inline(texts(comment, "t") or texts(comment, "text")), _label(comment))
+                    writer.quote(
+                        Inline(texts(comment, "t") or texts(comment, "text")),
+                        f"Comment on {comment.get('ref', '')}",
+                    )
     return len(rows) <= MAX_ROWS
-
-
-def _label(comment: Element) -> str:
-    return f"Comment on {comment.get('ref', '')}"
-
-
-def _cells(row: Element, values: _CellValues) -> list[str]:
-    return list(_placed(row, values))
 
 
 def _placed(row: Element, values: _CellValues) -> Iterator[str]:

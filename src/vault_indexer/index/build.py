@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,20 +14,9 @@ from vault_indexer.index.jobs import Finished, FinishJob, Pool, PrepareJob, catc
 from vault_indexer.index.plan import count_notes, is_linkable, paths_to_read, plan
 from vault_indexer.index.reading import FIRST_BYTES, Skipped, first_part, text_size
 from vault_indexer.index.writer import Linker
-from vault_indexer.model import (
-    FileRow,
-    LinkStyle,
-    Progress,
-    RebuildReport,
-    SkippedFile,
-)
+from vault_indexer.model import FileRow, LinkStyle, Progress, RebuildReport, SkippedFile
 from vault_indexer.store import Generation, IndexDir, index_errors
-from vault_indexer.store.catalog import (
-    EXTRACTORS,
-    CatalogReader,
-    CatalogWriter,
-    PreparedNote,
-)
+from vault_indexer.store.catalog import EXTRACTORS, CatalogReader, CatalogWriter, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.system import EDIT_BYTES, batches, fsync_dir, fsync_file, size_of
 from vault_indexer.vault.walk import Scan
@@ -74,7 +63,9 @@ def build_next(
         try:
             part = first_part(scan, spec.first_bytes) if newest_only else scan
             total = count_notes(scan)
-            result = build(generation, spec, part, pool, _with_total(report, total))
+            result = build(
+                generation, spec, part, pool, lambda progress: report(replace(progress, total=total))
+            )
             result = replace(result, left_out=total - count_notes(part))
         except BaseException:
             pool.close()  # first, because its processes write into the folder
@@ -83,10 +74,6 @@ def build_next(
         finally:
             pool.close()
         return index_dir.finish(generation), result
-
-
-def _with_total(report: Report, total: int) -> Report:
-    return lambda progress: report(replace(progress, total=total))
 
 
 def _bytes_of_build(scan: Scan, current: Generation | None) -> int:
@@ -140,7 +127,8 @@ class _Builder:
                 linker = Linker((file.path for file in self._scan.files), self._spec.link_style)
                 for row in plan([], self._scan).linked:
                     self._skip(row, writer, linker)
-                for prepared in self._prepare():
+                jobs = [self._job(paths) for paths in batches(list(self._ids), BATCH_NOTES)]
+                for prepared in prepare_all(self._pool, jobs):
                     self._store(prepared, writer, linker)
                 linker.relink(writer)
         finally:
@@ -178,9 +166,6 @@ class _Builder:
             embedded=self._embedded,
             reused=self._reused,
         )
-
-    def _prepare(self) -> Iterator[PreparedNote | Skipped]:
-        return prepare_all(self._pool, [self._job(paths) for paths in batches(list(self._ids), BATCH_NOTES)])
 
     def _job(self, paths: Sequence[str]) -> PrepareJob:
         ids = tuple(self._ids[path] for path in paths)

@@ -26,15 +26,7 @@ from vault_indexer.errors import (
 from vault_indexer.index.reading import Parsed, Preparer, Skipped
 from vault_indexer.index.workers.budget import Mark, NoteMeter
 from vault_indexer.index.workers.pool import Died, Failed, WorkerPool, run_job
-from vault_indexer.model import (
-    QUARANTINED,
-    Chunk,
-    Note,
-    NoteRow,
-    chunk_key,
-    language_of_path,
-    note_id_of,
-)
+from vault_indexer.model import QUARANTINED, Chunk, Note, NoteRow, chunk_key, language_of_path, note_id_of
 from vault_indexer.parse import property_lines, render_markdown, unescape_prose
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes, PreparedNote

@@ -57,9 +57,6 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
 
-# Converts the bytes of a file to a parsed note with its language.
-
-
 # Notes of source files. Their headings are their classes and functions, and they have no links.
 
 
@@ -277,12 +274,9 @@ class Preparer:
         """Read and split one note. A note that cannot be indexed is skipped with its reason. Without `ask`,
         only stored answers of the language model are used. With `ocr_seconds`, the text in images of a
         document is recognised for about that time."""
-        try:
-            read = read_note(self._vault, path, self._limits.of(path))
-        except NoteVanished:
-            return Skipped(self._unread(path, ""))
-        except NoteError as error:
-            return Skipped(self._unread(path, str(error)))
+        read = self._read(path)
+        if isinstance(read, Skipped):
+            return read
         try:
             note = self._note(path, read, ocr_seconds)
             with nullcontext() if ask or self._llm is None else self._llm.off():
@@ -314,9 +308,12 @@ class Preparer:
 
     def quarantine(self, path: str, reason: str) -> Skipped:
         """Return a row for a note without parsing it. It is tried again when the file changes."""
+        read = self._read(path)
+        return read if isinstance(read, Skipped) else Skipped(_file_row(read, "skipped", reason))
+
+    def _read(self, path: str) -> ReadResult | Skipped:
         try:
-            read = read_note(self._vault, path, self._limits.of(path))
-            return Skipped(_file_row(read, "skipped", reason))
+            return read_note(self._vault, path, self._limits.of(path))
         except NoteVanished:
             return Skipped(self._unread(path, ""))
         except NoteError as error:
@@ -407,17 +404,14 @@ def _prepared_note(
 ) -> PreparedNote:
     own = {digest for digest in parsed.hashes if digest is not None}
     vectors = {**{d: known[d] for d in own & known.keys()}, **{d: made[d] for d in own & made.keys()}}
+    numbers = [pack_words(words.numbers(chunk.embedding_text)) for chunk in parsed.chunks]
     return PreparedNote(
         file=parsed.file,
-        rows=note_rows(parsed.note, parsed.chunks, parsed.hashes, _word_numbers(parsed.chunks, words)),
+        rows=note_rows(parsed.note, parsed.chunks, parsed.hashes, numbers),
         vectors=vectors,
         embedded=len(own & made.keys()),
         reused=len(own & known.keys()),
     )
-
-
-def _word_numbers(chunks: Sequence[Chunk], words: WordVectors) -> list[bytes]:
-    return [pack_words(words.numbers(chunk.embedding_text)) for chunk in chunks]
 
 
 def _file_row(read: ReadResult, state: str, reason: str = "") -> FileRow:

@@ -48,10 +48,7 @@ LINE_END = re.compile(r"[\r\n]")
 DESTINATION_MARK = re.compile(rf"[()\x00-\x20\x7f]|\\[{PUNCTUATION}]")
 ANGLE_DESTINATION = re.compile(rf"<((?:[^<>\\\r\n]++|\\[{PUNCTUATION}]|\\(?![{PUNCTUATION}]))*)>")
 SPACE = re.compile(r"[ \t\r\n]*")
-TITLE = re.compile(
-    r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)""",
-    re.DOTALL,
-)
+TITLE = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)""", re.DOTALL)
 LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL)
 MAX_PARENTHESES = 32
 MAX_LABEL = 999

@@ -40,7 +40,7 @@ def note_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_NESTING})
     parser.enable(["table", "strikethrough"])
     footnote_plugin(parser)
-    parser.validateLink = _accept_any  # type: ignore[method-assign, assignment] # the tree decides what may be opened
+    parser.validateLink = lambda _: True  # type: ignore[method-assign, assignment] # the tree decides what may be opened
     for name, rule in (("wikilink", _wikilink), ("tag", _tag), ("math", _math), ("comment", _comment)):
         parser.inline.ruler.before("link", name, rule)
     parser.inline.ruler.before("emphasis", "mark", _mark)
@@ -109,10 +109,6 @@ def _lines_that_end_with(mark: str, state: StateBlock) -> list[int]:
         lines = enumerate(state.eMarks)
         found[key] = [at for at, end in lines if state.src[max(0, end - 80) : end].rstrip().endswith(mark)]
     return found[key]
-
-
-def _accept_any(_: str) -> bool:
-    return True
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:

@@ -52,7 +52,7 @@ class Draft:
         return replace(self, extra={**self.extra, **extra})
 
 
-def windows(text: str, spans: Iterable[Window], family: int | None = None) -> list[Draft]:
+def windows(text: str, spans: Iterable[Window]) -> list[Draft]:
     """Drafts of windows, without surrounding blank lines. Their overlap comes from the previous window."""
     drafts: list[Draft] = []
     for span in spans:
@@ -61,7 +61,7 @@ def windows(text: str, spans: Iterable[Window], family: int | None = None) -> li
             before = drafts[-1] if drafts else None
             repeated = max(span.overlap_start, before.start - len(before.overlap)) if before else span.start
             overlap = text[repeated:start] if repeated < span.start else ""
-            drafts.append(Draft(start, end, family=family, overlap=overlap))
+            drafts.append(Draft(start, end, overlap=overlap))
     return drafts
 
 
@@ -284,7 +284,7 @@ def fit(text: str, drafts: Iterable[Draft], ruler: Ruler, limit: int) -> list[Dr
 
 
 def _fit(text: str, draft: Draft, ruler: Tokens, limit: int) -> Iterator[Draft]:
-    count = ruler.count(_content(text, draft))
+    count = ruler.count(join_context(draft.context, draft.overlap + text[draft.start : draft.end]))
     if count <= limit:
         yield draft.with_extra({TOKEN_COUNT: count})
         return
@@ -304,10 +304,6 @@ def _fit(text: str, draft: Draft, ruler: Tokens, limit: int) -> Iterator[Draft]:
         return
     for part in parts:
         yield from _fit(text, replace(draft, start=part[0], end=part[1], overlap=""), ruler, limit)
-
-
-def _content(text: str, draft: Draft) -> str:
-    return join_context(draft.context, draft.overlap + text[draft.start : draft.end])
 
 
 def _shorter(text: str, draft: Draft, ruler: Tokens, excess: int) -> str:

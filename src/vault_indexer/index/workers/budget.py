@@ -106,15 +106,12 @@ def _seconds(text: str) -> float:
     return seconds + 86_400 * int(days or 0)
 
 
-def _ignore_mark(_mark: Mark) -> None: ...
-
-
 class NoteMeter:
     """Reports from the worker to its parent when the reading of a note begins and ends. Usage within
     `outside` is not charged to the note that is being read: a model is loaded once, for all notes."""
 
     def __init__(self, own_usage: Callable[[], Usage]) -> None:
-        self.report: Callable[[Mark], None] = _ignore_mark
+        self.report: Callable[[Mark], None] = lambda _mark: None
         self._own_usage = own_usage
         self._base: Usage | None = None
         self._note = ""

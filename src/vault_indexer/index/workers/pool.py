@@ -245,7 +245,8 @@ class WorkerPool(Generic[Job, Result]):
     def _run(self, waiting: deque[Job], *, fresh: bool) -> Iterator[tuple[Job, Result | Died]]:
         try:
             while waiting or self._busy:
-                self._check_stopped()
+                if self._stopped.is_set():
+                    raise UnavailableError("the work was stopped")
                 while waiting and (self._idle or len(self._busy) < self._size):
                     self._give(waiting.popleft(), fresh=fresh)
                 yield from self._results(_LOOK_S)
@@ -281,10 +282,6 @@ class WorkerPool(Generic[Job, Result]):
     def stop(self) -> None:
         """Make `run` raise UnavailableError soon. Only `close` may be called after that. Any thread."""
         self._stopped.set()
-
-    def _check_stopped(self) -> None:
-        if self._stopped.is_set():
-            raise UnavailableError("the work was stopped")
 
     def become(self, other: WorkerPool[Job, Result]) -> None:
         """Take over the configuration of `other`, a pool that has started no workers. Idle workers end now,
@@ -442,11 +439,7 @@ def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], lim
     # Only now: what fails before this message would fail in each worker.
     connection.send(_Begun())
     if isinstance(worker, NoteReader):
-        worker.report_reading(partial(_send_mark, connection))
+        worker.report_reading(connection.send)
     while True:
         result = worker.handle(connection.recv())
         connection.send(_Done(result, memory.is_too_much()))
-
-
-def _send_mark(connection: Connection, mark: Mark) -> None:
-    connection.send(mark)

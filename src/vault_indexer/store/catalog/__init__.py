@@ -9,12 +9,7 @@ from vault_indexer.store.catalog.catalog_cache import (
     fold_path,
 )
 from vault_indexer.store.catalog.integrity import SqliteError, is_full, is_sound, unusable
-from vault_indexer.store.catalog.note_rows import (
-    Changes,
-    NoteTableRows,
-    PreparedNote,
-    note_rows,
-)
+from vault_indexer.store.catalog.note_rows import Changes, NoteTableRows, PreparedNote, note_rows
 from vault_indexer.store.catalog.reader import (
     EXTRACTORS,
     CatalogReader,

@@ -136,16 +136,7 @@ INSERT OR IGNORE INTO meta SELECT ?,
 
 _LONG_LOG_BYTES = 4 << 20
 _TABLES_OF_NOTES = (
-    "chunks",
-    "links",
-    "headings",
-    "blocks",
-    "block_spans",
-    "tasks",
-    "tags",
-    "fields",
-    "texts",
-    "notes",
+    *("chunks", "links", "headings", "blocks", "block_spans", "tasks", "tags", "fields", "texts", "notes"),
 )
 
 

@@ -285,12 +285,11 @@ class SegmentWords:
     def _ends(self) -> NDArray[np.uint32]:
         return np.asarray(self._joined.ends, np.uint32)
 
-    def _every_term(self) -> list[str]:
-        return self._joined.text.decode().split("\n")[:-1]
-
     @cached_property
     def _folded(self) -> JoinedTexts[bytes]:
-        return JoinedTexts([fold(term).encode() for term in self._every_term()], _LINE_BREAK)
+        return JoinedTexts(
+            [fold(term).encode() for term in self._joined.text.decode().split("\n")[:-1]], _LINE_BREAK
+        )
 
     @cached_property
     def _signatures(self) -> tuple[Letters, Numbers, list[int]]:
