@@ -74,7 +74,7 @@ def test_the_core_names_its_optional_packages() -> None:
 @pytest.mark.parametrize(
     ("arguments", "package"),
     [
-        (("eval", "run", "--live"), "vault_evals"),
+        pytest.param(("eval", "run", "--live"), "vault_evals", marks=pytest.mark.long),
         (("gateway",), "vault_gateway"),
     ],
 )
@@ -95,6 +95,7 @@ def test_without_a_package_its_table_is_a_warning(tmp_path: Path) -> None:
     assert "[milvus] needs the package vault_gateway, which is not installed; ignored" in ran.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("config", "options", "code", "told"),
     [

@@ -72,44 +72,26 @@ class House:
         """The `daemon.json` of one vault."""
         return _read(self.index_dir(name) / "daemon.json")
 
-    def ask(self, target: str, method: str = "GET", token: str | None = None, body: str = "{}") -> Answer:
+    def connect(
+        self, target: str, body: str = "", method: str = "", token: str | None = None
+    ) -> HTTPResponse:
+        """An answer that the caller reads to its end."""
         port = int(str(self.shared["url"]).rpartition(":")[2])
+        connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
         headers = {"Authorization": f"Bearer {self.shared['token'] if token is None else token}"}
-        connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
-        try:
-            if method == "POST":
-                connection.request(method, target, body, {**headers, "Content-Type": "application/json"})
-            else:
-                connection.request(method, target, headers=headers)
-            response = connection.getresponse()
-            return Answer(response.status, json.loads(response.read()))
-        finally:
-            connection.close()
-
-    def connect(self, target: str) -> HTTPResponse:
-        """A stream that the caller reads to its end."""
-        port = int(str(self.shared["url"]).rpartition(":")[2])
-        connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
-        connection.request("GET", target, headers={"Authorization": f"Bearer {self.shared['token']}"})
+        if body:
+            headers |= {"Content-Type": "application/json", "Accept": "application/json"}
+        connection.request(method or ("POST" if body else "GET"), target, body or None, headers)
         return connection.getresponse()
+
+    def ask(self, target: str, method: str = "GET", token: str | None = None, body: str = "{}") -> Answer:
+        with self.connect(target, body if method == "POST" else "", method, token) as response:
+            return Answer(response.status, json.loads(response.read()))
 
     def agent(self, target: str, method: str, **params: object) -> dict[str, object]:
         """The result of a request of the Model Context Protocol."""
-        port = int(str(self.shared["url"]).rpartition(":")[2])
-        headers = {
-            "Authorization": f"Bearer {self.shared['token']}",
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-            "MCP-Protocol-Version": "2025-06-18",
-        }
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
-        try:
-            connection.request("POST", target, body, headers)
-            found = json.loads(connection.getresponse().read())
-        finally:
-            connection.close()
-        result = found["result"]
+        result = json.loads(self.connect(target, body).read())["result"]
         assert isinstance(result, dict)
         return result
 

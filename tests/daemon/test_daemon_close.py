@@ -7,22 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from vault_at_work import StartedProcesses, daemon, hits, place, silent, wait_for
+from vault_at_work import StartedProcesses, daemon, hits, is_free, place, silent, wait_for
 
-from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.errors import LockedError, UnavailableError
+from vault_indexer.errors import UnavailableError
 from vault_indexer.service import VaultService
 
 pytestmark = pytest.mark.long
-
-
-def is_free(lock: IndexLock) -> bool:
-    try:
-        lock.acquire()
-    except LockedError:
-        return False
-    lock.release()
-    return True
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
@@ -42,7 +32,7 @@ def test_the_lock_is_free_though_an_edit_waits_for_its_worker(tmp_path: Path) ->
         where.write("Stuck.md", "Contains holmium.\n")
         wait_for(lambda: service.status().pending)
         service.close()
-        wait_for(lambda: is_free(IndexLock(where.index_dir, "a test")))
+        wait_for(lambda: is_free(where.index_dir))
         assert not started()
 
 
@@ -57,7 +47,7 @@ def test_requests_after_close_are_refused_at_once(tmp_path: Path) -> None:
     where = place(tmp_path)
     with daemon(where) as service:
         service.close()
-        assert is_free(IndexLock(where.index_dir, "a test")), "a loop that has nothing to do ends at once"
+        assert is_free(where.index_dir), "a loop that has nothing to do ends at once"
         for request in REQUESTS.values():
             with pytest.raises(UnavailableError, match=r"^the daemon was stopped$"):
                 request(service)

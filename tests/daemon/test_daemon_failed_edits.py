@@ -36,24 +36,6 @@ def test_saves_that_failed_for_a_while_are_found_after_the_first_success(kept: L
     assert not kept.notices
 
 
-def test_changes_without_progress_for_a_minute_say_what_they_wait_for(kept: LoopByHand) -> None:
-    kept.faults.everything = True
-    kept.save("Failed.md", "Contains cerium.\n")
-    kept.run(55.0)
-    assert kept.loop.state.stalled_s == 0.0
-    kept.run(10.0)
-    assert 60.0 <= kept.loop.state.stalled_s < 70.0
-    assert kept.loop.state.waits_for == "the next try (indexing failed: the model is down)"
-    kept.loop.pause(None)
-    assert kept.loop.state.stalled_s == 0.0, "at once, though the loop has made no step since"
-    kept.loop.resume()
-    assert kept.loop.state.stalled_s >= 60.0
-    kept.faults.everything = False
-    kept.save("Failed.md", "Contains cerium again.\n")
-    kept.run(SOON_S)
-    assert (kept.loop.pending(), kept.loop.state.stalled_s) == (0, 0.0)
-
-
 def test_a_pause_is_no_time_without_progress(kept: LoopByHand) -> None:
     kept.faults.everything = True
     kept.save("Failed.md", "Contains cerium.\n")

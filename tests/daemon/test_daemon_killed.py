@@ -36,16 +36,6 @@ def export(service: VaultService) -> list[str]:
         return list(export_lines(snapshot.catalog))
 
 
-@pytest.mark.long
-def test_an_edit_after_a_kill_is_found(tmp_path: Path) -> None:
-    where, started = place(tmp_path), StartedProcesses()
-    with daemon(where, processes=True) as service:
-        for word in ("zirconium", "basalt"):  # while the first worker starts, and idle
-            kill_children(started)
-            where.write("Bread.md", f"# Bread\n\n{word}\n")
-            wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
-
-
 @pytest.mark.slow
 def test_killed_processes_are_replaced_and_the_index_is_that_of_a_fresh_build(tmp_path: Path) -> None:
     started = StartedProcesses()

@@ -57,33 +57,18 @@ def test_a_notice_says_what_to_install_unless_the_model_was_chosen(
         assert (ADVICE in service.status().detail) == (provider == "auto")
 
 
-def test_no_notice_where_the_model_suits(tmp_path: Path) -> None:
-    with opened(place(tmp_path, {**SPANISH, **ENGLISH})) as service:
-        assert not any("embedding model" in notice for notice in notices(service))
-        assert "embedding model" not in service.status().detail
-
-
-@pytest.mark.parametrize("notes", [ENGLISH, SPANISH], ids=["English", "Spanish"])
-def test_an_index_keeps_its_model_when_auto_becomes_the_default(
-    tmp_path: Path, notes: dict[str, str]
-) -> None:
-    where = place(tmp_path, notes)
+def test_an_index_keeps_its_model_when_auto_becomes_the_default_until_a_rebuild(tmp_path: Path) -> None:
+    where = place(tmp_path, SPANISH)
     with opened(where, {"embedding.provider": "wordllama"}) as service:
         before = service.status()
     with opened(where) as service:
         after = service.status()
         assert (after.generation, after.manifest) == (before.generation, before.manifest)
         assert not any(notice.startswith("rebuilt") for notice in notices(service))
-
-
-def test_a_rebuild_takes_the_better_model(tmp_path: Path) -> None:
-    where = place(tmp_path, SPANISH)
-    with opened(where, {"embedding.provider": "wordllama"}):
-        pass
-    with opened(where) as service:
         service.rebuild(silent)
         assert provider_of(service) == "multilingual"
         assert hits(service, "brush your teeth")[0].path == "Dentista.md"
+        assert not any("embedding model" in notice for notice in notices(service))
 
 
 def test_a_missing_model_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

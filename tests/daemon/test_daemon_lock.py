@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loop_by_hand import Clock, LoopByHand
+from loop_by_hand import Clock
 
 from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
-from vault_indexer.daemon.state import STALLED_S
 from vault_indexer.errors import IndexUnusableError, LockedError
 from vault_indexer.store import Generation, IndexDir
 
@@ -100,29 +99,3 @@ def test_a_lock_that_cannot_be_taken_says_why(tmp_path: Path) -> None:
         IndexLock(tmp_path, "a test").acquire()
     assert str(raised.value).startswith(f"cannot lock {tmp_path / 'lock'}: ")
     assert not IndexLock(tmp_path, "a test").is_current
-
-
-def test_the_loop_says_what_changes_wait_for(kept: LoopByHand) -> None:
-    assert kept.loop.state.waits_for == "files that are still being written"
-    kept.delete("Bread.md")
-    kept.run(1.0)
-    assert kept.loop.state.waits_for == "1 deletion held back, in case the files come back"
-    said: list[str] = []
-
-    def stall() -> None:
-        kept.clock.now += STALLED_S
-        said.append(kept.loop.state.waits_for)
-
-    kept.faults.meanwhile = stall
-    kept.save("Oven.md", "# Oven\n\nThe fan turns.\n")
-    kept.run(1.0)
-    kept.faults.meanwhile = lambda: None
-    assert said[:1] == ["a worker process that does not answer"]
-    kept.faults.everything = True
-    kept.save("Oven.md", "# Oven\n\nThe fan stands.\n")
-    kept.run(1.0)
-    assert kept.loop.state.waits_for == "the next try (indexing failed: the model is down)"
-    kept.where.vault.rename(kept.where.vault.with_name("away"))
-    kept.request_scan()
-    kept.run(1.0)
-    assert kept.loop.state.waits_for == f"the vault (no such vault: {kept.where.vault})"

@@ -1,7 +1,5 @@
 """The daemon's loop, step by step: what pending changes wait for, deletions, workers at rest, checks."""
 
-import shutil
-
 from loop_by_hand import LoopByHand
 
 from vault_indexer.daemon.tasks.rebuild import CheckRequest
@@ -9,13 +7,6 @@ from vault_indexer.model import Problem, Progress
 
 HOLD_S = 2.0
 """The default of `watch.delete_hold_s`."""
-
-
-def paths(kept: LoopByHand) -> set[str]:
-    current = kept.vault_sync.current
-    assert current is not None
-    with current.reader.holder.lease() as snapshot:
-        return {row.path for row in snapshot.catalog.files()}
 
 
 def test_a_deletion_is_held_and_then_carried_out(kept: LoopByHand) -> None:
@@ -30,51 +21,6 @@ def test_a_deletion_is_held_and_then_carried_out(kept: LoopByHand) -> None:
     kept.run(HOLD_S)
     assert (kept.loop.pending(), kept.holding("cerium")) == (0, set())
     assert kept.loop.state.waits_for == "files that are still being written"
-
-
-def test_a_note_that_comes_back_in_time_was_never_deleted(kept: LoopByHand) -> None:
-    kept.save("Cerium.md", "Contains cerium.\n")
-    kept.run(1.0)
-    kept.delete("Cerium.md")
-    kept.run(1.0)
-    kept.save("Cerium.md", "Contains cerium and more.\n")
-    kept.run(1.0)
-    assert (kept.loop.pending(), kept.holding("cerium")) == (0, {"Cerium.md"})
-    kept.run(HOLD_S)
-    assert kept.holding("more") == {"Cerium.md"}
-
-
-def test_a_note_that_moved_is_not_held(kept: LoopByHand) -> None:
-    kept.save("Cerium.md", "Contains cerium.\n")
-    kept.save("Holmium.md", "Contains holmium.\n")
-    kept.run(1.0)
-    vault = kept.where.vault
-    (vault / "Metals").mkdir()
-    (vault / "Cerium.md").rename(vault / "Metals" / "Cerium.md")
-    for path in ("Cerium.md", "Metals/Cerium.md"):
-        kept.hint(path)
-    kept.run(0.5)
-    assert kept.loop.pending() == 0
-    assert (kept.holding("cerium"), kept.holding("holmium")) == ({"Metals/Cerium.md"}, {"Holmium.md"})
-
-
-def test_a_vault_that_is_suddenly_empty_changes_nothing_until_two_scans_agree(kept: LoopByHand) -> None:
-    before = paths(kept)
-    notes = kept.where.vault
-    away = notes.with_name("away")
-    shutil.copytree(notes, away)
-    for file in notes.rglob("*.md"):
-        file.unlink()
-    kept.request_scan()
-    kept.run(1.0)
-    problem = kept.loop.state.vault_problem
-    assert problem and kept.loop.state.waits_for == f"the vault ({problem})"
-    assert paths(kept) == before
-    shutil.copytree(away, notes, dirs_exist_ok=True)
-    kept.request_scan()
-    kept.run(1.0)
-    assert (kept.loop.state.vault_problem, kept.loop.pending()) == ("", 0)
-    assert paths(kept) == before
 
 
 def test_workers_end_where_no_edit_has_come_for_long(kept: LoopByHand) -> None:

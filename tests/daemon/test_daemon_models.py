@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, daemon, hits, opened, paths, place, wait_for
+from vault_at_work import Place, hits, opened, paths, place
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -61,17 +61,3 @@ def test_another_provider_at_the_next_start_rebuilds_and_answers(where: Place) -
         assert found[0].path == "Sky.md"  # an edit is embedded by the new model
     with opened(where) as service:
         assert service.status().generation == before + 1
-
-
-def test_a_running_daemon_changes_the_model_and_answers_meanwhile(where: Place) -> None:
-    with daemon(where) as service:
-        before = service.status().generation
-        where.configure(MINILM)
-
-        def switched() -> bool:
-            assert paths(service, "dough")[0] == "Bread.md"
-            return model_of(service) == ("minilm", 384)
-
-        wait_for(switched)
-        assert service.status().generation == before + 1
-        assert paths(service, PARAPHRASE)[0] == "Boat.md"

@@ -74,23 +74,6 @@ def test_words_are_found_while_the_model_is_held_back_and_an_edit_goes_first(
 
 
 @pytest.mark.slow
-def test_a_model_that_fails_loses_nothing_and_is_asked_again(where: Place, server: ModelServer) -> None:
-    server.broken = True
-    with daemon(where, processes=True) as service:
-        wait_for(lambda: "embedding failed, will retry" in service.status().detail)
-        assert "embedding failed, will retry" in notices(service)
-        assert holding(service, "batch7") == {"Note 07.md"}
-        where.write("Edited.md", "# Edited\n\nThe kiln cracked: basalt.\n")
-        wait_for(lambda: holding(service, "basalt") == {"Edited.md"})
-        assert service.status().state == "ready"
-        server.let_all.set()
-        server.broken = False
-        wait_for(lambda: owed(service) == 0)
-        assert service.status().detail == ""
-        assert service.verify() == ()
-
-
-@pytest.mark.slow
 def test_a_daemon_that_is_killed_goes_on_where_it_stood(where: Place, server: ModelServer) -> None:
     child = subprocess.Popen([sys.executable, "-c", _KEEP, *map(str, _places(where))])
     try:
@@ -108,16 +91,6 @@ def test_a_daemon_that_is_killed_goes_on_where_it_stood(where: Place, server: Mo
         assert service.verify() == ()
         complete = list(service.export())
     assert complete == exported_by_a_fresh_build(where)
-
-
-@pytest.mark.slow
-def test_one_command_completes_what_a_daemon_left(where: Place, server: ModelServer) -> None:
-    with daemon(where, processes=True) as service:
-        assert owed(service) == 40
-    server.let_all.set()
-    with opened(where) as service:
-        assert owed(service) == 0
-        assert notices(service) == ""
 
 
 _KEEP = """

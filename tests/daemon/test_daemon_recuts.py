@@ -1,6 +1,5 @@
 """Notes that were cut while their language model was down are cut again when it answers."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,19 +50,6 @@ def test_a_daemon_asks_again_at_its_start_and_names_them_until_then(
         again = list(service.export())
     with opened(Place(where.vault, where.index_dir.with_name("fresh"), where.config)) as service:
         assert again == list(service.export())
-
-
-def test_one_command_does_not_wait_for_a_model_that_is_down(where: Place, server: ModelServer) -> None:
-    server.broken = True
-    # A file that changed less than two seconds before a scan is read again at the next one.
-    newest = max(file.stat().st_ctime for file in where.vault.iterdir())
-    wait_for(lambda: time.time() > newest + 2)
-    with opened(where):
-        pass
-    asked = len(server.requests)
-    with opened(where) as service:
-        assert hits(service, "item5")
-        assert len(server.requests) == asked
 
 
 def test_no_save_waits_for_the_model_of_another_note(where: Place, server: ModelServer) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -106,62 +105,37 @@ def test_every_index_announces_the_one_daemon(house: House) -> None:
     assert not (house.index_dir("held") / "daemon.json").exists()
 
 
-def test_commands_reach_their_vault(house: House) -> None:
-    for where in (("--vault", "work"), ("--vault", str(house.vault("work")))):
-        found = house.run("status", "--json", *where)
-        assert found.data["vault"] == str(house.vault("work")), found.err
-        assert found.data["daemon"]["running"] is True  # type: ignore[index]
-    (house.vault("garden") / ".obsidian").mkdir(exist_ok=True)
-    inside = house.run("search", "tomatoes", "--json", cwd=house.vault("garden"))
-    results = inside.data["results"]
-    assert isinstance(results, list)
-    assert {hit["path"] for hit in results} <= {"Tomatoes.md", "Compost.md"}
+QUESTION, QUOTE = "What do the tomatoes need?", "They need sun and a trellis."
 
 
-def test_commands_outside_of_all_vaults_mean_all(house: House) -> None:
-    shown = house.run("search", "tomatoes in March")
-    assert "garden: Tomatoes.md  " in shown.out
-    assert "work: Budget.md  " in shown.out
-    lines = house.run("search", "tomatoes in March", "--paths", "--all-vaults", cwd=house.vault("work"))
-    assert "Budget.md:" in lines.out
-    assert f"{house.vault('garden')}/Tomatoes.md:" in lines.out
-    listed = house.run("vault", "list")
-    assert "work" in listed.out
-    assert "unavailable" in listed.out
+def asked(house: House, question: str, target: str = "/v1/ask") -> dict[str, object]:
+    answer = house.ask(target, "POST", body=json.dumps({"q": question, "model": False}))
+    assert answer.status == 200, answer.data
+    return answer.data
 
 
-def test_agents_name_a_vault(house: House) -> None:
-    tools = house.agent("/mcp", "tools/list")["tools"]
-    assert isinstance(tools, list)
-    for tool in tools:
-        schema = tool["inputSchema"]
-        if tool["name"] == "fetch":  # its id begins with the name of the vault
-            continue
-        assert schema["properties"]["vault"]["enum"] == ["broken", "garden", "gone", "held", "work"]
-        assert ("vault" in schema["required"]) == (tool["name"] not in ("search", "ask")), tool["name"]
-    alone = house.agent("/vault/work/mcp", "tools/list")["tools"]
-    assert isinstance(alone, list)
-    assert not any("vault" in tool["inputSchema"]["properties"] for tool in alone)
-    assert _found_by(house, "/mcp") == {("garden", "Tomatoes"), ("work", "Budget")}
-    assert _found_by(house, "/mcp", vault="work") == {(None, "Budget")}
-    assert _found_by(house, "/vault/work/mcp") == {(None, "Budget")}
-    for target, arguments in (
-        ("/mcp", {"path": "Budget.md"}),
-        ("/mcp", {"path": "Budget.md", "vault": "garden"}),
-        ("/vault/garden/mcp", {"path": "Budget.md", "vault": "work"}),
-    ):
-        refused = house.agent(target, "tools/call", name="read_note", arguments=arguments)
-        assert refused["isError"] is True, target
-    read = house.agent("/vault/work/mcp", "tools/call", name="read_note", arguments={"path": "Budget.md"})
-    assert "invoice" in json.dumps(read)
+def cited(answer: dict[str, object]) -> tuple[str, str | None, str]:
+    """The first sentence, and vault and path of what it cites."""
+    sentences = answer["sentences"]
+    assert isinstance(sentences, list)
+    citation = sentences[0]["citations"][0]
+    return sentences[0]["text"], citation.get("vault"), citation["path"]
 
 
-def _found_by(house: House, target: str, **arguments: str) -> set[tuple[str | None, str]]:
-    """Vault and path of the hits that hold the word."""
-    asked = {"q": "tomatoes", "by": "note", **arguments}
-    result = house.agent(target, "tools/call", name="search", arguments=asked)
-    hits = json.loads(result["content"][0]["text"])["results"]  # type: ignore[index] # a list of blocks
-    return {(hit.get("vault"), hit["title"]) for hit in hits if "tomatoes" in hit["text"]}
+def test_a_question_goes_over_all_vaults_and_each_citation_names_its_own(house: House) -> None:
+    assert cited(asked(house, QUESTION)) == (QUOTE, "garden", "Tomatoes.md")
+    assert cited(asked(house, "Who sends the invoice for tomatoes?"))[1:] == ("work", "Budget.md")
+    only = asked(house, f"{QUESTION} vault:work")
+    assert '"vault": "garden"' not in json.dumps([only["sentences"], only["passages"]])
+    for target in ("/v1/ask?vault=garden", "/vault/garden/v1/ask"):
+        assert cited(asked(house, QUESTION, target)) == (QUOTE, None, "Tomatoes.md")
+    assert house.ask("/v1/ask?vault=nope", "POST", body='{"q": "x"}').status == 422
+    assert asked(house, "Which quarterback won the Superbowl?")["kind"] == "declined"
+    stream = house.connect("/v1/ask", json.dumps({"q": QUESTION, "model": False, "stream": True}))
+    events = [json.loads(line) for line in stream.read().decode().splitlines()]
+    assert [one["event"] for one in events[:2]] == ["passages", "sentence"]
+    assert events[1]["data"]["citations"][0]["vault"] == "garden"
+    assert cited(events[-1]["data"]) == (QUOTE, "garden", "Tomatoes.md")
 
 
 def test_a_folder_that_goes_is_unavailable_and_comes_back(house: House) -> None:
@@ -194,18 +168,3 @@ def test_a_rebuild_of_one_holds_up_no_other(house: House) -> None:
             break
     assert state["error"] is None
     assert seen == {("", "Tomatoes.md")}
-
-
-def test_no_daemon_is_needed(tmp_path: Path) -> None:
-    house = furnish(tmp_path)
-    house.configure("garden", "work", "gone")
-    found = house.run("search", "tomatoes in March", "--json")
-    results = found.data["results"]
-    assert isinstance(results, list)
-    assert {hit["vault"] for hit in results} == {"garden", "work"}
-    assert "gone is not searched" in json.dumps(found.data["notices"])
-    assert house.run("related", "Budget").code == 0  # one of the vaults has it
-    refused = house.run("related", "Nowhere")
-    assert refused.code == 2
-    assert "garden" in refused.err
-    assert "--vault" in refused.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,6 @@ from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
 from vault_indexer.daemon.tasks.rechunk import QuarantineRetry
-from vault_indexer.daemon.tasks.upkeep import WordsTask
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
@@ -130,7 +128,7 @@ class SetAside:
     def __init__(self, clock: Clock) -> None:
         self.dirty = self
         self.writer = self
-        self.aside = Quarantine(clock, first_s=60.0)
+        self.aside = Quarantine(clock)
         self.aside.use({"a.md": (1, "x")})
         self.reread_notes: list[str] = []
 
@@ -143,7 +141,7 @@ def test_a_note_that_was_set_aside_is_tried_when_it_is_due(is_read: bool) -> Non
     clock = Clock()
     index = SetAside(clock)
     task, current = QuarantineRetry(cast(VaultSync, index)), cast(OpenGeneration, index)
-    clock.now += 59.0
+    clock.now += 1.0
     assert task.next_work(current) is None
     clock.now += 1.0
     work = task.next_work(current)
@@ -156,55 +154,10 @@ def test_a_note_that_was_set_aside_is_tried_when_it_is_due(is_read: bool) -> Non
         task.fail(current, work.job, "it ended again")
     assert index.reread_notes == (["a.md"] if is_read else [])
     assert index.aside.untried == 0
-    clock.now += 119.0
+    clock.now += 3.0
     assert task.next_work(current) is None, "each wait is twice as long"
     clock.now += 1.0
     assert task.next_work(current) is not None
-
-
-class Words:
-    """Stands for an index with words of which some have been read, or none or all."""
-
-    def __init__(self, *, partly: bool) -> None:
-        self.is_partly_read = partly
-        self.loads = 0
-        self.may_end = threading.Event()
-        self.current: Words | None = self
-        self.writer = self.holder = self.keywords = self.lexicon = self
-
-    @contextmanager
-    def lease(self) -> Iterator[Words]:
-        yield self
-
-    def load_next(self) -> int:
-        self.loads += 1
-        self.may_end.wait()
-        return 0
-
-
-@pytest.mark.parametrize("partly", [True, False])
-def test_new_words_are_read_by_one_thread_at_a_time(partly: bool) -> None:
-    words = Words(partly=partly)
-    task = WordsTask(cast(VaultSync, words))
-    task.step(is_idle=False)
-    assert not task.busy
-    task.step(is_idle=True)
-    assert task.busy is partly
-    task.step(is_idle=True)
-    words.may_end.set()
-    wait_until(lambda: not task.busy)
-    assert words.loads == int(partly)
-    task.step(is_idle=True)
-    wait_until(lambda: not task.busy)
-    assert words.loads == 2 * int(partly)
-
-
-def test_an_index_that_is_not_there_has_no_words() -> None:
-    words = Words(partly=True)
-    words.current = None
-    task = WordsTask(cast(VaultSync, words))
-    task.step(is_idle=True)
-    assert (task.busy, task.faults) == (False, ())
 
 
 class ScriptedProcess:
@@ -258,27 +211,28 @@ def compacted(changed: Changed, outcome: object) -> tuple[object, int]:
     return found[0], process.closed
 
 
-def test_a_base_that_was_written_is_loaded_beside_once_its_process_has_ended() -> None:
-    changed = Changed()
-    assert compacted(changed, None) == ((changed.job, changed.base), 1)
-
-
-def test_a_base_that_was_not_written_is_not_loaded() -> None:
-    def load() -> VectorSnapshot:
-        raise AssertionError("there is nothing to load")
-
-    failed = Failed("no room")
-    assert compacted(Changed(load), failed) == ((Changed.job, failed), 0)
+NO_ROOM, DAMAGED = Failed("no room"), Failed("it is damaged")
 
 
 @pytest.mark.parametrize(
-    "error", [IndexUnusableError("it is damaged"), OSError("it is damaged"), MemoryError("it is damaged")]
+    ("outcome", "error", "result", "closed"),
+    [
+        (None, None, Changed.base, 1),
+        (NO_ROOM, AssertionError("there is nothing to load"), NO_ROOM, 0),
+        (None, IndexUnusableError("it is damaged"), DAMAGED, 1),
+        (None, OSError("it is damaged"), DAMAGED, 1),
+        (None, MemoryError("it is damaged"), DAMAGED, 1),
+    ],
 )
-def test_a_base_that_cannot_be_loaded_is_a_failure(error: Exception) -> None:
+def test_a_base_that_was_written_is_loaded_once_its_process_has_ended(
+    outcome: object, error: Exception | None, result: object, closed: int
+) -> None:
     def load() -> VectorSnapshot:
-        raise error
+        if error is not None:
+            raise error
+        return Changed.base
 
-    assert compacted(Changed(load), None) == ((Changed.job, Failed("it is damaged")), 1)
+    assert compacted(Changed(load), outcome) == ((Changed.job, result), closed)
 
 
 def test_a_compaction_is_begun_where_it_is_worth_it_and_a_minute_after_a_failure() -> None:

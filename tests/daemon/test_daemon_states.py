@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,9 +12,8 @@ from vault_at_work import WORDLLAMA, Place, copy_of, daemon, holding, opened, st
 
 from vault_indexer.bootstrap import open_daemon
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.model import Progress, SearchRequest
+from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
-from vault_indexer.system.paths import free_bytes
 
 FULL_DEVICE = Path("/dev/full")
 needs_full_device = pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
@@ -33,32 +31,6 @@ def notices(service: VaultService) -> str:
 def delete(folder: Path) -> None:
     """At once, so that the daemon makes nothing in it meanwhile."""
     shutil.rmtree(folder.rename(folder.with_name("deleted")))
-
-
-def test_a_check_says_how_far_it_is(where: Place) -> None:
-    seen: list[Progress] = []
-    ended = threading.Event()
-
-    def is_seen() -> bool:
-        progress = service.status().progress
-        seen.extend([progress] if progress else [])
-        return bool(seen)
-
-    def check_again_and_again() -> None:
-        while not ended.is_set():
-            service.verify()
-
-    with daemon(where) as service:
-        checker = threading.Thread(target=check_again_and_again)
-        checker.start()
-        try:
-            wait_for(is_seen)
-        finally:
-            ended.set()
-            checker.join()
-        assert service.status().progress is None
-    assert seen[0].stage in ("verify catalog", "verify vault", "verify indices")
-    assert 0 <= seen[0].notes <= seen[0].total
 
 
 def is_told(service: VaultService, text: str) -> bool:
@@ -98,6 +70,9 @@ def test_a_broken_configuration_is_said_until_it_is_mended(where: Place) -> None
         file.write_text("[search]\nlimit = 3\n")
         wait_for(lambda: service.status().detail == "")
         assert "configuration" not in notices(service)
+        file.unlink()
+        wait_for(lambda: f"the configuration {file} is gone" in notices(service))
+        assert service.status().state == "ready"
 
 
 def test_a_named_configuration_that_disappears_is_said(where: Place) -> None:
@@ -107,17 +82,6 @@ def test_a_named_configuration_that_disappears_is_said(where: Place) -> None:
         assert "there is no such file" in notices(service)
         where.configure(WORDLLAMA)
         wait_for(lambda: service.status().detail == "")
-
-
-@pytest.mark.long
-def test_a_vaults_configuration_that_disappears_is_told(where: Place) -> None:
-    with using_the_vaults_file(where) as (service, file):
-        file.write_text("[search]\nlimit = 1\n")
-        wait_for(lambda: len(service.search(SearchRequest("bread")).results) == 1)
-        file.unlink()
-        wait_for(lambda: len(service.search(SearchRequest("bread")).results) > 1)
-        wait_for(lambda: f"the configuration {file} is gone" in notices(service))
-        assert service.status().state == "ready"
 
 
 @pytest.mark.long
@@ -176,26 +140,9 @@ def test_an_index_that_is_deleted_is_built_again_once(where: Place) -> None:
         assert holding(service, "terbium") == {"New.md"}
 
 
-@pytest.mark.long
-def test_a_catalog_that_is_deleted_is_built_again(where: Place) -> None:
-    with daemon(where) as service:
-        (where.index_dir / "generations" / "0001" / "catalog.db").unlink()
-        where.write("Failed.md", "Contains samarium, and cannot be written at first.\n")
-        wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
-        where.write("New.md", "Contains terbium.\n")
-        wait_for(lambda: holding(service, "terbium") and holding(service, "samarium"))
-        assert service.status().detail == ""
-        assert "catalog.db of the index was deleted" in notices(service)
-        assert service.failure is None
-
-
 def test_a_folder_that_cannot_be_made_again_ends_the_daemon(where: Place) -> None:
     with daemon(where) as service:
         delete(where.index_dir)
         where.index_dir.write_text("not a folder")
         wait_for(lambda: isinstance(service.failure, IndexUnusableError))
         assert str(where.index_dir) in str(service.failure)
-
-
-def test_room_on_the_disk_is_free_bytes_of_the_nearest_folder(tmp_path: Path) -> None:
-    assert 0 < free_bytes(tmp_path / "not" / "there") <= shutil.disk_usage(tmp_path).total

@@ -43,29 +43,20 @@ def merging() -> tuple[Clock, MergeTask, Callable[[], bool]]:
     return clock, task, lambda: task.next_work(current) is not None
 
 
-def test_an_edit_puts_a_merge_off_for_three_seconds(
-    merging: tuple[Clock, MergeTask, Callable[[], bool]],
+@pytest.mark.parametrize(("edits", "wait"), [(1, 3.0), (20, 3.0), (59, 2.0), (60, 1.0)])
+def test_an_edit_puts_a_merge_off_for_three_seconds_and_edits_that_never_pause_for_a_minute(
+    merging: tuple[Clock, MergeTask, Callable[[], bool]], edits: int, wait: float
 ) -> None:
     clock, task, begins = merging
     assert begins()
-    task.observe(is_idle=False)
-    clock.now += 2.9
+    for number in range(edits):
+        clock.now += bool(number)
+        task.observe(is_idle=False)
+        assert not begins()
+    clock.now += wait - 0.1
     task.observe(is_idle=True)
     assert not begins()
     clock.now += 0.1
-    assert begins()
-
-
-def test_edits_that_never_pause_put_a_merge_off_for_a_minute(
-    merging: tuple[Clock, MergeTask, Callable[[], bool]],
-) -> None:
-    clock, task, begins = merging
-    for _ in range(59):
-        task.observe(is_idle=False)
-        clock.now += 1.0
-        assert not begins()
-    task.observe(is_idle=False)
-    clock.now += 1.0
     assert begins()
     task.observe(is_idle=False)
     assert not begins(), "a minute begins again"
@@ -124,7 +115,7 @@ class Waiting:
 
 def test_notes_are_split_again_in_turn_once_the_model_has_answered() -> None:
     clock, index = Clock(), Waiting(a="1", b="2", c="3")
-    task = RechunkTask(cast(VaultSync, index), clock, 60.0)
+    task = RechunkTask(cast(VaultSync, index), clock)
     current = cast(OpenGeneration, index)
 
     def asked() -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from compaction_crash_child import STEPS
 from held_compaction import DamagingWorker, held_worker
+from loop_by_hand import Clock
 from reliability_lab import (
     assembly_of,
     assert_equal,
@@ -24,9 +25,10 @@ from reliability_lab import (
 )
 from waiting import wait_until
 
+from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.daemon.tasks.compaction import CompactionTask
+from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.workers.pool import Failed, JobWorker
@@ -54,9 +56,13 @@ def live(vault: Path, index: Path) -> Iterator[VaultSync]:
         yield vault_sync
 
 
-def writer_of(live: VaultSync) -> IndexWriter:
+def current_of(live: VaultSync) -> OpenGeneration:
     assert live.current is not None
-    return live.current.writer
+    return live.current
+
+
+def writer_of(live: VaultSync) -> IndexWriter:
+    return current_of(live).writer
 
 
 def edit(live: VaultSync, name: str, text: str) -> None:
@@ -83,8 +89,9 @@ def under_way(task: Upkeep) -> bool:
 
 
 def begun(live: VaultSync) -> IndexWriter:
-    """A compaction whose file is written, and not yet in use."""
+    """A compaction whose file is written, and not yet in use. None is due in an index that was just built."""
     writer = writer_of(live)
+    assert CompactionTask(ProcessLimits()).next_work(current_of(live)) is None
     assert JobWorker().handle(writer.derived.begin_compaction()) is None
     return writer
 
@@ -226,3 +233,32 @@ def test_a_base_that_cannot_be_written_or_is_damaged_is_not_used_and_made_later(
     assert not under_way(task), "it is tried again later"
     assert base_seq(live) == before
     consistent(live)
+
+
+@pytest.mark.long
+def test_segments_are_merged_by_another_process_when_edits_rest(live: VaultSync) -> None:
+    for note in sorted(live.assembly.vault.rglob("*.md"))[1:]:  # the first segment is mostly deleted
+        note.write_text(f"{note.read_text()}\nEdited.\n")
+    live.sync(EVERYTHING)
+    writer, clock = writer_of(live), Clock()
+    task = Upkeep(live, [MergeTask(ProcessLimits(), clock)])
+
+    def keys() -> list[int]:
+        with writer.holder.lease() as snapshot:
+            return list(snapshot.keywords.keys)
+
+    before = keys()
+    assert writer.derived.needs_merge
+    for is_idle in (False, True):
+        task.step(is_idle=is_idle)
+        assert not under_way(task)
+    clock.now += 10
+
+    def merged() -> bool:
+        task.step(is_idle=True)
+        return not writer.derived.needs_merge
+
+    wait_until(merged)
+    assert (under_way(task), keys()) == (False, before)
+    task.step(is_idle=True)
+    assert not under_way(task), "there is nothing left to do"

@@ -1,18 +1,18 @@
 """The better vectors of `auto`: made while the daemon is idle, kept over restarts, then searched by."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from loop_by_hand import Clock
 from reliability_lab import in_one_process
 from vault_at_work import Place, daemon, hits, holding, opened, place, wait_for
 
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
-from vault_indexer.daemon.tasks.upkeep import NextWork
 from vault_indexer.errors import UsageError
 from vault_indexer.index.jobs import Embedded
 from vault_indexer.model import VectorUpgrade
@@ -29,7 +29,6 @@ NOTES = {
     "Boat.md": "# Regatta\n\nThe sailors hoisted the sail before they left the harbour in the wind.\n",
     "Dentista.md": "# Dientes\n\nEl dentista dice que hay que cepillarse los dientes dos veces al día.\n",
 }
-ALWAYS = UpgradeRules(most_s=3600, on_battery=True)
 
 
 def model_of(service: VaultService) -> object:
@@ -70,30 +69,23 @@ def missing(where: Place) -> int:
         catalog.close()
 
 
-def exported_by_a_fresh_build(where: Place) -> list[str]:
-    with opened(Place(where.vault, where.index_dir.with_name("fresh"), where.config)) as service:
-        assert model_of(service) == "multilingual"
-        return list(service.export())
-
-
 def test_the_index_changes_to_the_better_model_by_itself(tmp_path: Path) -> None:
-    where = built_static(tmp_path)
-    with daemon(where, processes=True) as service:
-        wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
-        assert service.status().upgrade is None
-        assert hits(service, "how often should I brush my teeth")[0].path == "Dentista.md"
-        assert service.verify() == ()
-        upgraded = list(service.export())
-    assert upgraded == exported_by_a_fresh_build(where)
-
-
-def test_the_words_of_the_chunks_are_kept(tmp_path: Path) -> None:
     where = built_static(tmp_path)
     before = words_of_chunks(where)
     assert all(before.values())
     with daemon(where, processes=True) as service:
+        where.write("Oven.md", "# Oven\n\nError E-417 means that the fan of the oven is blocked: basalt.\n")
+        wait_for(lambda: "Oven.md" in holding(service, "basalt"))
         wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
+        assert "Oven.md" in holding(service, "basalt"), "an edit on the way is in both"
+        assert service.status().upgrade is None
+        assert hits(service, "how often should I brush my teeth")[0].path == "Dentista.md"
+        assert service.verify() == ()
+        upgraded = list(service.export())
     assert words_of_chunks(where) == before
+    with opened(Place(where.vault, where.index_dir.with_name("fresh"), where.config)) as service:
+        assert model_of(service) == "multilingual"
+        assert upgraded == list(service.export())
 
 
 def test_an_index_whose_chunks_have_no_words_is_built_again_with_the_vectors_it_has(tmp_path: Path) -> None:
@@ -123,23 +115,12 @@ def make_older(where: Place) -> None:
     generation.write_manifest("".join(line for line in lines if not line.startswith("word_vectors")))
 
 
-def test_an_edit_on_the_way_is_in_both(tmp_path: Path) -> None:
+def test_nothing_is_made_that_is_not_wanted(tmp_path: Path) -> None:
     where = built_static(tmp_path)
-    with daemon(where) as service:
-        where.write("Oven.md", "# Oven\n\nError E-417 means that the fan of the oven is blocked: basalt.\n")
-        wait_for(lambda: "Oven.md" in holding(service, "basalt"))
-        wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
-        assert "Oven.md" in holding(service, "basalt")
-        upgraded = list(service.export())
-    assert upgraded == exported_by_a_fresh_build(where)
-
-
-@pytest.mark.parametrize("key", ["max_upgrade_hours = 0", 'provider = "wordllama"'])
-def test_nothing_is_made_that_is_not_wanted(tmp_path: Path, key: str) -> None:
-    where = built_static(tmp_path)
-    where.configure(f"[index]\nworkers = 1\n[embedding]\n{key}\n")
-    with taken(where) as current:
-        assert current.upgrade is None
+    for key in ("max_upgrade_hours = 0", 'provider = "wordllama"'):
+        where.configure(f"[index]\nworkers = 1\n[embedding]\n{key}\n")
+        with taken(where) as current:
+            assert current.upgrade is None
 
 
 @contextmanager
@@ -155,74 +136,40 @@ def taken(where: Place) -> Iterator[OpenGeneration]:
         current.close()
 
 
-class ByHand:
-    """A task with a clock that a test sets."""
-
-    def __init__(self, rules: UpgradeRules = ALWAYS, *, on_battery: bool = False) -> None:
-        self.now = 1000.0
-        self.completed = 0
-        self.free_mb: int | None = None
-        self.task = UpgradeTask(
-            rules,
-            self._complete,
-            lambda: self.now,
-            is_on_battery=lambda: on_battery,
-            free_memory=lambda: None if self.free_mb is None else self.free_mb * 1024**2,
-        )
-
-    def _complete(self) -> None:
-        self.completed += 1
-
-    def begin(self, current: OpenGeneration) -> NextWork:
-        self.now += 1000
-        return self.task.next_work(current)
-
-    def portion(self, current: OpenGeneration, failure: str = "") -> VectorUpgrade | None:
-        """Have a portion made, or (with a `failure`) tried."""
-        work = self.begin(current)
-        if work is not None and failure:
-            self.task.fail(current, work.job, failure)
-        elif work is not None:
-            ((job, result),) = work.pool.run([work.job])
-            self.now += 0.01
-            assert isinstance(result, Embedded)
-            self.task.accept(current, job, result)
-        return self.task.progress
-
-
-@pytest.mark.parametrize("opening", [opened, daemon])
-def test_a_rebuild_uses_the_better_model_where_that_is_asked_for(
-    tmp_path: Path, opening: Callable[..., AbstractContextManager[VaultService]]
+def test_a_rebuild_uses_the_better_model_where_that_is_asked_for_and_nobody_chose_another(
+    tmp_path: Path,
 ) -> None:
-    where = built_static(tmp_path)
-    where.configure("[index]\nworkers = 1\n[embedding]\nmax_upgrade_hours = 0\n")
-    with opening(where) as service:
-        wait_for(lambda: service.status().state == "ready")
-        assert model_of(service) == "wordllama"
-        service.rebuild(lambda _: None, RebuildOptions(better=True))
-        assert model_of(service) == "multilingual"
-
-
-def test_a_model_that_somebody_chose_is_not_changed(tmp_path: Path) -> None:
     where = built_static(tmp_path)
     with opened(where, {"embedding.provider": "wordllama"}) as service:
         with pytest.raises(UsageError, match=r'embedding\.provider is "wordllama": only "auto"'):
             service.rebuild(lambda _: None, RebuildOptions(better=True))
         assert model_of(service) == "wordllama"
+    where.configure("[index]\nworkers = 1\n[embedding]\nmax_upgrade_hours = 0\n")
+    with opened(where) as service:
+        assert model_of(service) == "wordllama"
+        service.rebuild(lambda _: None, RebuildOptions(better=True))
+        assert model_of(service) == "multilingual"
 
 
 def test_what_is_made_is_kept_and_never_made_again(tmp_path: Path) -> None:
-    where = built_static(tmp_path)
+    where, completed = built_static(tmp_path), list[bool]()
+
+    def made() -> UpgradeTask:
+        rules = UpgradeRules(most_s=3600, on_battery=True)
+        return UpgradeTask(rules, lambda: completed.append(True), Clock(), free_memory=lambda: None)
+
     assert missing(where) == 3
     with taken(where) as current:
-        first = ByHand()
-        work = first.begin(current)
+        task = made()
+        work = task.next_work(current)
         assert work is not None
-        assert first.task.progress == VectorUpgrade("multilingual", 0, 3, 0)
-    assert missing(where) == 3
+        assert task.progress == VectorUpgrade("multilingual", 0, 3, 0)
+        assert missing(where) == 3
+        ((job, result),) = work.pool.run([work.job])
+        assert isinstance(result, Embedded)
+        task.accept(current, job, result)
+    assert (missing(where), completed) == (0, [])
     with taken(where) as current:
-        again = ByHand()
-        again.portion(current)
-        assert missing(where) == 0
-        assert again.portion(current) == VectorUpgrade("multilingual", 3, 3, 0)
-        assert again.completed == 1
+        again = made()
+        assert again.next_work(current) is None
+        assert (again.progress, completed) == (VectorUpgrade("multilingual", 3, 3, 0), [True])

@@ -1,20 +1,26 @@
 """Work between edits, with tasks and processes that the test scripts."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from loop_by_hand import Clock
+from reliability_lab import in_one_process
+from vault_at_work import Place, copy_of
+from waiting import wait_until
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.tasks.embedding import PortionTask
-from vault_indexer.daemon.tasks.upkeep import NextWork, Upkeep, UpkeepTask, Work
+from vault_indexer.daemon.tasks.upkeep import NextWork, Upkeep, UpkeepTask, WordsTask, Work
 from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.pool import Failed, Slots
+from vault_indexer.store.keywords.lexicon import Lexicon
 
 
 @dataclass
@@ -253,3 +259,27 @@ def test_vectors_that_do_not_serve_or_cannot_be_written_are_made_again(portions:
     with pytest.raises(OSError, match="no room"):
         portions.accept(HERE, job_of(8), made_in(0.5))
     assert (portions.size, portions.retry.remaining_s) == (4, 2.0)
+
+
+def test_the_words_of_a_new_segment_are_read_when_the_loop_is_idle(built: Place, tmp_path: Path) -> None:
+    where = copy_of(built, tmp_path)
+    with closing(VaultSync(in_one_process(where.target()), live=False)) as vault_sync:
+        task = WordsTask(vault_sync)
+        task.step(is_idle=True)
+        assert (task.busy, task.faults) == (False, ()), "there is no index yet"
+        assert vault_sync.open_current() == ()
+
+        def lexicon() -> Lexicon:
+            assert vault_sync.current is not None
+            with vault_sync.current.writer.holder.lease() as snapshot:
+                return snapshot.keywords.lexicon
+
+        lexicon().load()
+        where.write("Compost.md", "# Compost\n\nTurn the heap.\n")
+        vault_sync.sync(EVERYTHING)
+        task.step(is_idle=False)
+        assert (task.busy, lexicon().is_partly_read) == (False, True)
+        task.step(is_idle=True)
+        wait_until(lambda: not task.busy)
+        assert not lexicon().is_partly_read
+        assert [word.term for word in lexicon().near("compots")] == ["compost"]

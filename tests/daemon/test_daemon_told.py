@@ -9,7 +9,8 @@ from typing import cast
 import pytest
 from loop_by_hand import Clock, Faults, FaultyPool
 from reliability_lab import ModelDownPool, in_one_process, is_slow, pools_of
-from vault_at_work import Place, built_by_wordllama, copy_of, daemon, holding, silent, stop, wait_for
+from vault_at_work import Place, copy_of, daemon, holding, silent, stop, wait_for
+from waiting import DEADLINE_S
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.session import DaemonSession
@@ -20,14 +21,9 @@ from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
 
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    return built_by_wordllama(tmp_path_factory.mktemp("prepared"))
-
-
 @pytest.fixture
-def where(prepared: Place, tmp_path: Path) -> Place:
-    return copy_of(prepared, tmp_path)
+def where(built: Place, tmp_path: Path) -> Place:
+    return copy_of(built, tmp_path)
 
 
 def notices(service: VaultService) -> tuple[str, ...]:
@@ -58,6 +54,9 @@ def test_a_pause_is_said_with_its_end_and_with_what_waits(where: Place) -> None:
         until = re.fullmatch(r"indexing is paused until (\S+Z): 2 changes are not indexed yet", notice)
         assert until is not None
         assert until[1][:13] == told.paused_until[:13]
+        answer = service.search(SearchRequest("bread", fresh=True), fresh_deadline_s=2 * DEADLINE_S)
+        assert answer.notices[0] == "results may be out of date: indexing is paused"
+        assert holding(service, "scandium") == set()
         for ask in (
             lambda: service.rebuild(silent),
             lambda: service.verify(),

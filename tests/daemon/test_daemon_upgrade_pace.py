@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from loop_by_hand import Clock
@@ -136,53 +136,36 @@ def test_a_text_at_a_time_counts_as_one() -> None:
     assert one.task.progress.done == 2
 
 
-@pytest.mark.parametrize(("most_s", "begins"), [(10.0, True), (9.9, False)])
-def test_nothing_is_begun_that_takes_longer_than_it_may(most_s: float, begins: bool) -> None:
-    one, index = ByHand(most_s), Index(900)
-    assert bool(one.begin(index)) is begins
-    assert one.task.progress is not None
-    said = (
-        "" if begins else "not created: they would take 0.0 hours, and embedding.max_upgrade_hours is 0.00275"
-    )
-    assert one.task.progress.waits_for == said
-    assert index.closed == (0 if begins else 1), "a model that is not used takes no memory"
-
-
-def test_hours_are_said_as_hours() -> None:
-    one, index = ByHand(2 * 3600.0), Index(810_000)
-    expected = "not created: they would take 2.5 hours, and embedding.max_upgrade_hours is 2"
-    assert one.waits_for(index) == expected
+def too_long(hours: str, most: str) -> str:
+    return f"not created: they would take {hours} hours, and embedding.max_upgrade_hours is {most}"
 
 
 @pytest.mark.parametrize(
-    ("allowed", "on_battery", "waits"), [(True, True, False), (False, False, False), (False, True, True)]
-)
-def test_a_battery_is_spared_unless_that_is_allowed(allowed: bool, on_battery: bool, waits: bool) -> None:
-    one, index = ByHand(on_battery=allowed), Index(5)
-    one.is_on_battery = on_battery
-    assert bool(one.begin(index)) is not waits
-    assert one.task.progress is not None
-    assert one.task.progress.waits_for == ("waiting for mains power" if waits else "")
-
-
-@pytest.mark.parametrize(
-    ("free", "has_workers", "waits_for"),
+    ("chunks", "rules", "machine", "waits_for"),
     [
-        (250 * MB, False, ""),
-        (250 * MB - 1, False, "waiting for memory: 250 MB are needed, 249 MB are free"),
-        (0, False, "waiting for memory: 250 MB are needed, 0 MB are free"),
-        (0, True, ""),
-        (None, False, ""),
+        (900, {"most_s": 10.0}, {}, ""),
+        (900, {"most_s": 9.9}, {}, too_long("0.0", "0.00275")),
+        (810_000, {"most_s": 2 * 3600.0}, {}, too_long("2.5", "2")),
+        (5, {}, {"is_on_battery": True}, ""),
+        (5, {"on_battery": False}, {}, ""),
+        (5, {"on_battery": False}, {"is_on_battery": True}, "waiting for mains power"),
+        (5, {}, {"free": 250 * MB}, ""),
+        (5, {}, {"free": 250 * MB - 1}, "waiting for memory: 250 MB are needed, 249 MB are free"),
+        (5, {}, {"free": 0}, "waiting for memory: 250 MB are needed, 0 MB are free"),
+        (5, {}, {"free": 0, "has_workers": True}, ""),  # a process that is there needs no more
+        (5, {}, {"free": None}, ""),
     ],
 )
-def test_memory_is_needed_for_a_process_that_is_not_there_yet(
-    free: int | None, has_workers: bool, waits_for: str
+def test_what_takes_too_long_a_battery_or_too_much_memory_is_not_begun(
+    chunks: int, rules: dict[str, Any], machine: dict[str, Any], waits_for: str
 ) -> None:
-    one, index = ByHand(), Index(5)
-    one.free, index.has_workers = free, has_workers
+    one, index = ByHand(**rules), Index(chunks)
+    index.has_workers = machine.pop("has_workers", False)
+    vars(one).update(machine)
     assert bool(one.begin(index)) is (not waits_for)
     assert one.task.progress is not None
     assert one.task.progress.waits_for == waits_for
+    assert index.closed == bool(waits_for), "a model that is not used takes no memory"
 
 
 def test_what_was_waited_for_is_looked_at_again_after_a_minute() -> None:
@@ -204,12 +187,8 @@ def test_an_index_that_has_all_vectors_is_looked_at_again_after_five_minutes() -
     assert (one.begin(index), one.completed) == ((), 1)
     one.clock.now += 0.1
     assert (one.begin(index), one.completed) == ((), 2)
-
-
-def test_an_index_without_chunks_is_not_changed_to_another_model() -> None:
-    one = ByHand()
-    assert one.begin(Index(0)) == ()
-    assert one.completed == 0
+    empty = ByHand()
+    assert (empty.begin(Index(0)), empty.completed) == ((), 0), "there is nothing to change to another model"
 
 
 def test_an_edit_puts_it_off_for_three_seconds() -> None:

@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from several_vaults import House, furnish, kept
+from vault_at_work import is_free
 from waiting import wait_until
 
 from vault_indexer.daemon.discovery import START_FILE
-from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.errors import LockedError
 
 pytestmark = pytest.mark.long
 
@@ -68,21 +66,12 @@ def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
     assert house.ask("/vault/shed/v1/status").status == 422
     assert {vault for vault, _ in house.hits("lantern")} <= {"garden", "work"}
     assert tool_vaults(house) == ["garden", "work"]
-    wait_until(lambda: _is_free(house.index_dir("shed")), "its index may be written by others")
+    wait_until(lambda: is_free(house.index_dir("shed")), "its index may be written by others")
     assert not (house.index_dir("shed") / "daemon.json").exists()
     assert not (house.index_dir("shed") / "start.json").exists()
     assert house.shared["pid"] == pid
     alone = house.run("search", "lantern", "--json", "--vault", str(house.vault("shed")))
     assert "Lantern.md" in alone.out, alone.err
-
-
-def test_init_ends_when_the_daemon_has_indexed_the_folder(house: House) -> None:
-    house.write("loft", "Beam.md", "# Beam\n\nThe beam is dry.\n")
-    added = house.run("init", str(house.vault("loft")))
-    assert "Indexed 1 note." in added.err, added.err
-    assert ("loft", "Beam.md") in house.hits("beam")
-    house.run("vault", "remove", "loft", "--delete-index")
-    wait_until(lambda: "loft" not in names(house), "the vault is no longer kept")
 
 
 def test_a_vault_that_moves_is_opened_where_it_is(house: House) -> None:
@@ -156,13 +145,3 @@ def notices(house: House) -> list[str]:
     found = house.ask("/v1/search?q=tomatoes").data["notices"]
     assert isinstance(found, list)
     return found
-
-
-def _is_free(index_dir: Path) -> bool:
-    lock = IndexLock(index_dir, "a test")
-    try:
-        lock.acquire()
-    except LockedError:
-        return False
-    lock.release()
-    return True

@@ -15,6 +15,7 @@ from waiting import wait_until
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
+from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import LockedError
 from vault_indexer.model import Hit, Progress, SearchRequest
@@ -132,6 +133,15 @@ def stop(service: VaultService) -> None:
     service.close()
     wait_for(lambda: all(thread.name != loop for thread in threading.enumerate()))
     service.close()
+
+
+def is_free(index_dir: Path) -> bool:
+    """Whether no process has locked the index."""
+    try:
+        with IndexLock(index_dir, "a test"):
+            return True
+    except LockedError:
+        return False
 
 
 class StartedProcesses:

@@ -90,13 +90,6 @@ def test_a_silent_server_is_given_up(llm: StreamingLlm, server: ModelServer) -> 
         llm.complete("prompt", timeout_s=0.2)
 
 
-def test_the_next_prompt_is_answered_after_a_failure(llm: StreamingLlm, server: ModelServer) -> None:
-    server.script.extend([Answer(status=500, body=b"{}"), Answer("back")])
-    with pytest.raises(ProviderError):
-        llm.complete("prompt", timeout_s=60)
-    assert llm.complete("prompt", timeout_s=60) == "back"
-
-
 def never() -> bool:
     return False
 

@@ -10,7 +10,6 @@ import base64
 import json
 import random
 from collections.abc import Callable
-from itertools import count
 
 Make = Callable[[int], bytes]
 
@@ -21,12 +20,12 @@ def repeated(piece: str, before: str = "", after: str = "") -> Make:
     return lambda size: before.encode() + encoded * (size // len(encoded)) + after.encode()
 
 
-def halves(left: str, right: str, middle: str = "") -> Make:
-    """As many of the one as of the other: nests."""
+def halves(left: str, right: str, middle: str = "", before: str = "", after: str = "") -> Make:
+    """As many of the one as of the other, between two others: nests."""
 
     def make(size: int) -> bytes:
         number = size // len((left + right).encode())
-        return (left * number + middle + right * number).encode()
+        return (before + left * number + middle + right * number + after).encode()
 
     return make
 
@@ -62,35 +61,20 @@ def pyramid(line: str, step: str, top: int) -> Make:
     return make
 
 
-def stairs(line: str, step: str) -> Make:
-    """Lines that stand deeper and deeper without end."""
+def growing(piece: Callable[[int], str], width: int = 1) -> Make:
+    """Pieces that are each `width` longer than the one before."""
+    return lambda size: "".join(map(piece, range(int((2 * size / width) ** 0.5)))).encode()
+
+
+def both(first: str, second: str) -> Make:
+    """As many of the one as of the other, each with another number (`{n}`)."""
 
     def make(size: int) -> bytes:
-        number = int((2 * size / len(step)) ** 0.5)
-        return "".join(step * depth + line for depth in range(number)).encode()
+        number = size // len((first + second).format(n=10_000).encode())
+        one, other = ("".join(template.format(n=n) for n in range(number)) for template in (first, second))
+        return f"{one}\n\n{other}".encode()
 
     return make
-
-
-def levels(size: int) -> bytes:
-    return "".join(f"{'#' * (n % 6 + 1)} Part {n}\n\n" for n in range(size // 17)).encode()
-
-
-def long_titles(size: int) -> bytes:
-    """Three long headings above very many short sections: each chunk could repeat them."""
-    title = "word " * (size // 100)
-    head = f"# {title}\n\n## {title}\n\n### {title}\n\n"
-    return (head + "#### a\n\n" + "text of this part\n\n#### b\n\n" * ((size - len(head)) // 27)).encode()
-
-
-def wide_table(size: int) -> bytes:
-    columns = size // 8
-    return ("|a" * columns + "|\n" + "|-" * columns + "|\n" + "|b" * columns + "|\n").encode()
-
-
-def long_table(size: int) -> bytes:
-    head = "| a | b | c |\n|---|---|---|\n"
-    return (head + "".join(f"| {n} | [[x{n}]] | word |\n" for n in range(size // 32))).encode()
 
 
 def ragged_table(size: int) -> bytes:
@@ -102,53 +86,11 @@ def ragged_table(size: int) -> bytes:
     return "".join(rows).encode()
 
 
-def many_tables(size: int) -> bytes:
-    return ("|a|b|\n|-|-|\n|c|d|\n\n" * (size // 19)).encode()
-
-
 def table_of_tall_head(size: int) -> bytes:
     """A wide head over many short rows: the grammar could fill each row up."""
     columns = int((size / 2) ** 0.5) * 8
     head = "|a" * columns + "|\n" + "|-" * columns + "|\n"
     return (head + "|b|\n" * max(1, (size - len(head)) // 4)).encode()
-
-
-def tick_runs(size: int) -> bytes:
-    """Runs of backticks of every length, none of them closed."""
-    return " ".join("`" * n for n in range(1, int((2 * size) ** 0.5))).encode()
-
-
-def fence_lengths(size: int) -> bytes:
-    """Fences that are each a backtick longer."""
-    return "".join("`" * n + "\na\n" for n in range(3, int((2 * size) ** 0.5))).encode()
-
-
-def footnotes(size: int) -> bytes:
-    number = size // 40
-    return (
-        "".join(f"word[^{n}] " for n in range(number))
-        + "\n\n"
-        + "".join(f"[^{n}]: a note of it\n" for n in range(number))
-    ).encode()
-
-
-def references(size: int) -> bytes:
-    number = size // 40
-    return (
-        "".join(f"[word][{n}] " for n in range(number))
-        + "\n\n"
-        + "".join(f"[{n}]: https://e.org/x\n" for n in range(number))
-    ).encode()
-
-
-def contents(size: int) -> bytes:
-    """A table of contents of a note that links only to itself."""
-    number = size // 45
-    return (
-        "".join(f"- [[#Part {n}]]\n" for n in range(number))
-        + "\n"
-        + "".join(f"# Part {n}\n\ntext\n\n" for n in range(number))
-    ).encode()
 
 
 def base64_image(size: int) -> bytes:
@@ -184,14 +126,6 @@ def minified_json(size: int) -> bytes:
     return json.dumps(rows, separators=(",", ":")).encode()
 
 
-def fenced_json(size: int) -> bytes:
-    return b"```json\n" + minified_json(size) + b"\n```\n"
-
-
-def html_table(size: int) -> bytes:
-    return ("<table>" + "<tr><td>a</td><td>b</td></tr>\n" * (size // 31) + "</table>\n").encode()
-
-
 def list_of_everything(size: int) -> bytes:
     piece = "- [ ] *a* [b](c.md) [[d|e]] #f `g` <b>h</b> $i$ ^x{n}\n  > [!note] j\n  > | k | l |\n"
     return "".join(piece.replace("{n}", str(n)) for n in range(size // 80)).encode()
@@ -208,14 +142,6 @@ def frontmatter(template: str, limit: int = 1 << 30, before: str = "", after: st
     return make
 
 
-def yaml_nest(size: int) -> bytes:
-    return b"---\na: " + b"{a: " * (size // 8) + b"}" * (size // 8) + b"\n---\n\nword\n"
-
-
-def yaml_dashes(size: int) -> bytes:
-    return b"---\n" + b"- " * (size // 2) + b"\n---\n\nword\n"
-
-
 def canvas(nodes: list[dict[str, object]], edges: list[dict[str, object]]) -> bytes:
     return json.dumps({"nodes": nodes, "edges": edges}, separators=(",", ":")).encode()
 
@@ -228,11 +154,26 @@ def edge(number: int, start: int, end: int, **more: object) -> dict[str, object]
     return {"id": f"e{number}", "fromNode": f"n{start}", "toNode": f"n{end}", **more}
 
 
-def canvas_star(size: int) -> bytes:
-    """Edges that meet in one card of much text, each with a label."""
-    text = "word " * (size // 10)
-    edges = [edge(n, 0, 1, label="to") for n in range(size // 2 // 62)]
-    return canvas([card(0, text=text), card(1, type="file", file="a.md")], edges)
+def canvas_star(piece: str, **label: object) -> Make:
+    """Edges that meet in one card of much text."""
+
+    def make(size: int) -> bytes:
+        text = piece * (size // 2 // len(piece))
+        edges = [edge(n, 0, 1, **label) for n in range(size // 2 // 62)]
+        return canvas([card(0, text=text), card(1, type="file", file="a.md")], edges)
+
+    return make
+
+
+def canvas_nodes(size: int) -> bytes:
+    return canvas([card(n, text=f"card {n} #tag{n}") for n in range(size // 80)], [])
+
+
+def canvas_card(piece: str) -> Make:
+    """One card, with a labelled edge to itself."""
+    return lambda size: canvas(
+        [card(0, text=piece * (size // len(piece) * 5 // 6))], [edge(0, 0, 0, label="x" * 1000)]
+    )
 
 
 def canvas_star_of_files(size: int) -> bytes:
@@ -248,83 +189,25 @@ def canvas_edges(size: int) -> bytes:
     return canvas(nodes, [edge(n, n, (n * 7) % number, label=f"edge {n}") for n in range(number)])
 
 
-def canvas_nodes(size: int) -> bytes:
-    return canvas([card(n, text=f"card {n} #tag{n}") for n in range(size // 80)], [])
-
-
-def canvas_tiny_nodes(size: int) -> bytes:
-    return b'{"nodes":[' + b",".join([b'{"text":"a"}'] * (size // 13)) + b"]}"
-
-
-def canvas_long_card(size: int) -> bytes:
-    return canvas([card(0, text="# Head\n\nSome words of prose. [[link]]\n\n" * (size // 44))], [])
-
-
-def canvas_long_line(size: int) -> bytes:
-    return canvas([card(0, text="word" * (size // 4))], [edge(0, 0, 0, label="x" * 1000)])
-
-
 def canvas_labels(size: int) -> bytes:
     number = size // 1100
     return canvas([card(0, text="a")], [edge(n, 0, 0, label="word " * 200) for n in range(number)])
-
-
-def canvas_lines(size: int) -> bytes:
-    """Cards of many lines, of which an edge shows the first."""
-    text = "first\n" * (size // 20)
-    edges = [edge(n, 0, 1) for n in range(size // 2 // 50)]
-    return canvas([card(0, text=text), card(1, type="file", file="a.md")], edges)
-
-
-def canvas_deep(size: int) -> bytes:
-    return b'{"nodes":' + b"[" * (size // 2) + b"]" * (size // 2) + b"}"
-
-
-def canvas_invalid(size: int) -> bytes:
-    return canvas_nodes(size)[:-3]
-
-
-def canvas_keys(size: int) -> bytes:
-    fields = ",".join(f'"k{n}":{n}' for n in range(size // 16))
-    return ('{"nodes":[{"text":"word",' + fields + "}]}").encode()
 
 
 def canvas_numbers(size: int) -> bytes:
     return b'{"nodes":[{"text":"word","x":' + b"9" * 4000 + b',"y":[' + b"1e9," * (size // 4) + b"1]}]}"
 
 
-def chain_of_images(size: int) -> bytes:
-    number = size // 6
-    return ("![" * number + "](x)" * number).encode()
-
-
-def tags_in_turn(size: int) -> bytes:
-    return " ".join(f"#t{n}" for n in range(size // 9)).encode()
-
-
-def breaks_in_turn(size: int) -> bytes:
-    ends = ("\n", "\r\n", "\r", "\x85", "\x0c", "\x0b", "\u2028", "\u2029", "\n\n", "\r\n\r\n")
-    return in_turn(*(f"word{end}" for end in ends), "# head\r", "- item\x0c", "> quote\r\n")(size)
-
-
-def doubling_lists(size: int) -> bytes:
-    """Lists of ordered and unordered items that part each other."""
-    kinds = ("- a\n", "* b\n", "+ c\n", "1. d\n", "1) e\n")
-    number = count()
-    pieces = []
-    while size > 0:
-        pieces.append(kinds[next(number) % 5])
-        size -= len(pieces[-1])
-    return "".join(pieces).encode()
-
-
 HOSTILE: dict[str, Make] = {
     # Headings
     "headings": repeated("# a\n"),
-    "headings of every level": levels,
+    "headings of every level": repeated("".join(f"{'#' * n} Part\n\n" for n in range(1, 7))),
     "headings without text": repeated("#\n"),
     "headings one on a line of their own": repeated("# Part\n\ntext\n\n"),
-    "long headings above short sections": long_titles,
+    "long headings above short sections": lambda size: repeated(  # each chunk could repeat them
+        "#### a\n\ntext of this part\n\n",
+        "".join(f"{level} {'word ' * (size // 100)}\n\n" for level in ("#", "##", "###")),
+    )(size * 5 // 6),
     "headings underlined": repeated("a\n=\n"),
     "headings underlined by dashes": repeated("a\n-\n"),
     "headings underlined after a long text": repeated("a\n", after="===\n"),
@@ -340,9 +223,9 @@ HOSTILE: dict[str, Make] = {
     "list items empty": repeated("-\n"),
     "list items ordered": numbered("{n}. a\n"),
     "list items of tasks": repeated("- [ ] a\n"),
-    "lists of all kinds in turn": doubling_lists,
+    "lists of all kinds in turn": repeated("- a\n* b\n+ c\n1. d\n1) e\n"),
     "lists nested": pyramid("- a\n", "  ", 60),
-    "lists nested without end": stairs("- a\n", "  "),
+    "lists nested without end": growing(lambda n: "  " * n + "- a\n", 2),
     "lists on one line": repeated("- ", after="a"),
     "lists deep on every line": repeated("- " * 90 + "a\n"),
     "lists of everything": list_of_everything,
@@ -358,11 +241,11 @@ HOSTILE: dict[str, Make] = {
     "callouts": repeated("> [!note] a\n> b\n\n"),
     "callouts nested": repeated("> [!note] a\n> > [!tip] b\n> > > [!bug] c\n> > > d\n"),
     # Tables
-    "table wide": wide_table,
-    "table long": long_table,
+    "table wide": lambda size: "".join(f"|{cell}" * (size // 8) + "|\n" for cell in "a-b").encode(),
+    "table long": numbered("| {n} | [[x{n}]] | word |\n", "| a | b | c |\n|---|---|---|\n"),
     "table ragged": ragged_table,
     "table of a wide head": table_of_tall_head,
-    "tables many": many_tables,
+    "tables many": repeated("|a|b|\n|-|-|\n|c|d|\n\n"),
     "tables of bars": repeated("|"),
     "tables of broken delimiters": repeated("a|\n|||\n"),
     "tables of delimiters": repeated("|-|-|\n"),
@@ -370,13 +253,13 @@ HOSTILE: dict[str, Make] = {
     "code fence never closed": repeated("let a = 1;\n\n", before="```js\n"),
     "code fences": repeated("```\na\n```\n"),
     "code fences open": repeated("```\n"),
-    "code fences longer and longer": fence_lengths,
+    "code fences longer and longer": growing(lambda n: "`" * (n + 3) + "\na\n"),
     "code fences of tildes and ticks": repeated("~~~\n```\n"),
     "code indented": repeated("    a\n"),
     "code indented and apart": repeated("    a\n\n\n"),
-    "code on one line": fenced_json,
+    "code on one line": lambda size: b"```json\n" + minified_json(size) + b"\n```\n",
     "code ticks": repeated("`a``b", before="[x] "),
-    "code ticks of every length": tick_runs,
+    "code ticks of every length": growing(lambda n: "`" * n + " "),  # none of them is closed
     # HTML
     "html blocks": repeated("<div>\n\n"),
     "html never closed": repeated("<div>a\n", before="<div>\n"),
@@ -388,7 +271,7 @@ HOSTILE: dict[str, Make] = {
     "html comments": repeated("<!-- a -->\n\n"),
     "html scripts": repeated("<script>\n", after="word"),
     "html declarations": repeated("<!A <?b <![CDATA[ ", before="word "),
-    "html table": html_table,
+    "html table": repeated("<tr><td>a</td><td>b</td></tr>\n", "<table>", "</table>\n"),
     "html entities": repeated("&amp;&#120;&nosuch;", before="# "),
     # Emphasis
     "emphasis": repeated("*a **b _c ", before="[x] "),
@@ -406,12 +289,12 @@ HOSTILE: dict[str, Make] = {
     "links with titles half open": repeated("[a](b \"c [a](b 'd (e"),
     "links with a long destination": repeated("a/", before="[x](", after=")"),
     "links with angles": repeated("[a](<b"),
-    "links by reference": references,
+    "links by reference": both("[word][{n}] ", "[{n}]: https://e.org/x\n"),
     "links by one reference": repeated("[a] ", before="[a]: /u\n\n"),
     "links of labels": halves("[", "]", "a"),
     "link definitions": numbered("[a{n}]: /u\n"),
     "link definitions of one label": repeated("[a]: /u\n"),
-    "images nested": chain_of_images,
+    "images nested": halves("![", "](x)"),
     "images half open": repeated("![]("),
     "autolinks": repeated("<https://e.org/a> "),
     "addresses": repeated("https://e.org/a?b=c "),
@@ -427,7 +310,7 @@ HOSTILE: dict[str, Make] = {
     "wikilinks never closed": repeated("[[a|"),
     "wikilinks of brackets": repeated("[["),
     "wikilinks with a long text": repeated("a b ", before="[[", after="]]"),
-    "wikilinks to headings of this note": contents,
+    "wikilinks to headings of this note": both("- [[#Part {n}]]\n", "# Part {n}\n\ntext\n\n"),
     "wikilinks of dots": repeated("../", before="[[", after="a]]"),
     "wikilinks with many hashes": repeated("#a", before="[[n", after="]]"),
     "embeds": repeated("![[a.png]]\n\n"),
@@ -435,10 +318,10 @@ HOSTILE: dict[str, Make] = {
     "block ids": numbered("a ^b{n}\n\n"),
     "block ids on lines of their own": numbered("a\n\n^b{n}\n\n"),
     "tags": repeated("#a "),
-    "tags that all differ": tags_in_turn,
+    "tags that all differ": numbered("#t{n} "),
     "tags without end": repeated("/a", before="#a"),
     "tags run together": repeated("#a/"),
-    "footnotes": footnotes,
+    "footnotes": both("word[^{n}] ", "[^{n}]: a note of it\n"),
     "footnotes in a line": repeated("^[a ", before="word "),
     "comments": repeated("%%"),
     "comments apart": repeated("%%\na\n\n"),
@@ -459,8 +342,8 @@ HOSTILE: dict[str, Make] = {
     "frontmatter of lists within the limit": frontmatter("- - - a{n}\n", 60_000),
     "frontmatter nested within the limit": frontmatter("[", 60_000, "a: ", "\n"),
     "frontmatter of links within the limit": frontmatter('k{n}: "[[a]]"\n', 60_000),
-    "frontmatter nested": yaml_nest,
-    "frontmatter of dashes": yaml_dashes,
+    "frontmatter nested": halves("{a: ", "}", before="---\na: ", after="\n---\n\nword\n"),
+    "frontmatter of dashes": repeated("- ", "---\n", "\n---\n\nword\n"),
     "rules": repeated("---\n"),
     "rules of blanks": repeated("- - -\n"),
     "rules of metadata": repeated("---\na: b\n---\n"),
@@ -501,7 +384,10 @@ HOSTILE: dict[str, Make] = {
     "thai": repeated("\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35"),
     "hangul": repeated("\ud55c\uad6d\uc5b4"),
     "ligatures": repeated("\ufdfa"),
-    "line ends of all kinds": breaks_in_turn,
+    "line ends of all kinds": in_turn(
+        *(f"word{end}" for end in ("\n", "\r\n", "\r", "\x85", "\x0c", "\x0b", "\u2028", "\u2029", "\n\n")),
+        *("# head\r", "- item\x0c", "> quote\r\n"),
+    ),
     "line ends CR": repeated("a\r"),
     "line ends CRLF": repeated("a\r\n"),
     "line ends NEL": repeated("a\x85"),
@@ -519,18 +405,18 @@ HOSTILE: dict[str, Make] = {
     "random bytes": random_bytes,
     "random text": random_text,
     # Canvases
-    "star.canvas": canvas_star,
+    "star.canvas": canvas_star("word ", label="to"),
     "star of files.canvas": canvas_star_of_files,
     "edges.canvas": canvas_edges,
     "nodes.canvas": canvas_nodes,
-    "tiny nodes.canvas": canvas_tiny_nodes,
-    "long card.canvas": canvas_long_card,
-    "long line.canvas": canvas_long_line,
+    "tiny nodes.canvas": repeated('{"text":"a"},', '{"nodes":[', "{}]}"),
+    "long card.canvas": canvas_card("# Head\n\nSome words of prose. [[link]]\n\n"),
+    "long line.canvas": canvas_card("word"),
     "labels.canvas": canvas_labels,
-    "lines.canvas": canvas_lines,
-    "deep.canvas": canvas_deep,
-    "invalid.canvas": canvas_invalid,
-    "keys.canvas": canvas_keys,
+    "lines.canvas": canvas_star("first\n"),  # an edge shows the first line of a card
+    "deep.canvas": halves("[", "]", before='{"nodes":', after="}"),
+    "invalid.canvas": lambda size: canvas_nodes(size)[:-3],
+    "keys.canvas": numbered('"k{n}":{n},', '{"nodes":[{"text":"word",', '"k":0}]}'),
     "numbers.canvas": canvas_numbers,
 }
 """Name to generator; the family is the name's first word."""

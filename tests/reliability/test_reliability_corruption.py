@@ -1,9 +1,7 @@
 """Each file of an index emptied, halved, zeroed in a page, one bit flipped: all is found, and repaired."""
 
-import os
 import random
 import shutil
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,6 @@ import pytest
 from reliability_lab import Told, assembly_of, assert_equal, make_vault, opened, sized, told_by, unheard
 
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, write_daemon
 from vault_indexer.daemon.local_session import LocalSession
 
 pytestmark = pytest.mark.slow
@@ -190,19 +187,3 @@ def test_a_pointer_that_names_an_older_generation_by_mistake_is_not_believed(tmp
     pointer.write_text("0002" + text[4:])
     with opened(assembly_of(vault, tmp_path / "index")) as session:
         assert session.status().generation == 3
-
-
-def test_a_damaged_daemon_file_means_no_daemon(tmp_path: Path) -> None:
-    rng = random.Random(2)
-    info = DaemonInfo(os.getpid(), "http://127.0.0.1:5001", "t" * 40, "/vault", "2026-01-01T00:00:00Z")
-    for damage, _, _ in DAMAGES[:3]:
-        write_daemon(tmp_path, info)
-        file = tmp_path / "daemon.json"
-        file.write_bytes(damage(file.read_bytes(), rng))
-        assert announced_daemon(tmp_path) is None
-
-
-def test_the_catalog_is_whole_for_sqlite_after_all_this(sample: Sample) -> None:
-    database = sqlite3.connect(sample.closed / "generations/0001/catalog.db")
-    assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    database.close()

@@ -1,8 +1,6 @@
 """An accident is not a deletion: a vault that is gone, empty, unreadable or in the cloud deletes nothing."""
 
-import os
 import random
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
+from vault_indexer.index.plan import Plan
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
@@ -47,93 +46,28 @@ def notes(session: LocalSession | DaemonSession) -> int:
     return session.status().counts.notes
 
 
-def assert_kept_and_said(session: LocalSession, reason: str) -> None:
-    """Two looks right after one another are one: nothing is deleted, all is served, and it is said."""
-    for _ in range(2):
-        session.wait_fresh(0)
-        status = session.status()
-        assert (status.state, notes(session)) == ("degraded", 40)
-        assert reason in status.detail
-    answer = VaultService(session).search(SearchRequest("kestrel"))
-    assert answer.results
-    assert all(hit.stale for hit in answer.results) or reason == "files are gone"
-    assert any(reason in notice for notice in answer.notices)
-
-
 def test_a_vault_that_is_moved_away_is_served_and_comes_back(place: Place) -> None:
     with place.kept() as session:
         place.vault.rename(place.vault.with_name("elsewhere"))
-        assert_kept_and_said(session, "no such vault")
-        place.vault.with_name("elsewhere").rename(place.vault)
-        session.wait_fresh(0)
-        assert (session.status().state, notes(session)) == ("ready", 40)
-
-
-def test_an_empty_folder_in_its_place_is_an_unmounted_disk(place: Place) -> None:
-    with place.kept() as session:
-        place.vault.rename(place.vault.with_name("elsewhere"))
-        place.vault.mkdir()
-        assert_kept_and_said(session, "looks empty")
-        place.vault.rmdir()
-        place.vault.with_name("elsewhere").rename(place.vault)
-        session.wait_fresh(0)
-        assert (session.status().state, notes(session)) == ("ready", 40)
-
-
-def test_ninety_five_percent_at_once_need_a_second_look(place: Place) -> None:
-    with place.kept() as session:
-        for path in sorted(place.vault.rglob("*.md"))[:38]:
-            path.unlink()
-        assert_kept_and_said(session, "files are gone")
-        session.verify(repair=True)  # waits for the time of the second look
-        assert (session.status().state, notes(session)) == ("ready", 2)
-
-
-def test_no_rebuild_is_made_of_a_vault_that_is_suddenly_empty(place: Place) -> None:
-    """A changed configuration demands a rebuild; of an empty folder it would make an empty index."""
-    with place.kept():
-        pass
-    shutil.move(place.vault, place.vault.with_name("elsewhere"))
-    place.vault.mkdir()
-    session = LocalSession(assembly_of(place.vault, place.index, {"chunking.min_chunk_chars": 333}))
-    try:
-        session.open(unheard, build=True)
-        assert (session.status().state, notes(session)) == ("degraded", 40)
-        assert any("not rebuilt yet" in notice for notice in session.notices())
-    finally:
-        session.close()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable to root")
-def test_an_unreadable_folder_is_not_an_empty_one(place: Place) -> None:
-    with place.kept() as session:
-        folder = place.vault / "Sub"
-        folder.chmod(0)
-        try:
+        for _ in range(2):
             session.wait_fresh(0)
-            assert notes(session) == 40
-            assert any(skipped.path == "Sub" for skipped in session.status().skipped)
-        finally:
-            folder.chmod(0o700)
-
-
-def test_a_note_that_was_moved_to_the_cloud_stays_indexed(place: Place) -> None:
-    with place.kept() as session:
-        note = next(place.vault.glob("*.md"))
-        note.rename(note.with_name(f".{note.name}.icloud"))
+            assert (session.status().state, notes(session)) == ("degraded", 40)
+            assert "no such vault" in session.status().detail
+        answer = VaultService(session).search(SearchRequest("kestrel"))
+        assert answer.results and all(hit.stale for hit in answer.results)
+        assert any("no such vault" in notice for notice in answer.notices)
+        place.vault.with_name("elsewhere").rename(place.vault)
         session.wait_fresh(0)
-        assert notes(session) == 40
+        assert (session.status().state, notes(session)) == ("ready", 40)
 
 
 def test_a_note_that_vanishes_between_look_and_read_is_left_to_the_next_look(place: Place) -> None:
     """The disk may go while a plan is carried out: then every read fails, and nothing is a deletion."""
     with place.kept() as session:
-        kept, _ = session._open(), session
+        kept = session._open()
         assert kept.current is not None
         every = tuple(str(p.relative_to(place.vault)) for p in place.vault.rglob("*.md"))
         place.vault.rename(place.vault.with_name("elsewhere"))
-        from vault_indexer.index.plan import Plan
-
         kept.current.writer.apply(Plan(read=every))
         assert notes(session) == 40
         place.vault.with_name("elsewhere").rename(place.vault)

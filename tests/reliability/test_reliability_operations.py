@@ -7,14 +7,10 @@ from pathlib import Path
 
 import pytest
 from file_operations import do_one
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 from reliability_lab import (
     OPTIONS,
-    assembly_of,
     assert_equal,
     make_vault,
-    opened,
     sized,
     told_by,
     told_by_a_fresh_build,
@@ -73,22 +69,3 @@ def test_random_operations_under_the_daemon(tmp_path: Path) -> None:
     assert len(done) >= total
     assert_equal(found, told_by_a_fresh_build(vault, tmp_path / "fresh"))
     assert problems == ()
-
-
-# No shrinking: a smaller history would be welcome, but each try costs seconds.
-@settings(max_examples=sized(5, 60), deadline=None, phases=[Phase.explicit, Phase.generate])
-@given(seed=st.integers(0, 2**32), steps=st.lists(st.integers(1, 6), min_size=1, max_size=6))
-def test_any_history_without_the_watcher(
-    seed: int, steps: list[int], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """The same law over the index alone: between two looks at the vault lie one to six operations."""
-    rng, room = random.Random(seed), tmp_path_factory.mktemp("history")
-    vault = make_vault(room / "vault", rng, 25)
-    with opened(assembly_of(vault, room / "index")) as session:
-        for count in steps:
-            for _ in range(count):
-                do_one(vault, rng)
-            session.wait_fresh(0)
-        found = told_by(session)
-        assert session.verify(repair=False) == ()
-    assert_equal(found, told_by_a_fresh_build(vault, room / "fresh"))

@@ -12,7 +12,6 @@ import pytest
 
 from vault_indexer.system import (
     atomic_file,
-    batches,
     fsync_dir,
     fsync_file,
     only_writer,
@@ -227,10 +226,3 @@ def test_a_file_of_another_user_is_not_believed(tmp_path: Path) -> None:
     assert owner_fault(file) == "it belongs to the user with the number 12345"
     with pytest.raises(PermissionError, match="it belongs to the user with the number 12345"):
         read_own(file)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 9])
-def test_parts_of_any_size_join_to_the_whole(size: int) -> None:
-    parts = list(batches(b"abcdefg", size))
-    assert b"".join(parts) == b"abcdefg"
-    assert all(len(part) == size for part in parts[:-1])

@@ -10,7 +10,7 @@ from waiting import PROCESS_S
 
 from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, remove_daemon, write_daemon
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.errors import IndexUnusableError, LockedError
+from vault_indexer.errors import LockedError
 from vault_indexer.system import (
     ask_to_end,
     free_bytes,
@@ -126,17 +126,3 @@ def test_one_writer_for_an_index(tmp_path: Path) -> None:
     with IndexLock(tmp_path, "first"), pytest.raises(LockedError, match=holder):
         IndexLock(tmp_path, "second").acquire()
     IndexLock(tmp_path, "third").acquire()
-
-
-def test_a_lock_counts_as_long_as_its_file_is_there(tmp_path: Path) -> None:
-    lock = IndexLock(tmp_path, "a test")
-    assert not lock.is_current
-    with lock:
-        assert lock.is_current
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a folder counts as locked there")
-def test_where_nothing_can_be_locked_the_index_is_not_used(tmp_path: Path) -> None:
-    (tmp_path / "lock").mkdir()
-    with pytest.raises(IndexUnusableError, match="cannot lock "):
-        IndexLock(tmp_path, "a test").acquire()

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.config.settings import WatchSettings
-from vault_indexer.vault import CONTROL_FILES, Batch
-from vault_indexer.vault.dirty import Coalescer
+from vault_indexer.vault import CONTROL_FILES
+from vault_indexer.vault.dirty import Batch, Coalescer
 
 SETTINGS = WatchSettings(debounce_s=0.5, max_wait_s=5.0, folder_scan_threshold=3, full_scan_threshold=8)
 
@@ -33,13 +35,6 @@ def test_constant_writing_waits_at_most_max_wait() -> None:
     assert coalescer.take(5.0) is not None
 
 
-def test_a_few_saves_may_be_taken_once_they_are_due_and_are_taken_once() -> None:
-    coalescer = filled("a.md", "b.md")
-    assert coalescer.pop_batch(0.4) == frozenset()
-    assert coalescer.pop_batch(0.5) == {"a.md", "b.md"}
-    assert (coalescer.pop_batch(9.0), coalescer.take(9.0), coalescer.pending) == (frozenset(), None, 0)
-
-
 @pytest.mark.parametrize("larger", ["many", "folder", "all", "rules"])
 def test_the_last_saves_are_taken_before_what_is_larger_unless_rules_changed(larger: str) -> None:
     coalescer = Coalescer(WatchSettings(full_scan_threshold=1000))
@@ -57,56 +52,6 @@ def test_the_last_saves_are_taken_before_what_is_larger_unless_rules_changed(lar
     left = coalescer.take(60.0)
     assert left is not None
     assert left.scan_all or left.scan_folders or left.control or left.dirty == set(saved[:16])
-
-
-def test_a_save_in_a_storm_is_taken_before_the_storm_ends() -> None:
-    coalescer = Coalescer(SETTINGS)
-    taken = {}
-    for tick in range(40):
-        now = tick * 0.1
-        coalescer.scan_all("a folder was moved", now)
-        if tick in (3, 30):
-            coalescer.add(f"saved {tick}.md", now)
-        assert coalescer.take(now) is None
-        batch = coalescer.take_early(now)
-        if batch:
-            taken[tick] = batch.scope
-    assert taken == {20: {"saved 3.md"}, 35: {"saved 30.md"}}
-    batch = coalescer.take(5.0)
-    assert batch is not None
-    assert batch.scan_all
-    assert not batch.first
-
-
-def test_what_was_saved_last_is_indexed_first() -> None:
-    coalescer = Coalescer(SETTINGS)
-    for number in range(80):
-        coalescer.add(f"{number}.md", 0.0)
-    coalescer.add("3.md", 0.1)
-    coalescer.scan_all("a folder was moved", 0.2)
-    batch = coalescer.take(5.0)
-    assert batch is not None
-    assert batch.first == {"3.md", *(f"{number}.md" for number in range(17, 80))}
-
-
-def test_many_in_one_folder_scan_the_folder() -> None:
-    batch = filled("d/1.md", "d/2.md", "d/3.md", "d/4.md", "e/1.md", "d/sub/1.md").take(1.0)
-    assert batch is not None
-    assert batch.scan_folders == {"d"}
-    assert batch.dirty == {"e/1.md", "d/sub/1.md"}
-    assert batch.scope == {"d", "e/1.md", "d/sub/1.md"}
-    assert not batch.scan_all
-
-
-def test_many_at_the_root_or_everywhere_scan_all() -> None:
-    for paths in (["1.md", "2.md", "3.md", "4.md"], [f"{n}/x.md" for n in range(9)]):
-        coalescer = filled(*paths)
-        batch = coalescer.take(1.0)
-        assert batch is not None
-        assert (batch.scan_all, batch.dirty, batch.scan_folders) == (True, frozenset(), frozenset())
-        assert batch.scope == {""}
-        assert batch.reason
-        assert batch.control == CONTROL_FILES
 
 
 def test_a_scan_of_all_swallows_the_rest_and_keeps_every_reason() -> None:
@@ -177,35 +122,44 @@ def test_no_hint_is_lost_and_none_is_early_or_later_than_allowed(steps: list[tup
     assert coalescer.due() is None
 
 
-@pytest.mark.parametrize(("count", "scans_all"), [(8, False), (9, True)])
-@pytest.mark.parametrize("kind", ["files", "folders"])
-def test_more_than_the_threshold_is_everything(kind: str, count: int, scans_all: bool) -> None:
-    coalescer = Coalescer(SETTINGS)
-    for number in range(count):
-        if kind == "files":
-            coalescer.add(f"{number}/x.md", 0.0)
-        else:
-            coalescer.scan_folder(f"{number}", 0.0)
-    assert coalescer.pending == (1 if scans_all else count)
-    batch = coalescer.take(1.0)
-    assert batch is not None
-    assert batch.scan_all is scans_all
-    assert batch.reason == (f"more than 8 {kind} changed" if scans_all else "files changed")
-    assert len(batch.dirty) + len(batch.scan_folders) == (0 if scans_all else count)
+def of(*paths: str) -> Batch:
+    return Batch(dirty=frozenset(paths), reason="files changed")
 
 
-@pytest.mark.parametrize(("count", "folders"), [(3, set()), (4, {"d"})])
-def test_more_than_three_in_a_folder_are_the_folder(count: int, folders: set[str]) -> None:
-    batch = filled(*(f"d/{number}.md" for number in range(count))).take(0.5)
-    assert batch is not None
-    assert batch.scan_folders == folders
-    assert len(batch.dirty) == (0 if folders else count)
+def all_because(reason: str) -> Batch:
+    return Batch(scan_all=True, control=CONTROL_FILES, reason=reason)
 
 
-def test_the_root_itself_is_everything() -> None:
-    coalescer = Coalescer(SETTINGS)
-    coalescer.scan_folder("", 0.0)
-    assert coalescer.take(1.0) == Batch(scan_all=True, control=CONTROL_FILES, reason="many files changed")
+IN_A_FOLDER = [f"d/{number}.md" for number in range(4)]
+FOLDER = Batch(scan_folders=frozenset({"d"}), reason="files changed")
+FOLDERS = [f"{number}" for number in range(9)]
+APART = [f"{folder}/x.md" for folder in FOLDERS]
+
+
+@pytest.mark.parametrize(
+    ("files", "folders", "batch"),
+    [
+        (IN_A_FOLDER[:3], [], of(*IN_A_FOLDER[:3])),
+        (IN_A_FOLDER, [], FOLDER),
+        ([*IN_A_FOLDER, "e/1.md"], [], replace(FOLDER, dirty=frozenset({"e/1.md"}))),
+        ([*IN_A_FOLDER, "d/e/1.md"], [], replace(FOLDER, dirty=frozenset({"d/e/1.md"}))),
+        (["1.md", "2.md", "3.md", "4.md"], [], all_because("many files changed")),
+        (APART[:8], [], of(*APART[:8])),
+        (APART, [], all_because("more than 8 files changed")),
+        ([], FOLDERS[:8], Batch(scan_folders=frozenset(FOLDERS[:8]), reason="files changed")),
+        ([], FOLDERS, all_because("more than 8 folders changed")),
+        ([], [""], all_because("many files changed")),
+    ],
+)
+def test_many_in_a_folder_are_the_folder_and_many_at_the_root_or_everywhere_are_all(
+    files: list[str], folders: list[str], batch: Batch
+) -> None:
+    coalescer = filled(*files)
+    for folder in folders:
+        coalescer.scan_folder(folder, 0.0)
+    taken = coalescer.take(1.0)
+    assert taken == batch
+    assert taken.scope == ({""} if batch.scan_all else batch.dirty | batch.scan_folders)
 
 
 def test_rules_are_told_with_whatever_else_changed() -> None:
@@ -230,9 +184,20 @@ def test_of_more_than_64_files_the_last_64_are_first(count: int) -> None:
     assert len(batch.dirty) == count
 
 
+def test_what_was_saved_last_is_indexed_first() -> None:
+    coalescer = Coalescer(WatchSettings(full_scan_threshold=1000))
+    for number in (*range(65), 1, 65):
+        coalescer.add(f"{number}.md", 0.0)
+    coalescer.scan_all("a folder was moved", 0.2)
+    batch = coalescer.take(5.0)
+    assert batch is not None
+    assert batch.first == {f"{number}.md" for number in (1, *range(3, 66))}
+
+
 def test_saves_that_are_taken_before_the_rest_leave_it_waiting() -> None:
     coalescer = filled("a.md")
     coalescer.add("b.md", 0.3)
+    assert coalescer.pop_batch(0.4) == frozenset()
     assert coalescer.pop_batch(0.5) == {"a.md"}
     assert (coalescer.pending, coalescer.due()) == (1, 0.8)
     coalescer.scan_folder("d", 0.4)

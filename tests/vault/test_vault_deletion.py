@@ -4,7 +4,6 @@ import pytest
 
 from vault_indexer.vault.dirty import (
     CONFIRM_AFTER_S,
-    DeleteHold,
     DeletionDecision,
     VaultObservation,
     assess_deletions,
@@ -68,25 +67,3 @@ def test_a_vault_that_cannot_be_read_confirms_nothing() -> None:
     missing = look(10, 10, None, error="no such vault: /v")
     for earlier in (look(10, 10, at=90.0), look(10, 10, None, at=90.0)):
         assert assess_deletions(missing, HOME, earlier) == DeletionDecision(ok=False, reason=missing.error)
-
-
-def test_deletions_become_due_in_their_time_and_of_two_reports_the_first_counts() -> None:
-    now = [10.0]
-    held = DeleteHold(2.0, lambda: now[0])
-    assert (len(held), held.next_due(), held.take_due()) == (0, None, ())
-    held.hold("b")
-    now[0] = 11.0
-    for path in ("b", "a", "c"):
-        held.hold(path)
-    held.drop("c")
-    held.drop("nothing")
-    assert (len(held), "a" in held, "c" in held, held.next_due()) == (2, True, False, 12.0)
-    now[0] = 11.9
-    assert held.take_due() == ()
-    now[0] = 12.0
-    assert held.take_due() == ("b",)
-    assert ("b" in held, held.next_due()) == (False, 13.0)
-    held.hold("b")
-    now[0] = 20.0
-    assert held.take_due() == ("a", "b")
-    assert (len(held), held.next_due()) == (0, None)

@@ -66,9 +66,3 @@ def test_a_list_that_does_not_ascend_is_refused(paths: str) -> None:
     for known, found in ((files, []), ([], files)):
         with pytest.raises(ValueError, match="paths must ascend: 'a' after"):
             diff(known, found)
-
-
-def test_the_order_is_that_of_sqlite() -> None:
-    """UTF-8 bytes and code points order alike; UTF-16 (JavaScript) would not."""
-    paths = ["\uffee.md", "\U0001f600.md", "a.md", "a/b.md", "A.md"]
-    assert sorted(paths) == sorted(paths, key=lambda path: path.encode())

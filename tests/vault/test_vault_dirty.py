@@ -158,7 +158,7 @@ class DirtyMachine(RuleBasedStateMachine):
 
 def test_an_empty_set_means_that_all_was_read() -> None:
     machine = DirtyMachine
-    machine.TestCase.settings = settings(max_examples=4 * settings().max_examples, stateful_step_count=30)
+    machine.TestCase.settings = settings(max_examples=2 * settings().max_examples, stateful_step_count=30)
     machine.TestCase("runTest").debug()
 
 
@@ -173,25 +173,6 @@ def test_what_fails_within_a_reading_of_all_stays() -> None:
         vault.poison = set()
     assert vault.unread == {"a.md"}
     assert len(vault.dirty) == 1
-
-
-def test_what_was_taken_and_not_read_is_tried_again() -> None:
-    vault = Vault()
-    vault.poison = {"b.md"}
-    with vault.reading(frozenset({"b.md"})):
-        vault.save("b.md")
-    vault.save("a.md")
-    vault.now += 1.0
-    assert vault.dirty.take(vault.now) is not None
-    assert len(vault.dirty) == 2
-    vault.dirty.fail_taken()
-    assert len(vault.dirty) == 2
-    vault.poison.clear()
-    vault.now += SOON_S
-    while scope := vault.dirty.take_failed():
-        with vault.reading(scope):
-            pass
-    assert vault.unread == set()
 
 
 def test_of_a_scan_that_fails_only_what_differs_is_tried_again() -> None:
@@ -289,6 +270,9 @@ def test_changes_are_counted_from_the_hint_to_the_end_of_the_reading() -> None:
     assert (len(dirty), dirty.held, dirty.next_held()) == (2, 2, SETTINGS.delete_hold_s)
     dirty.drop_held(["y", "z"])
     assert dirty.take_held() == frozenset()
+    now[0] = 1.0
+    dirty.hold(["x"])
+    assert dirty.next_held() == SETTINGS.delete_hold_s, "of two reports the first counts"
     now[0] = SETTINGS.delete_hold_s
     assert dirty.take_held() == {"x"}
     assert (len(dirty), dirty.held, dirty.next_held()) == (1, 0, None)
@@ -321,6 +305,48 @@ def test_scans_have_numbers_and_those_before_are_done_with_the_last() -> None:
     with dirty.reading(frozenset({"a.md"})):
         pass
     assert not dirty.wait_for_scan(third, 0.0, lambda: False), "that was another reading"
+
+
+def taken_scan(dirty: DirtySet) -> tuple[int, frozenset[str]]:
+    """The number of a scan that somebody waits for, and what to read for it."""
+    number = dirty.hear_all("asked", 0.0)
+    batch = dirty.take(99.0)
+    assert batch is not None
+    return number, batch.scope
+
+
+def test_who_waits_for_a_scan_waits_for_the_deletions_it_found() -> None:
+    now = [0.0]
+    dirty = DirtySet(SETTINGS, lambda: now[0])
+    number, scope = taken_scan(dirty)
+
+    def is_done() -> bool:
+        return dirty.wait_for_scan(number, 0.0, lambda: True)
+
+    with dirty.reading(scope):
+        dirty.hold(["a.md", "b.md"])
+    assert not is_done()
+    dirty.drop_held(["b.md"])
+    now[0] = SETTINGS.delete_hold_s
+    due = dirty.take_held()
+    assert not is_done(), "it is taken"
+    with pytest.raises(OSError, match="full"), dirty.reading(due) as reading:
+        assert not is_done(), "it is being carried out"
+        reading.found(due, 0)
+        raise OSError("the disk is full")
+    now[0] = 99.0
+    dirty.hold(["c.md"])
+    with dirty.reading(dirty.take_failed() or frozenset()):
+        dirty.drop_held(["c.md"])
+    assert is_done()
+
+
+def test_a_vault_that_cannot_be_read_is_an_answer_too() -> None:
+    dirty = DirtySet(SETTINGS)
+    number, scope = taken_scan(dirty)
+    with dirty.reading(scope) as reading:
+        reading.unreadable = True
+    assert dirty.wait_for_scan(number, 0.0, lambda: True)
 
 
 def test_who_waits_is_woken_by_the_first_hint_and_at_the_end_of_a_reading() -> None:

@@ -46,13 +46,6 @@ def test_the_wait_is_ten_times_as_long_as_the_try_up_to_a_minute(seconds: float,
     assert due(edits) == {"a"}
 
 
-def test_the_first_wait_may_be_another() -> None:
-    clock = Clock()
-    edits = FailedEdits(clock, 0.0)
-    edits.fail(["a"])
-    assert due(edits) == {"a"}
-
-
 def test_while_nothing_succeeds_one_group_is_tried_at_a_time() -> None:
     clock = Clock()
     edits = FailedEdits(clock)

@@ -82,24 +82,3 @@ def test_notes_that_were_not_read_again_are_counted() -> None:
     assert (aside.quarantine.untried, aside.quarantine.next_due()) == (0, None)
     aside.quarantine.use({"c.md": (3, "z")}, tried=True)
     assert aside.quarantine.untried == 0
-
-
-def test_each_change_of_a_note_has_a_wait_of_its_own() -> None:
-    now = [0.0]
-    kept = Quarantine(lambda: now[0], first_s=10.0)
-    kept.use({"a": (1, "x"), "b": (1, "y")})
-    now[0] = 1.0
-    assert kept.next_due() is None
-    kept.use({"a": (1, "x"), "b": (1, "y")})  # none of them is new
-    assert {kept.next_due(), kept.next_due()} == {"a", "b"}
-    assert kept.next_due() is None
-    kept.use({"a": (1, "x"), "b": (1, "y")})
-    assert kept.next_due() is None
-    kept.use({"a": (1, "x"), "b": (2, "y")}, tried=True)  # another change of b begins a wait of its own
-    assert kept.untried == 1
-    now[0] = 10.9
-    assert kept.next_due() is None
-    now[0] = 11.0
-    assert kept.next_due() == "b"
-    kept.use({})
-    assert (kept.untried, kept.next_due()) == (0, None)

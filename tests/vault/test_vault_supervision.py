@@ -7,16 +7,9 @@ from typing import Self
 import pytest
 
 from vault_indexer.config.settings import FilesSettings, WatchSettings
-from vault_indexer.vault import (
-    Batch,
-    DirtySet,
-    IgnoreRules,
-    SystemHooks,
-    VaultWatcher,
-    WatchMode,
-    load_ignore_rules,
-)
-from vault_indexer.vault.watch import Sink
+from vault_indexer.vault import CONTROL_FILES, IgnoreRules, load_ignore_rules
+from vault_indexer.vault.dirty import Batch, DirtySet
+from vault_indexer.vault.watch import Sink, SystemHooks, VaultWatcher, WatchMode
 
 
 class Quiet:
@@ -118,16 +111,19 @@ def test_a_vault_that_goes_and_comes_back_is_looked_at_both_times(tmp_path: Path
     assert world.after(5.0) is None
 
 
-def test_hints_that_were_lost_are_repaired_at_once(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    world.start()
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_source_with_a_fault_is_replaced_at_once_where_it_tells_and_else_soon(
+    tmp_path: Path, tells: bool
+) -> None:
+    world = World(tmp_path).start()
     world.opened[0].reason = "overflow"
-    world.sink.events_lost("overflow")
+    if tells:
+        world.sink.events_lost("overflow")
+    assert world.after(0.0 if tells else 1.5) is None
     world.watcher.flush()
     batch = world.after(0.0)
     assert batch is not None
-    assert (batch.scan_all, batch.reason) == (True, "overflow")
-    assert len(world.opened) == 2
+    assert (batch.scan_all, batch.reason, len(world.opened)) == (True, "overflow", 2)
 
 
 def test_new_rules_reach_the_source_and_everything_is_looked_at(tmp_path: Path) -> None:
@@ -155,6 +151,10 @@ def test_polling_takes_a_tenth_of_the_time_at_most(tmp_path: Path, scan_s: float
     assert batch.reason == "poll"
 
 
+def all_because(reason: str) -> Batch:
+    return Batch(scan_all=True, control=CONTROL_FILES, reason=reason)
+
+
 @pytest.mark.parametrize(
     ("tell", "batch"),
     [
@@ -171,6 +171,9 @@ def test_polling_takes_a_tenth_of_the_time_at_most(tmp_path: Path, scan_s: float
         ),
         (lambda sink: sink.folder_appeared(".git"), None),
         (lambda sink: sink.folder_gone(".git"), None),
+        (lambda sink: sink.file_changed(".indexerignore"), all_because(".indexerignore changed")),
+        (lambda sink: sink.file_changed(".obsidian/app.json"), all_because(".obsidian/app.json changed")),
+        (lambda sink: sink.folder_gone("d"), all_because("a folder was moved or deleted")),
     ],
 )
 def test_what_the_rules_do_not_ignore_becomes_a_hint(
@@ -180,25 +183,6 @@ def test_what_the_rules_do_not_ignore_becomes_a_hint(
     world.start()
     tell(world.sink)
     assert world.after(0.5) == batch
-
-
-@pytest.mark.parametrize(
-    ("tell", "reason"),
-    [
-        (lambda sink: sink.file_changed(".indexerignore"), ".indexerignore changed"),
-        (lambda sink: sink.file_changed(".obsidian/app.json"), ".obsidian/app.json changed"),
-        (lambda sink: sink.folder_gone("d"), "a folder was moved or deleted"),
-    ],
-)
-def test_what_may_concern_any_file_is_a_scan_of_all(
-    tmp_path: Path, tell: Callable[[Sink], None], reason: str
-) -> None:
-    world = World(tmp_path)
-    world.start()
-    tell(world.sink)
-    found = world.after(0.5)
-    assert found is not None
-    assert (found.scan_all, found.reason) == (True, reason)
 
 
 def test_a_pattern_for_folders_silences_folders_and_no_file_of_that_name(tmp_path: Path) -> None:
@@ -212,16 +196,6 @@ def test_a_pattern_for_folders_silences_folders_and_no_file_of_that_name(tmp_pat
     assert world.watcher.pending == 0
     world.sink.file_changed("Drafts")
     assert world.after(0.5) == Batch(dirty=frozenset({"Drafts"}), reason="files changed")
-
-
-def test_saves_are_taken_while_a_batch_is_dealt_with(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    world.start()
-    world.sink.file_changed("a.md")
-    assert world.watcher.pop_batch() == frozenset()
-    world.now += 0.5
-    assert world.watcher.pop_batch() == {"a.md"}
-    assert world.watcher.pending == 0
 
 
 def test_nothing_happens_by_itself_until_the_regular_check(tmp_path: Path) -> None:
@@ -248,28 +222,12 @@ def test_a_suspended_machine_scans_all(tmp_path: Path) -> None:
     assert world.after(9) is None
 
 
-def test_a_dead_source_is_replaced(tmp_path: Path) -> None:
-    world = World(tmp_path).start()
-    world.opened[0].reason = "the watching thread has ended"
-    assert world.after(1.5) is None
-    assert (world.after(1) or Batch()).reason == "the watching thread has ended"
-    assert len(world.opened) == 2
-
-
 def test_a_network_file_system_is_polled_unless_told_otherwise(tmp_path: Path) -> None:
     mounts = f"/dev/sda1 / ext4 rw 0 0\nnas:/export {tmp_path} nfs4 rw 0 0\n"
     world = World(tmp_path, mounts=mounts).start()
     assert world.watcher.mode.name == "poll"
     assert "nfs4" in world.watcher.mode.reason
     assert World(tmp_path, WatchSettings(mode="native"), mounts).start().watcher.mode.name == "native"
-
-
-def test_polling_tries_to_watch_again(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings(mode="poll", poll_s=30, rescan_s=100)).start()
-    for _ in range(12):
-        world.after(10)
-    assert world.watcher.mode.name == "poll"
-    assert world.watcher.mode.reason == "watch.mode is poll"
 
 
 def test_a_batch_counts_until_it_was_read(tmp_path: Path) -> None:
@@ -289,14 +247,3 @@ def test_a_batch_counts_until_it_was_read(tmp_path: Path) -> None:
         world.sink.file_changed("a.md")
         assert (watcher.pending, len(dirty)) == (1, 2)
     assert len(dirty) == 1, "it was saved again while it was read"
-
-
-def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:
-    world = World(tmp_path).start()
-    world.sink.file_changed("a.md")
-    assert world.watcher.next_batch(0.0) is None
-    assert world.watcher.pending == 1
-    world.watcher.flush()
-    assert (world.watcher.next_batch(0.0) or Batch()).dirty == {"a.md"}
-    world.watcher.request_scan("asked")
-    assert (world.watcher.next_batch(0.0) or Batch()).reason == "asked"

@@ -1,7 +1,6 @@
 """The table of measured watcher failures, row by row, with real files and the real watchdog."""
 
 import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,18 +13,10 @@ from waiting import DEADLINE_S as SOON
 
 from vault_indexer.config.settings import FilesSettings, WatchSettings
 from vault_indexer.model import SizeLimits
-from vault_indexer.vault import (
-    CONTROL_FILES,
-    Batch,
-    Decision,
-    IgnoreRules,
-    SystemHooks,
-    VaultWatcher,
-    load_ignore_rules,
-    scan,
-)
+from vault_indexer.vault import CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules, scan
+from vault_indexer.vault.dirty import Batch
 from vault_indexer.vault.ignore import PathRules
-from vault_indexer.vault.watch import ObserverSource, Sink, Source, native_source
+from vault_indexer.vault.watch import ObserverSource, Sink, Source, SystemHooks, VaultWatcher, native_source
 
 QUICK = WatchSettings(debounce_s=0.1, max_wait_s=2.0)
 
@@ -102,15 +93,6 @@ def test_new_edited_and_deleted_notes_are_told(tmp_path: Path, hooks: SystemHook
         assert watcher.pending == 0
 
 
-def test_a_lone_save_is_told_within_the_debounce(tmp_path: Path) -> None:
-    write(tmp_path / "a.md")
-    with watching(tmp_path, settings=WatchSettings()) as watcher:
-        started = time.monotonic()
-        write(tmp_path / "a.md", "y")
-        until(watcher, tells_of("a.md"))
-        assert time.monotonic() - started >= 0.5
-
-
 def test_saving_like_vim_is_one_batch_of_the_note(tmp_path: Path, hooks: SystemHooks) -> None:
     """moved to `~`, created, closed, deleted `~`."""
     note, backup = tmp_path / "note.md", tmp_path / "note.md~"
@@ -128,13 +110,6 @@ def test_write_and_rename_over_is_told_as_the_note(tmp_path: Path, hooks: System
         write(tmp_path / ".note.md.tmp", "new")
         (tmp_path / ".note.md.tmp").rename(tmp_path / "note.md")
         assert [batch.scope for batch in until(watcher, tells_of("note.md"))] == [{"note.md"}]
-
-
-def test_truncate_and_write_again_and_again_is_one_batch(tmp_path: Path) -> None:
-    with watching(tmp_path, settings=WatchSettings(debounce_s=0.5)) as watcher:
-        for version in range(20):
-            write(tmp_path / "note.md", str(version))
-        assert [batch.dirty for batch in until(watcher, tells_of("note.md"))] == [{"note.md"}]
 
 
 def test_a_renamed_note_is_told_under_both_names(tmp_path: Path, hooks: SystemHooks) -> None:
@@ -182,6 +157,7 @@ class SlowRules:
         return Decision.INDEX
 
 
+@pytest.mark.long
 def test_an_overflow_of_the_systems_queue_scans_all_and_mends_the_watch(tmp_path: Path) -> None:
     queue = Path("/proc/sys/fs/inotify/max_queued_events")
     if not queue.exists() or int(queue.read_text()) > 50_000:
@@ -208,18 +184,6 @@ def test_more_folders_than_watches_means_polling_and_says_so(tmp_path: Path) -> 
         assert "11 watches" in watcher.mode.reason
         write(tmp_path / "d29/new.md")
         until(watcher, scan_because("poll"))
-
-
-def test_the_limit_reached_later_means_polling_too(tmp_path: Path) -> None:
-    with watching(
-        tmp_path, settings=WatchSettings(poll_s=1.0), hooks=SystemHooks(watch_limit=lambda: 3)
-    ) as watcher:
-        assert watcher.mode.reason == ""
-        for number in range(5):
-            write(tmp_path / f"d{number}/n.md")
-        until(watcher, scan_because("watches"))
-        until(watcher, scan_because("poll"))
-        assert watcher.mode.name == "poll"
 
 
 class RulesThatRaise:
@@ -252,31 +216,12 @@ def test_a_root_deleted_and_made_again_is_watched_again(tmp_path: Path, hooks: S
         until(watcher, tells_of("c.md"))
 
 
-def test_a_root_that_is_swapped_is_watched_anew(tmp_path: Path) -> None:
-    vault, spare = tmp_path / "vault", tmp_path / "spare"
-    write(vault / "a.md")
-    write(spare / "b.md")
-    with watching(vault) as watcher:
-        vault.rename(tmp_path / "away")
-        spare.rename(vault)
-        until(watcher, scan_because("folder is new"))
-        write(vault / "c.md")
-        until(watcher, tells_of("c.md"))
-
-
 def test_a_root_behind_a_symbolic_link_is_watched(tmp_path: Path, hooks: SystemHooks) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     with watching(tmp_path / "link", hooks=hooks) as watcher:
         write(tmp_path / "real/d.md")
         assert until(watcher, tells_of("d.md"))[-1].dirty == {"d.md"}
-
-
-def test_a_vault_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    with watching(vault) as watcher:
-        write(vault / "a.md")
-        until(watcher, scan_because("folder is new"))
 
 
 def test_a_folder_moved_out_scans_all_and_is_heard_no_more(tmp_path: Path) -> None:
@@ -299,16 +244,6 @@ def test_a_folder_renamed_within_is_heard_under_its_new_name(tmp_path: Path, hoo
         until_quiet(watcher)
         write(tmp_path / "new/sub/a.md", "later")
         until(watcher, tells_of("new/sub/a.md"))
-
-
-def test_a_folder_that_replaces_another_is_heard(tmp_path: Path) -> None:
-    write(tmp_path / "a/n.md")
-    (tmp_path / "b").mkdir()
-    with watching(tmp_path) as watcher:
-        (tmp_path / "a").rename(tmp_path / "b")
-        until_quiet(watcher)
-        write(tmp_path / "b/late.md")
-        until(watcher, tells_of("b/late.md"))
 
 
 def test_a_tree_moved_in_is_scanned_and_heard(tmp_path: Path, hooks: SystemHooks) -> None:
@@ -342,50 +277,6 @@ def test_an_edit_of_the_rules_is_told(tmp_path: Path, path: str) -> None:
         write(tmp_path / path, "changed")
         batch = until(watcher, lambda batch: path in batch.control)[-1]
         assert batch.scan_all is (path != ".indexer.toml")
-
-
-def test_rules_that_first_appear_in_obsidians_folder_are_told(tmp_path: Path) -> None:
-    with watching(tmp_path) as watcher:
-        write(tmp_path / ".obsidian/app.json", "{}")
-        until(watcher, lambda batch: ".obsidian/app.json" in batch.control)
-        until_quiet(watcher)
-        write(tmp_path / ".obsidian/app.json", '{"userIgnoreFilters": ["x/"]}')
-        until(watcher, lambda batch: ".obsidian/app.json" in batch.control)
-
-
-def test_new_rules_watch_other_folders(tmp_path: Path) -> None:
-    write(tmp_path / "Drafts/a.md")
-    write(tmp_path / ".indexerignore", "Drafts/\n")
-    with watching(tmp_path, rules=load_ignore_rules(tmp_path, FilesSettings())) as watcher:
-        watcher.use_rules(IgnoreRules())
-        until(watcher, scan_because("rules changed"))
-        write(tmp_path / "Drafts/a.md", "y")
-        until(watcher, tells_of("Drafts/a.md"))
-
-
-def test_git_checkout_of_many_files_ends_in_the_final_text(tmp_path: Path) -> None:
-    if shutil.which("git") is None:
-        pytest.skip("git is not installed")
-
-    def git(*words: str) -> None:
-        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
-
-    git("init", "-q", "-b", "one")
-    for number in range(600):
-        write(tmp_path / f"d{number % 7}/n{number}.md", "one")
-    git("add", ".")
-    git("commit", "-qm", "one")
-    git("checkout", "-qb", "two")
-    for number in range(600):
-        write(tmp_path / f"d{number % 7}/n{number}.md", "two!")
-    git("commit", "-qam", "two")
-    with watching(tmp_path) as watcher:
-        git("checkout", "-q", "one")
-        until(watcher, lambda batch: batch.scan_all or len(batch.scan_folders) == 7)
-        until_quiet(watcher)
-        sizes = {file.stat.size for file in scan(tmp_path, IgnoreRules(), limits=SizeLimits(9999)).files}
-        assert sizes == {3}
 
 
 def test_unreadable_folders_do_not_stop_the_watch_of_the_others() -> None:

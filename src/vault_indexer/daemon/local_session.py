@@ -16,7 +16,7 @@ from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.state import Clock, RecentNotices, missing_vectors_notice
+from vault_indexer.daemon.state import RecentNotices, missing_vectors_notice
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
 from vault_indexer.errors import (
     DaemonError,
@@ -96,9 +96,9 @@ class LocalSession(_SessionWithoutLoop):
     index run one at a time. Errors are raised to the caller and leave the index at its last commit.
     """
 
-    def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
+    def __init__(self, assembly: Assembly) -> None:
         super().__init__(assembly, DaemonError(WITHOUT_DAEMON))
-        self._recent = RecentNotices(clock)
+        self._recent = RecentNotices()
         self._done: list[str] = []
         self._lock = IndexLock(assembly.index_dir.root, "one command")
         self._vault_sync: VaultSync | None = None

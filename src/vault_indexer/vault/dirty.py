@@ -188,10 +188,7 @@ def _crowded_folders(paths: Iterable[str], threshold: int) -> set[str]:
     return {folder for folder, count in counts.items() if count > threshold}
 
 
-# Delays deletions: each is held back at first, and mass deletions need the confirmation of a second scan.
-#
-# A save by rename makes a note vanish for a moment, and an unmounted disk makes all of them vanish at
-# once.
+# Mass deletions need the confirmation of a second scan: an unmounted disk makes all notes vanish at once.
 
 
 CONFIRM_AFTER_S = 2.0
@@ -265,45 +262,6 @@ def _confirms(observation: VaultObservation, earlier: VaultObservation | None) -
     )
 
 
-class DeleteHold:
-    """Vanished paths, each with the time at which its deletion becomes due. Not thread-safe."""
-
-    def __init__(self, hold_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._hold_s = hold_s
-        self._clock = clock
-        self._due: dict[str, float] = {}
-
-    def __len__(self) -> int:
-        return len(self._due)
-
-    def __contains__(self, path: str) -> bool:
-        return path in self._due
-
-    @property
-    def paths(self) -> frozenset[str]:
-        return frozenset(self._due)
-
-    def hold(self, path: str) -> None:
-        """Record that the path has vanished. Later calls for the same path do not change its due time."""
-        # Not renewed by later scans: a deleted note must leave the index at last.
-        self._due.setdefault(path, self._clock() + self._hold_s)
-
-    def drop(self, path: str) -> None:
-        self._due.pop(path, None)
-
-    def next_due(self) -> float | None:
-        """Return the time (on the clock) at which the earliest deletion is due; None if none is held."""
-        return min(self._due.values(), default=None)
-
-    def take_due(self) -> tuple[str, ...]:
-        """Remove and return the paths that are due, sorted."""
-        now = self._clock()
-        due = sorted(path for path, at in self._due.items() if at <= now)
-        for path in due:
-            del self._due[path]
-        return tuple(due)
-
-
 # Failed edits and their retries.
 
 
@@ -326,15 +284,14 @@ class _Wait:
 class FailedEdits:
     """The vault paths that could not be indexed, in groups that are retried together.
 
-    The dirty set owns it. A group waits `first_s` seconds, or ten times the duration of its try, up to a
+    The dirty set owns it. A group waits three seconds, or ten times the duration of its try, up to a
     minute; the wait does not grow with the number of tries. While nothing succeeds, one group is tried at a
     time. The first success combines all paths into one group that is due at once. If that group fails, some
     of its paths fail by themselves: it is halved until they are alone, so that no other note waits for them.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, first_s: float = _FIRST_S) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._first_s = first_s
         self._groups: dict[frozenset[str], _Wait] = {}
         self._not_before = 0.0
 
@@ -349,7 +306,7 @@ class FailedEdits:
     def fail(self, scope: Collection[str], seconds: float = 0.0) -> None:
         """Record that these paths failed after a try of `seconds`. They are new or a group that was due."""
         paths, now = frozenset(scope), self._clock()
-        wait = min(max(self._first_s, _RETRY_SHARE * seconds), _LATEST_S)
+        wait = min(max(_FIRST_S, _RETRY_SHARE * seconds), _LATEST_S)
         before = self._groups.pop(paths, None)
         if before is None:
             self._groups[paths - self._isolated] = _Wait(now + wait)
@@ -423,15 +380,14 @@ class _RetryWait:
 
 
 class Quarantine:
-    """The notes that were set aside. The dirty set owns it. The wait for a note begins with `first_s` seconds
-    and doubles up to an hour. It ends the first time that another note is indexed. One thread uses it; any
+    """The notes that were set aside. The dirty set owns it. The wait for a note begins with two seconds and
+    doubles up to an hour. It ends the first time that another note is indexed. One thread uses it; any
     thread may read `untried`."""
 
-    def __init__(self, clock: Callable[[], float], first_s: float = _FIRST_RETRY_S) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self.untried = 0
         """The number of notes that were set aside and not read again since."""
         self._clock = clock
-        self._first_s = first_s
         self._waits: dict[str, _RetryWait] = {}
 
     def use(self, changes: Mapping[str, Change], *, tried: bool = False) -> None:
@@ -444,7 +400,7 @@ class Quarantine:
                 # Another note was indexed, so a common cause has ended: one early retry for each note.
                 wait.until, wait.at_fault = wait.until if wait.at_fault else now, True
         self._waits = {
-            path: known.get(path) or _RetryWait(change, now + self._first_s, self._first_s, tried)
+            path: known.get(path) or _RetryWait(change, now + _FIRST_RETRY_S, _FIRST_RETRY_S, tried)
             for path, change in changes.items()
         }
         self._count()
@@ -522,7 +478,8 @@ class DirtySet:
         self._deleting = frozenset[str]()
         self._readings: list[Reading] = []
         self._failed = FailedEdits(clock)
-        self._held = DeleteHold(settings.delete_hold_s, clock)
+        self._held: dict[str, float] = {}
+        self._hold_s = settings.delete_hold_s
         self._scans_wanted = 0
         self._scans_begun = 0
         self._scans_done = 0
@@ -685,31 +642,34 @@ class DirtySet:
 
     @property
     def _missing(self) -> frozenset[str]:
-        return self._held.paths | self._deleting
+        return frozenset(self._held) | self._deleting
 
     def wake(self) -> None:
         with self.news:
             self.news.notify_all()
 
     def hold(self, paths: Iterable[str]) -> None:
-        """Hold back the deletion of these vanished paths, because they may come back."""
+        """Hold back the deletion of these vanished paths for `delete_hold_s`, because they may come back. A
+        path that is held already keeps its time: a deleted note must leave the index at last."""
         with self.news:
-            for path in paths:
-                self._held.hold(path)
+            due = self._clock() + self._hold_s
+            self._held = {**dict.fromkeys(paths, due), **self._held}
 
     def drop_held(self, paths: Iterable[str]) -> None:
         with self.news:
             for path in paths:
-                self._held.drop(path)
+                self._held.pop(path, None)
 
     def next_held(self) -> float | None:
         """Return the time (on the clock) at which the next deletion is due; None if none is held."""
         with self.news:
-            return self._held.next_due()
+            return min(self._held.values(), default=None)
 
     def take_held(self) -> frozenset[str]:
         with self.news:
-            due = frozenset(self._held.take_due())
+            now = self._clock()
+            due = frozenset(path for path, at in self._held.items() if at <= now)
+            self._held = {path: at for path, at in self._held.items() if path not in due}
             # Still missing for `wait_for_scan` until their deletion is published.
             self._deleting |= due
             return self._take(due)

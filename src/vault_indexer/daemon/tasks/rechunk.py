@@ -29,11 +29,9 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
     next retry doubles, up to an hour.
     """
 
-    def __init__(
-        self, vault_sync: VaultSync, clock: Callable[[], float] = time.monotonic, first_s: float = _FIRST_S
-    ) -> None:
+    def __init__(self, vault_sync: VaultSync, clock: Callable[[], float] = time.monotonic) -> None:
         self._vault_sync = vault_sync
-        self._retry = Retry(first_s, _LATEST_S, clock)
+        self._retry = Retry(_FIRST_S, _LATEST_S, clock)
         self._last = ""
         self._known: tuple[IndexWriter, int] | None = None
         self._waiting: dict[str, str] = {}

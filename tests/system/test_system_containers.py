@@ -1,8 +1,10 @@
-"""A bounded cache: what goes, what stays, and what it counts."""
+"""A bounded cache: what goes, what stays, and what it counts; and long lists in parts."""
 
 from collections.abc import Mapping
 
-from vault_indexer.system import LruCache
+import pytest
+
+from vault_indexer.system import LruCache, batches
 
 
 def test_what_was_asked_for_last_stays_within_the_bound() -> None:
@@ -31,18 +33,13 @@ def test_the_bound_counts_sizes_and_one_value_always_stays() -> None:
     assert cache.get_all([2, 3], lambda _: {}) == {3: "longer than that"}
 
 
-def test_who_looks_through_everything_takes_nothing_from_others() -> None:
-    cache: LruCache[int, str] = LruCache(5, len)
-    cache.get_all([1], lambda _: {1: "abc"})
-    assert cache.get_all([2, 3], lambda keys: dict.fromkeys(keys, "ab"), evict=False) == {2: "ab", 3: "ab"}
-    assert cache.get_all([1, 2, 3], lambda _: {}) == {1: "abc", 2: "ab"}, "there was room for one more"
-
-
 def test_what_is_read_in_advance_takes_nothing_from_others() -> None:
     cache: LruCache[int, str] = LruCache(5, len)
     cache.get_all([1], lambda _: {1: "abc"})
     assert cache.add({2: "ab"})
     assert not cache.add({3: "a"}), "there is no room"
+    passed = cache.get_all([3, 4], lambda keys: dict.fromkeys(keys, "ab"), evict=False)
+    assert passed == {3: "ab", 4: "ab"}, "who looks through everything takes nothing either"
     assert cache.get_all([1, 2, 3], lambda _: {}) == {1: "abc", 2: "ab"}
 
 
@@ -80,13 +77,6 @@ def test_what_a_cache_holds_is_counted_in_what_it_is_measured_by() -> None:
     assert LruCache[str, str](2).put("a", "xxxx") == "xxxx"
 
 
-def test_without_a_measure_each_value_counts_once() -> None:
-    cache: LruCache[int, str] = LruCache(2)
-    for key in (1, 2, 3):
-        cache.put(key, "xxxx")
-    assert (cache.used, cache.peek(1), cache.peek(3)) == (2, None, "xxxx")
-
-
 def test_a_value_that_was_asked_for_in_a_list_counts_as_used() -> None:
     cache: LruCache[int, str] = LruCache(2)
     cache.put(1, "a")
@@ -94,3 +84,20 @@ def test_a_value_that_was_asked_for_in_a_list_counts_as_used() -> None:
     assert cache.get_all([1], lambda _: {}) == {1: "a"}
     cache.put(3, "c")
     assert [cache.peek(key) for key in (1, 2, 3)] == ["a", None, "c"]
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ([], []),
+        ([1], [[1]]),
+        ([1, 2, 3, 4], [[1, 2], [3, 4]]),
+        ((1, 2, 3), [(1, 2), (3,)]),
+        ("abc", ["ab", "c"]),
+        (b"abc", [b"ab", b"c"]),
+    ],
+)
+def test_batches_are_all_values_in_order_and_of_the_kind_that_the_list_is(
+    values: list[int], parts: list[list[int]]
+) -> None:
+    assert list(batches(values, 2)) == parts
