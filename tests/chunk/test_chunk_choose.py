@@ -86,26 +86,6 @@ def test_a_bad_choice_is_reported_and_ignored(own: JsonValue, told: str) -> None
     assert "\n" not in diagnostic.detail
 
 
-@pytest.mark.parametrize(
-    ("own", "told"),
-    [
-        (
-            {"strategy": "word", "chunk_size": "many"},
-            'word.chunk_size = "many": a whole number from 1 to 1000000',
-        ),
-        (
-            {"strategy": "word", "chunk_size": 5, "chunk_overlap": 9},
-            "word = { chunk_size = 5, chunk_overlap = 9 }: chunk_overlap must be smaller than chunk_size",
-        ),
-        ({"words": {"chunk_size": 5}}, "words: unknown key; did you mean word?"),
-        (5, "must be the name of a strategy or a table of options"),
-    ],
-)
-def test_a_bad_choice_is_told_with_its_key_its_value_and_what_is_allowed(own: JsonValue, told: str) -> None:
-    (diagnostic,) = choose("x.md", own).diagnostics
-    assert diagnostic.detail == f"chunking in the frontmatter is ignored: {told}"
-
-
 def test_notes_are_cut_as_they_choose() -> None:
     chunker = ChoosingChunker(SETTINGS)
     text = "# A\n\n" + "A sentence of some words. " * 100

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from chunk_laws import EDGE_NOTES, EVERY_STRATEGY, SMALL, build, note_of
+from chunk_laws import build, note_of
 
 from vault_indexer.chunk import PROPERTIES, chunks_of
 from vault_indexer.model import Note
@@ -76,16 +76,3 @@ def test_a_note_with_a_body_has_no_chunk_of_properties() -> None:
     (chunk,) = chunks_of(build("none"), note_of("---\nyear: 1910\n---\nOnly connect.\n"))
     assert chunk.body.strip() == "Only connect."
     assert PROPERTIES not in chunk.extra
-
-
-WITHOUT_BODY = ("---\nyear: 1910\n---\n", "---\r\na: [b\r\n---\r\n\r\n", "---", "---\n")
-
-
-@pytest.mark.parametrize("strategy", EVERY_STRATEGY)
-def test_every_strategy_gives_a_chunk(strategy: str) -> None:
-    for text in (*EDGE_NOTES.values(), *WITHOUT_BODY):
-        for chunker in (build(strategy), build(strategy, **SMALL[strategy])):
-            chunks = chunks_of(chunker, note_of(text))
-            assert chunks
-            assert [chunk.chunk_index for chunk in chunks] == list(range(len(chunks)))
-            assert all(chunk.strategy == strategy for chunk in chunks)

@@ -37,24 +37,6 @@ from vault_indexer.vault.walk import Scan, ScannedFile
 Answer = Callable[[PrepareJob, bool], Outcome | Died]
 
 
-class FailingPool:
-    """A pool whose workers have no disk, or no model."""
-
-    def __init__(self, disk_full: bool) -> None:
-        self._failed = Failed("no room", disk_full)
-
-    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Failed]]:
-        for job in jobs:
-            yield job, self._failed
-
-
-@pytest.mark.parametrize(("disk_full", "error"), [(True, DiskFullError), (False, ProviderError)])
-def test_a_full_disk_is_told_from_a_model_that_fails(disk_full: bool, error: type[Exception]) -> None:
-    with pytest.raises(error, match="no room") as raised:
-        list(prepare_all(cast(Pool, FailingPool(disk_full)), [PrepareJob(("Bread.md",))]))
-    assert raised.type is error
-
-
 class AnsweringPool:
     """A pool whose workers answer as they are told; each call, with whether it asked for fresh workers."""
 
@@ -70,7 +52,7 @@ class AnsweringPool:
 
     def prepared(self, *jobs: Job) -> list[tuple[str, str]]:
         """The path and the reason of each note that was given back."""
-        done = list(prepare_all(cast(Pool, self), jobs))
+        done = list(prepare_all(cast("Pool", self), jobs))
         return [(one.file.path, one.file.reason) for one in done]
 
 
@@ -83,12 +65,12 @@ def test_every_note_is_given_back_and_other_jobs_are_done_beside() -> None:
     pool = AnsweringPool(lambda job, _: read(job))
     others: list[object] = []
     jobs: list[Job] = [PrepareJob(("a", "b")), FinishJob(), PrepareJob(("c",))]
-    done = list(prepare_all(cast(Pool, pool), jobs, others.append))
+    done = list(prepare_all(cast("Pool", pool), jobs, others.append))
     assert [one.file.path for one in done] == ["a", "b", "c"]
     assert others == [Finished(())]
     assert pool.calls == [(False, jobs)]
-    assert list(prepare_all(cast(Pool, pool), jobs)) == done
-    assert list(prepare_all(cast(Pool, pool), [])) == []
+    assert list(prepare_all(cast("Pool", pool), jobs)) == done
+    assert list(prepare_all(cast("Pool", pool), [])) == []
 
 
 def test_a_job_whose_worker_died_is_done_again_a_note_at_a_time() -> None:
@@ -218,7 +200,7 @@ def test_a_build_says_what_it_has_made_and_what_it_left_out(tmp_path: Path) -> N
     (tmp_path / "0001").mkdir()
     generation = Generation(1, tmp_path / "0001")
     scanned = found("a.md", "b.md", "c.png", "d.md", "gone.md")
-    report = build(generation, spec(blobs={"weights": b"w"}), scanned, cast(Pool, pool), told.append)
+    report = build(generation, spec(blobs={"weights": b"w"}), scanned, cast("Pool", pool), told.append)
     assert (report.generation, report.notes, report.chunks) == (1, 2, 5)
     assert (report.embedded, report.reused, report.left_out) == (3, 3, 0)
     assert report.skipped == (
@@ -258,7 +240,9 @@ def test_jobs_of_a_build_have_48_notes_with_their_ids(
     pool = Builders(*(skip(path, "why") for path in paths))
     (tmp_path / "0001").mkdir()
     generation = Generation(1, tmp_path / "0001")
-    build(generation, spec(words_first=words_first), found(*paths, "z.png"), cast(Pool, pool), lambda _: None)
+    build(
+        generation, spec(words_first=words_first), found(*paths, "z.png"), cast("Pool", pool), lambda _: None
+    )
     ((_, jobs),) = pool.calls
     prepares = [job for job in jobs if isinstance(job, PrepareJob)]
     assert [len(job.paths) for job in prepares] == [48, 48, 4]
@@ -274,16 +258,16 @@ def test_the_next_generation_is_complete_and_not_active(tmp_path: Path) -> None:
     told: list[Progress] = []
     scanned = found("a.md", "b.md")
     generation, report = build_next(
-        index_dir, spec(first_bytes=4), scanned, cast(Pool, pool), told.append, newest_only=True
+        index_dir, spec(first_bytes=4), scanned, cast("Pool", pool), told.append, newest_only=True
     )
     assert generation.folder == tmp_path / "index" / "generations" / "0001"
     assert (report.notes, report.left_out) == (0, 2)
     assert {one.total for one in told} == {2}
     assert pool.closed >= 1
-    whole, report = build_next(index_dir, spec(first_bytes=4), scanned, cast(Pool, pool), told.append)
+    whole, report = build_next(index_dir, spec(first_bytes=4), scanned, cast("Pool", pool), told.append)
     assert (whole.number, report.notes, report.left_out) == (2, 2, 0)
     _, report = build_next(
-        index_dir, spec(first_bytes=5), scanned, cast(Pool, pool), told.append, newest_only=True
+        index_dir, spec(first_bytes=5), scanned, cast("Pool", pool), told.append, newest_only=True
     )
     assert (report.notes, report.left_out) == (2, 0), "a small vault is built whole"
 
@@ -293,16 +277,16 @@ def test_what_a_failed_build_has_written_is_removed(tmp_path: Path) -> None:
     pool = AnsweringPool(lambda _job, _fresh: Failed("no model"))
     pool.close = lambda: None  # type: ignore[attr-defined]
     with pytest.raises(ProviderError, match="no model"):
-        build_next(index_dir, spec(), found("a.md"), cast(Pool, pool), lambda _: None)
+        build_next(index_dir, spec(), found("a.md"), cast("Pool", pool), lambda _: None)
     assert list((tmp_path / "index" / "generations").iterdir()) == []
     full = AnsweringPool(lambda _job, _fresh: Failed("no room", disk_full=True))
     full.close = lambda: None  # type: ignore[attr-defined]
     with pytest.raises(DiskFullError, match=r"about 67 MB required"):
         build_next(
-            index_dir, spec(), found("a.md", "b.png", size=10_000_000), cast(Pool, full), lambda _: None
+            index_dir, spec(), found("a.md", "b.png", size=10_000_000), cast("Pool", full), lambda _: None
         )
     current = index_dir.finish(index_dir.begin())
     index_dir.publish(current)
     (current.folder / "file").write_bytes(bytes(20_000_000))
     with pytest.raises(DiskFullError, match=r"about 37 MB required"):
-        build_next(index_dir, spec(), found("a.md", size=10_000_000), cast(Pool, full), lambda _: None)
+        build_next(index_dir, spec(), found("a.md", size=10_000_000), cast("Pool", full), lambda _: None)

@@ -16,8 +16,6 @@ import pytest
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.keywords.index import (
     COMMIT_RECORD_NAME,
-    PER_TIER,
-    TIERS,
     Checksum,
     KeywordIndex,
     check_files,
@@ -29,7 +27,6 @@ from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.store.keywords.whoosh_segment import SegmentBuilder, SegmentData
 from vault_indexer.text.terms import QueryTerm
-from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3Segment
@@ -102,14 +99,6 @@ def test_threads_may_read_while_another_commits(index: KeywordIndex) -> None:
         for seq in range(2, 20):
             index.apply([note(100 + seq, "shared")], [], seq)
     assert all(answer.result() for answer in answers)
-
-
-def test_many_small_commits_leave_few_segments(index: KeywordIndex) -> None:
-    for seq in range(1, 121):
-        index.apply([note(seq, f"common unique{seq}")], [seq - 10] if seq % 3 == 0 else [], seq)
-    assert index.segment_count <= PER_TIER * len(TIERS)
-    assert len(hits(index.snapshot(), "common", limit=1000)) == len(index.keys())
-    assert hits(index.snapshot(), "unique120") == [120]
 
 
 def many_segments(index: KeywordIndex) -> None:
@@ -295,17 +284,6 @@ def test_a_missing_adopted_segment_changes_nothing(index: KeywordIndex, folder: 
     assert (index.applied_seq, index.keys()) == (1, {1})
     index.apply([note(2, "next")], [], 2)
     assert KeywordIndex.open(folder).keys() == {1, 2}
-
-
-def test_documents_with_words_that_may_be_cut_off(index: KeywordIndex) -> None:
-    longest = "x" * LONGEST_TERM
-    index.apply([note(1, f"red {longest}"), note(2, "red"), note(3, longest)], [], 1)
-    index.apply([note(4, f"hen {longest}"), note(2, f"{longest[:-1]}"), note(3, "blue")], [], 2)
-    snapshot = index.snapshot()
-    assert snapshot.keys.tolist() == [1, 2, 3, 4]
-    assert snapshot.keys[snapshot.with_longest_words(["content"])].tolist() == [1, 4]
-    assert not snapshot.with_longest_words(["title"]).any()
-    assert snapshot.mask_containing(["red", "hen"], ["content"]).tolist() == [True, False, False, True]
 
 
 def test_long_lists_of_postings_are_read_as_they_were_written_by_whoosh_too(
