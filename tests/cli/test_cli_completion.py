@@ -15,7 +15,7 @@ from command_here import CommandHere
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.cli.parameters import complete_strategy, complete_vault
+from vault_indexer.cli.parameters import complete_vault
 
 BASH = shutil.which("bash")
 
@@ -79,18 +79,6 @@ def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandb
         + completing("indexer", "help", "quer"),
     )
     assert shown.out.split() == ["search", "serve", "service", "hierarchical", "query-language"], shown
-
-
-def test_the_last_strategy_of_a_list_is_completed() -> None:
-    assert complete_strategy("token,mark") == ["token,markdown"]
-
-
-@pytest.mark.parametrize("shell", ["zsh", pytest.param("fish", marks=pytest.mark.long)])
-def test_the_command_prints_the_script_of_the_option(sandbox: Sandbox, shell: str) -> None:
-    printed = sandbox.run("completion", shell)
-    assert printed.code == 0, printed.err
-    option = Sandbox(sandbox.root, {"_INDEXER_COMPLETE": f"source_{shell}"}).run()
-    assert printed.out.strip() == option.out.strip()
 
 
 def test_an_unknown_shell_is_refused_with_those_there_are(sandbox: Sandbox) -> None:

@@ -67,16 +67,6 @@ def test_status_with_and_without_a_daemon(served: Sandbox, indexed: Sandbox) -> 
 
 
 @pytest.mark.long
-def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sandbox) -> None:
-    for command in (("links", "Welcome"), ("related", "Night sky")):
-        assert served.indexer(*command, "--json").data == indexed.indexer(*command, "--json").data
-    through = json.loads(served.indexer("search", "telescope", "--json").out)
-    within = json.loads(indexed.indexer("search", "telescope", "--json").out)
-    assert [hit["chunk_id"] for hit in through["results"]] == [hit["chunk_id"] for hit in within["results"]]
-    assert served.indexer("links", "Nowhere").code == 2
-
-
-@pytest.mark.long
 def test_rebuild_and_check_through_the_daemon(served: Sandbox) -> None:
     before = json.loads(served.indexer("status", "--json").out)["generation"]
     report = served.indexer("rebuild", "--json")

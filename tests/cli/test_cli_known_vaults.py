@@ -82,13 +82,6 @@ def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
     assert sandbox.run("search", "telescope").out.startswith("Sky/Night sky.md")
 
 
-def test_init_adds_no_vault_whose_index_is_named_for_this_command_alone(copied: Sandbox) -> None:
-    made = copied.run("init", "vault", "--index-dir", "index")
-    assert made.err.startswith("Already indexed: 3 notes.\n")
-    assert "indexer search" not in made.err  # which would not know the vault
-    assert not own_config(copied).exists()
-
-
 def test_init_in_a_folder_without_notes_asks_for_one(sandbox: Sandbox) -> None:
     (sandbox.root / "empty").mkdir()
     ran = sandbox.run("init", cwd=sandbox.root / "empty")

@@ -68,22 +68,19 @@ def test_only_tuning_is_left_to_a_vault() -> None:
     assert {"files.include", "chunking.code.language", "search.recency.tiers", "watch.mode"} <= TUNABLE
 
 
-@pytest.mark.parametrize("name", SCHEMA)
-def test_what_a_vault_may_set(sandbox: Sandbox, name: str) -> None:
-    sandbox.write(vault=line(name))
-    if name in TUNABLE:
-        assert sandbox.load().origins[name] == f"file {sandbox.vault_file}"
-        return
-    (problem,) = sandbox.problems()
-    assert problem.key == name
-    assert str(sandbox.user_file) in problem.allowed
-    assert "inside a vault" in problem.allowed
-
-
-@pytest.mark.parametrize("name", SCHEMA)
-def test_the_user_may_set_everything(sandbox: Sandbox, name: str) -> None:
-    sandbox.write(user=line(name))
-    assert sandbox.load().origins[name] == f"file {sandbox.user_file}"
+def test_what_a_vault_may_set_and_that_the_user_may_set_everything(sandbox: Sandbox) -> None:
+    sandbox.write(vault="".join(map(line, sorted(TUNABLE))))
+    tuned = sandbox.load()
+    assert {
+        name for name, origin in tuned.origins.items() if origin == f"file {sandbox.vault_file}"
+    } == TUNABLE
+    for name in SCHEMA.keys() - TUNABLE:
+        sandbox.write(vault=line(name))
+        (problem,) = sandbox.problems()
+        assert (problem.key, "inside a vault" in problem.allowed) == (name, True)
+        assert str(sandbox.user_file) in problem.allowed
+    sandbox.write(vault="", user="".join(map(line, SCHEMA)))
+    assert set(sandbox.load().origins.values()) == {f"file {sandbox.user_file}"}
 
 
 def test_a_file_in_the_vault_is_trusted_when_it_is_named(sandbox: Sandbox) -> None:

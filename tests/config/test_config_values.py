@@ -13,7 +13,6 @@ from vault_indexer.config.sources import (
     from_environment,
     from_file,
     from_options,
-    option_name,
     unknown_variables,
 )
 from vault_indexer.config.values import RawValue, check, format_value, printable, toml_text
@@ -97,36 +96,6 @@ def test_a_value_is_what_a_source_gives_or_what_its_text_says(
     key: str, value: object, is_text: bool, found: object
 ) -> None:
     assert check(RawValue(key, value, "here", is_text=is_text)) == (found, [])
-
-
-NUMBER = "a whole number from 0 to 256"
-GLOB = "a glob pattern, as in .gitignore"
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "is_text", "problem"),
-    [
-        ("index.workers", "3", False, ("index.workers", '"3"', NUMBER)),
-        ("index.workers", "x", True, ("index.workers", "x", NUMBER)),
-        ("index.workers", True, False, ("index.workers", "true", NUMBER)),
-        ("index.workers", 257, False, ("index.workers", "257", NUMBER)),
-        ("files.exclude", "a", True, ("files.exclude", "a", f"a list; each {GLOB}")),
-        ("files.exclude", "[]\nx = 1", True, ("files.exclude", "[]\\nx = 1", f"a list; each {GLOB}")),
-        ("files.exclude", ["a", 1], False, ("files.exclude[1]", "1", GLOB)),
-        ("files.exclude", ["#"], False, ("files.exclude[0]", '"#"', f"{GLOB}, and no comment")),
-        (
-            "chunking.rules",
-            [{"paths": ["a"], "pathes": 1}],
-            False,
-            ("chunking.rules[0].pathes", "", "unknown key; did you mean paths?"),
-        ),
-        ("chunking.rules", [{}], False, ("chunking.rules[0].paths", "", f"is missing; a list; each {GLOB}")),
-    ],
-)
-def test_a_mistake_names_the_place_the_value_and_what_is_allowed(
-    key: str, value: object, is_text: bool, problem: tuple[str, str, str]
-) -> None:
-    assert check(RawValue(key, value, "here", is_text=is_text)) == (None, [ConfigProblem(*problem, "here")])
 
 
 @pytest.mark.parametrize(
@@ -298,8 +267,3 @@ def test_a_variable_that_sets_nothing_is_warned_of() -> None:
 def test_options_are_values_of_keys(key: str, value: OptionValue, found: list[object]) -> None:
     assert list(from_options({key: value})) == found
     assert list(from_options({"files.use_obsidian_filters": None, key: value})) == found
-
-
-def test_an_option_has_the_last_part_of_its_key() -> None:
-    assert option_name("index.dir") == "--index-dir"
-    assert option_name("chunking.word.chunk_size") == "--chunk-size"
