@@ -9,7 +9,6 @@ columns: an escape is `␛`, a hyperlink `<…>`. `{…}` has the keys of a JSON
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 from answering_daemon import AnsweringDaemon
 from cli_sandbox import Ran
 from command_here import CommandHere
+from shown_text import compare_golden
 
 from vault_indexer.serve.api.endpoints import Endpoint
 
@@ -39,13 +39,6 @@ class Case(NamedTuple):
 def case(title: str, endpoint: Endpoint[Any], answer: object, *commands: str) -> Case:
     """One that concerns one endpoint."""
     return Case(title, [(endpoint, answer)], commands)
-
-
-def compare_golden(file: Path, text: str) -> None:
-    """Compare what was printed with a file, or write that."""
-    if os.environ.get("UPDATE_GOLDEN"):
-        file.write_text(text, encoding="utf-8")
-    assert text == file.read_text(encoding="utf-8")
 
 
 def compare_cases(name: str, cases: Iterable[Case], here: CommandHere, daemon: AnsweringDaemon) -> None:

@@ -1,4 +1,4 @@
-"""`search`, `ask`, `related` and `links`, through the daemon and in process: answers and exit status."""
+"""`search`, through the daemon and in process, and `ask` with a model: answers and exit status."""
 
 from __future__ import annotations
 
@@ -14,21 +14,11 @@ def indexed(reader: Sandbox) -> Sandbox:
     return reader
 
 
-HIT_KEYS = {
-    *("path", "title", "header_path", "chunk_id", "chunk_index", "start_pos", "end_pos", "start_line"),
-    *("end_line", "score", "snippet", "content", "modified_time", "tags", "stale", "why"),
-}
-
-
-def test_search_json_is_the_contract(indexed: Sandbox) -> None:
+def test_hits_are_in_the_order_of_their_scores_and_stand_where_they_say(indexed: Sandbox) -> None:
     ran = indexed.indexer("search", "kneading dough", "--json")
     assert ran.code == 0
-    assert set(ran.data) >= {"query", "took_ms", "index", "results"}
-    assert set(json.loads(ran.out)["index"]) == {"generation", "seq", "pending"}
     hits = json.loads(ran.out)["results"]
     assert hits[0]["path"] == "Kitchen/Bread.md"
-    assert set(hits[0]) >= HIT_KEYS
-    assert set(hits[0]["why"]) >= {"vector", "keyword", "graph", "recency"}
     scores = [hit["score"] for hit in hits]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] == 1.0
@@ -62,15 +52,11 @@ def test_notes_with_the_same_text_are_one_hit(sandbox: Sandbox, copies: int, sai
     assert {len(hit.get("copies", ())) for hit in found if "Bread" in hit["path"]} == {copies}
 
 
-def test_options_stand_before_the_command_too(indexed: Sandbox) -> None:
+def test_options_stand_before_the_command_too_and_variables_name_the_place(indexed: Sandbox) -> None:
     place = ("--vault", str(indexed.vault), "--index-dir", str(indexed.index_dir), "--json")
     assert indexed.run(*place, "search", "telescope").data["query"] == "telescope"
-
-
-def test_variables_name_the_place(indexed: Sandbox) -> None:
     variables = {"INDEXER_VAULT": str(indexed.vault), "INDEXER_INDEX_DIR": str(indexed.index_dir)}
-    ran = Sandbox(indexed.root, variables).run("search", "telescope", "--json")
-    assert ran.code == 0, ran.err
+    assert Sandbox(indexed.root, variables).run("search", "telescope").code == 0
 
 
 def test_the_first_search_builds_the_index(sandbox: Sandbox) -> None:
@@ -88,17 +74,6 @@ def test_a_note_written_since_is_found(sandbox: Sandbox) -> None:
     assert hits[0]["path"] == "Sky/Comet.md"
 
 
-def test_related_and_links(indexed: Sandbox) -> None:
-    near = indexed.indexer("related", "Night sky", "--json")
-    assert near.code == 0, near.err
-    assert "Kitchen/Bread.md" in {note["path"] for note in json.loads(near.out)["results"]}
-    links = indexed.indexer("links", "Kitchen/Bread.md", "--json").data
-    assert {"path", "outgoing", "backlinks", "unresolved", "diagnostics", "more"} <= set(links)
-    welcome = json.loads(indexed.indexer("links", "Welcome", "--json").out)
-    assert [link["target"] for link in welcome["unresolved"]] == ["Nowhere"]
-    assert "broken: 1" in indexed.indexer("links", "Welcome").out
-
-
 @pytest.mark.parametrize("named", ["Hidden/Diary.md", "Hidden/Diary", "diary"])
 def test_a_note_that_a_list_excludes(copied: Sandbox, named: str) -> None:
     copied.write("Hidden/Diary.md", "# Diary\n\nKneading again.\n")
@@ -114,28 +89,6 @@ def test_a_mistake_in_the_query_points_at_its_column(indexed: Sandbox) -> None:
         ran = indexed.indexer("search", *options, "bread before:soon")
         assert ran.code == 2
         assert ran.complains("column 14", "soon")
-
-
-@pytest.mark.long
-def test_quotes_with_their_places(indexed: Sandbox) -> None:
-    ran = indexed.indexer("ask", "What does the telescope show on a clear night?")
-    assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[:3] == [
-        "From your notes, word for word:",
-        '  "The telescope shows the rings of Saturn on a clear night."',
-        "      Sky/Night sky.md:3",
-    ]
-
-
-@pytest.mark.long
-def test_a_question_without_an_answer_is_declined(indexed: Sandbox) -> None:
-    ran = indexed.indexer("ask", "Which quarterback won the Superbowl against Denver?")
-    assert ran.code == 1
-    assert ran.complains("No note answers this. No note has the words ", '"quarterback"', '"Superbowl"')
-    assert ran.complains("Closest")
-    assert ".md  " in ran.out
-    told = indexed.indexer("ask", "--json", "Which quarterback won the Superbowl against Denver?")
-    assert (told.code, told.data["kind"]) == (1, "declined")
 
 
 @pytest.mark.long

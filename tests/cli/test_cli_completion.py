@@ -51,14 +51,6 @@ def completing(*words: str) -> str:
     return COMPLETE.format(words=" ".join(f"'{word}'" for word in words), last=len(words) - 1)
 
 
-@pytest.mark.skipif(BASH is None, reason="there is no bash")
-def test_bash_completes_commands_and_options(sandbox: Sandbox) -> None:
-    source = 'eval "$(indexer --show-completion)"\n'
-    assert in_bash(sandbox, source + completing("indexer", "sea")).out == "search\n"
-    options = in_bash(sandbox, source + completing("indexer", "search", "telescope", "--exp"))
-    assert options.out.split() == ["--expand", "--explain"], options.err
-
-
 @pytest.mark.long
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
 def test_the_completion_installed_for_bash_works(sandbox: Sandbox) -> None:
@@ -75,10 +67,13 @@ def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandb
         sandbox,
         source
         + completing("indexer", "se")
+        + completing("indexer", "search", "telescope", "--exp")
         + completing("indexer", "inspect", "--strategy", "hier")
         + completing("indexer", "help", "quer"),
     )
-    assert shown.out.split() == ["search", "serve", "service", "hierarchical", "query-language"], shown
+    assert shown.out.split() == [
+        *("search", "serve", "service", "--expand", "--explain", "hierarchical", "query-language")
+    ], shown
 
 
 def test_an_unknown_shell_is_refused_with_those_there_are(sandbox: Sandbox) -> None:

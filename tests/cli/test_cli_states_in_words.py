@@ -1,4 +1,5 @@
-"""What a person reads of the state of an index: `status`, `check`, `rebuild`, `embed`, `pause`."""
+"""What a person reads of the state of an index: `status`, `check`, `rebuild`, `embed`, `pause`,
+`documents`."""
 
 from __future__ import annotations
 
@@ -171,8 +172,29 @@ REBUILD_CASES = (
 )
 
 
+DOCUMENTS = replace(
+    REPORT,
+    skipped=(SkippedFile("a.md", "no YAML", is_indexed=True), SkippedFile("b.pdf", "locked by a password")),
+    documents={"pdf": 1200, "text": 3},
+    unrecognised_documents=2,
+    unread_documents={"image": 4},
+)
+DOCUMENT_CASES = (
+    case("Documents that are read and not read", STATUS, DOCUMENTS, "documents", "documents --json"),
+    case("Images that are being read", STATUS, replace(DOCUMENTS, recognises_text=True), "documents"),
+    case("No documents", STATUS, REPORT, "documents"),
+    Case("Other words", (), tuple(f"documents {one}" for one in ("ocr", "ocr maybe", "pdf on"))),
+)
+
+
 @pytest.mark.parametrize(
-    ("name", "cases"), [("status", STATUS_CASES), ("check", CHECK_CASES), ("rebuild", REBUILD_CASES)]
+    ("name", "cases"),
+    [
+        ("status", STATUS_CASES),
+        ("check", CHECK_CASES),
+        ("rebuild", REBUILD_CASES),
+        ("documents", DOCUMENT_CASES),
+    ],
 )
 def test_what_is_printed_of_a_state(
     name: str, cases: list[Case], here: CommandHere, daemon: AnsweringDaemon

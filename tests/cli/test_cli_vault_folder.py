@@ -238,7 +238,7 @@ HIT = (
 
 @pytest.mark.parametrize(
     ("kind", "editor", "options"),
-    [(b"note", "vi -R", ["-R", "+3"]), (b"attachment", "vi -R", ["-R"]), (b"note", "code", ["--goto"])],
+    [(b"attachment", "vi -R", ["-R"]), (b"note", "code", ["--goto"])],
 )
 def test_the_first_hit_is_opened_in_the_editor(
     here: CommandHere,

@@ -1,7 +1,6 @@
 """A file found inside a vault tunes, and never names code, models, servers or folders."""
 
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Literal
 
 import pytest
@@ -237,35 +236,8 @@ def test_a_new_key_is_the_users_until_a_mark_says_otherwise(
     assert trust_of(table, table.model_fields[field]) is trust
 
 
-FUTURE = MappingProxyType(
-    {
-        "chunking.rules": Trust.NAME,
-        "chunking.rules[].match": Trust.VAULT,
-        "chunking.tokens.tokenizer": Trust.NAME,
-        "chunking.custom.function": Trust.USER,
-    }
-)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "may"),
-    [
-        ("chunking.tokens.tokenizer", "wordllama", True),
-        ("chunking.tokens.tokenizer", "mine:count", False),
-        ("chunking.tokens.tokenizer", "./tokenizer.json", False),
-        ("chunking.custom.function", "mine:cut", False),
-        ("chunking.rules", [{"match": "Daily/**", "strategy": "none"}], True),
-        ("chunking.rules", [{"match": "Daily/**", "strategy": "custom"}], False),
-        ("chunking.rules", [{"match": "*", "strategy": "none"}, {"match": "*", "tokenizer": "a:b"}], False),
-        ("chunking.rules", [{"match": "*", "options": {"deep": {"function": "a.b:c"}}}], False),
-    ],
-)
-def test_the_rules_reach_inside_a_value(key: str, value: object, may: bool) -> None:
-    assert vault_may_set(key, value, FUTURE) is may
-
-
 def test_a_bottomless_value_is_refused() -> None:
     value: object = 1
     for _ in range(500):
         value = [value]
-    assert not vault_may_set("chunking.rules", value, FUTURE)
+    assert not vault_may_set("chunking.rules", value)

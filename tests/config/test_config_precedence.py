@@ -12,13 +12,6 @@ from vault_indexer.config.values import toml_text
 LIMIT = "[search]\nlimit = {}\n"
 
 
-def test_without_any_source_the_defaults_are_in_force(sandbox: Sandbox) -> None:
-    loaded = sandbox.load()
-    assert loaded.settings == Settings()
-    assert dict(loaded.origins) == dict.fromkeys(SCHEMA, "default")
-    assert loaded.files == ()
-
-
 def test_each_source_wins_over_the_weaker_ones(sandbox: Sandbox) -> None:
     sandbox.write(user=LIMIT.format(2))
     assert _limit(sandbox) == (2, f"file {sandbox.user_file}")
@@ -158,15 +151,6 @@ def test_options_of_the_chosen_strategy_may_stand_flat(sandbox: Sandbox) -> None
     assert loaded.origins["chunking.token.max_tokens"] == f"file {sandbox.vault_file}"
 
 
-@pytest.mark.parametrize("strategy", ["paragraph", "none"])
-def test_a_strategy_that_is_named_overrules_the_old_options(sandbox: Sandbox, strategy: str) -> None:
-    sandbox.write(vault=f'[chunking]\nstrategy = "{strategy}"\nchunk_size = 100\nchunk_overlap = 10')
-    loaded = sandbox.load()
-    assert loaded.settings.chunking.strategy == strategy
-    for key, warning in zip(("chunk_size", "chunk_overlap"), loaded.warnings, strict=True):
-        assert f'chunking.{key} is an option of "word", and the strategy is "{strategy}"; ignored' in warning
-
-
 def test_old_options_are_overruled_in_rules_and_options_too(sandbox: Sandbox) -> None:
     sandbox.write(user='[[chunking.rules]]\npaths = ["*"]\nstrategy = "markdown"\nchunk_size = 100')
     loaded = sandbox.load(options={"chunking.strategy": "paragraph", "chunking.chunk_size": 100})
@@ -176,12 +160,6 @@ def test_old_options_are_overruled_in_rules_and_options_too(sandbox: Sandbox) ->
         'chunking.rules.chunk_size is an option of "word", and the strategy is "markdown"',
         'chunking.chunk_size is an option of "word", and the strategy is "paragraph"',
     ]
-
-
-def test_a_chunk_size_alone_means_words(sandbox: Sandbox) -> None:
-    sandbox.write(vault="[chunking]\nchunk_size = 100")
-    chunking = sandbox.load().settings.chunking
-    assert (chunking.strategy, chunking.word.chunk_size) == ("word", 100)
 
 
 def test_a_vault_that_is_named_counts_more_than_that_of_the_environment(sandbox: Sandbox) -> None:
