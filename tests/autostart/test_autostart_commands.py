@@ -2,7 +2,6 @@
 
 import dataclasses
 import errno
-import json
 import os
 import plistlib
 import signal
@@ -21,6 +20,7 @@ from vault_indexer.model import IndexCounts, StatusReport
 from vault_indexer.serve.api.endpoints import STATUS
 
 UNREACHABLE = (1, "", "Failed to connect to bus: No medium found\n")
+NOT_LOADED = (113, "", "Could not find service\n")
 RUNNING = "UnitFileState=enabled\nActiveState=active\nSubState=running\nMainPID=4321\nNRestarts=2\n"
 
 
@@ -111,7 +111,7 @@ def test_a_unit_is_installed_once_and_removed(here: CommandHere, programs: FakeP
 
 def test_an_agent_of_launchd(here: CommandHere, programs: FakePrograms) -> None:
     place = ("--vault", str(here.sandbox.vault), "--system", "launchd")
-    programs.answer(launchctl_print=(113, "", "Could not find service\n"))
+    programs.answer(launchctl_print=NOT_LOADED)
     assert here.run("service", "install", *place).code == 0
     [file] = (here.sandbox.root / "home" / "Library" / "LaunchAgents").iterdir()
     label = plistlib.loads(file.read_bytes())["Label"]
@@ -131,6 +131,9 @@ def test_an_agent_of_launchd(here: CommandHere, programs: FakePrograms) -> None:
     assert here.run("service", "uninstall", *place).code == 0
     assert programs.take_calls() == [asked, ["launchctl", "bootout", f"{domain}/{label}"]]
     assert not file.exists()
+    programs.answer(launchctl_print=NOT_LOADED)
+    assert "not installed" in here.run("service", "uninstall", *place).err
+    assert programs.take_calls() == [asked]
 
 
 def test_a_task_of_windows(here: CommandHere, programs: FakePrograms) -> None:
@@ -150,6 +153,9 @@ def test_a_task_of_windows(here: CommandHere, programs: FakePrograms) -> None:
 
     assert here.run("service", "uninstall", *place).code == 0
     assert [call[1] for call in programs.take_calls()] == ["/Query", "/End", "/Delete"]
+    programs.answer(Query=(1, "", "ERROR: The system cannot find the file specified.\n"))
+    assert "not installed" in here.run("service", "uninstall", *place).err
+    assert [call[1] for call in programs.take_calls()] == ["/Query"]
 
 
 def test_without_a_systemd_for_the_user_it_says_what_to_do(here: CommandHere, programs: FakePrograms) -> None:
@@ -160,39 +166,30 @@ def test_without_a_systemd_for_the_user_it_says_what_to_do(here: CommandHere, pr
     assert not (here.sandbox.root / "config" / "systemd").exists()
 
 
-def test_what_cannot_be_installed_is_refused(here: CommandHere, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_installed_is_refused(here: CommandHere) -> None:
     nothing = here.run("service", "install", "--system", "systemd")
     assert (nothing.code, nothing.complains("--vault DIR", "indexer init")) == (2, True)
+    gone = here.run("service", "install", "--vault", "gone", "--system", "systemd")
+    assert (gone.code, gone.complains(f"no such vault: {here.sandbox.root / 'gone'}")) == (3, True)
 
     odd = here.sandbox.root / "two\nlines"
     odd.mkdir()
     broken = here.run("service", "install", "--print", "--vault", str(odd))
     assert (broken.code, broken.out, broken.complains("control characters")) == (2, "", True)
 
-    monkeypatch.setenv("PATH", str(here.sandbox.root))
-    missing = here.run("service", "status", "--vault", str(here.sandbox.vault), "--system", "launchd")
-    assert (missing.code, missing.complains("launchctl is not installed")) == (3, True)
 
-
-def test_the_configuration_names_the_vault(here: CommandHere) -> None:
-    config = here.sandbox.root / "config" / "vault-indexer" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"vault = {json.dumps(str(here.sandbox.vault))}\n")
-    ran = here.run("service", "install", "--print", "--system", "systemd")
-    assert ran.code == 0, ran.err
-    assert "-m vault_indexer.cli serve\n" in ran.out
-    assert "vault-indexer.service" in ran.err
-
-
-def test_without_a_vault_the_service_keeps_all_of_the_table(here: CommandHere) -> None:
-    added = here.run("vault", "add", "notes", str(here.sandbox.vault))
-    assert added.code == 0, added.err
-    shown = here.run("service", "install", "--print", "--system", "systemd")
-    assert shown.code == 0, shown.err
-    [start] = [line for line in shown.out.splitlines() if line.startswith("ExecStart=")]
-    assert start.endswith("serve --all-vaults")
-    one = here.run("service", "install", "--print", "--system", "systemd", "--vault", str(here.sandbox.vault))
-    assert "--all-vaults" not in one.out
+def test_the_configuration_names_the_vaults_of_a_service(here: CommandHere) -> None:
+    vault = str(here.sandbox.vault)
+    for table, named, end in (
+        (f"vault = {vault!r}", (), "serve"),
+        (f"[vaults]\nnotes = {vault!r}", (), "serve --all-vaults"),
+        (f"[vaults]\nnotes = {vault!r}", ("--vault", vault), f"serve --vault {vault}"),
+    ):
+        here.configure(table)
+        shown = here.run("service", "install", "--print", "--system", "systemd", *named)
+        assert (shown.code, "vault-indexer" in shown.err) == (0, True)
+        [start] = [line for line in shown.out.splitlines() if line.startswith("ExecStart=")]
+        assert start.endswith(f"-m vault_indexer.cli {end}")
 
 
 def test_logs_are_the_journal_or_the_file(here: CommandHere, programs: FakePrograms) -> None:
@@ -293,7 +290,7 @@ def test_a_changed_agent_is_loaded_again(here: CommandHere, programs: FakeProgra
         ["enable", f"{domain}/{file.stem}"],
         ["bootstrap", domain, str(file)],
     ]
-    programs.answer(launchctl_print=(113, "", "Could not find service\n"))
+    programs.answer(launchctl_print=NOT_LOADED)
     again = here.run("service", "install", *place(here, "launchd"))
     assert again.err.splitlines()[0] == f"already installed: {file}", "but it was not loaded"
 
@@ -385,13 +382,6 @@ def test_hints_of_a_service(
         "the service starts when you log in; `loginctl enable-linger nobody-here` starts it at boot"
     )
     assert "loginctl" not in here.run("service", "install", "--system", "launchd").err
-
-
-def test_a_vault_that_is_gone_is_not_installed(here: CommandHere, programs: FakePrograms) -> None:
-    gone = here.sandbox.root / "gone"
-    ran = here.run("service", "install", "--vault", "gone", "--system", "systemd")
-    assert (ran.code, ran.err) == (3, f"indexer: no such vault: {gone}\n")
-    assert programs.take_calls() == []
 
 
 def test_both_files_of_a_log_are_printed(here: CommandHere, monkeypatch: pytest.MonkeyPatch) -> None:

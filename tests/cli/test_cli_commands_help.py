@@ -8,34 +8,10 @@ import pytest
 from cli_sandbox import Sandbox
 from command_here import CommandHere
 
-from vault_indexer.cli.app import COMMANDS
 from vault_indexer.cli.commands.help import about, docs_folder, overview, page_names, reference_sections
 from vault_indexer.errors import UsageError
 
 DOCS = docs_folder()
-
-
-def test_without_a_topic_every_page_is_listed_with_its_line() -> None:
-    lines = overview(DOCS).splitlines()
-    assert all(line.endswith((".", "*")) for line in lines[3:]), "none is cut"
-    for page in page_names(DOCS):
-        assert any(line.split()[:1] == [page] and len(line.split()) > 1 for line in lines), page
-
-
-def test_there_is_help_on_every_command() -> None:
-    sections = reference_sections((DOCS / "commands.md").read_text(encoding="utf-8"))
-    assert {command.name for command in COMMANDS} <= sections.keys()
-
-
-def test_a_command_shows_its_section_alone() -> None:
-    assert about(DOCS, "stop").startswith("### `indexer stop`")
-    assert "###" not in about(DOCS, "stop").partition("\n")[2]
-
-
-def test_a_command_that_has_a_page_shows_both() -> None:
-    shown = about(DOCS, "search")
-    assert shown.startswith("### `indexer search QUERY`")
-    assert (DOCS / "search.md").read_text(encoding="utf-8") in shown
 
 
 @pytest.mark.parametrize(

@@ -61,14 +61,6 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
     assert (after["paused"], after["pending"]) == (False, 0)
 
 
-@pytest.mark.long
-def test_without_a_daemon_there_is_nothing_to_pause(sandbox: Sandbox) -> None:
-    for command in ("pause", "resume"):
-        ran = sandbox.indexer(command)
-        assert ran.code == 3
-        assert ran.complains("no daemon is running")
-
-
 @pytest.mark.parametrize(
     ("length", "expected"),
     [

@@ -15,7 +15,7 @@ from command_here import CommandHere
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.cli.parameters import complete_strategy, complete_vault
+from vault_indexer.cli.parameters import complete_vault
 
 BASH = shutil.which("bash")
 
@@ -51,14 +51,6 @@ def completing(*words: str) -> str:
     return COMPLETE.format(words=" ".join(f"'{word}'" for word in words), last=len(words) - 1)
 
 
-@pytest.mark.skipif(BASH is None, reason="there is no bash")
-def test_bash_completes_commands_and_options(sandbox: Sandbox) -> None:
-    source = 'eval "$(indexer --show-completion)"\n'
-    assert in_bash(sandbox, source + completing("indexer", "sea")).out == "search\n"
-    options = in_bash(sandbox, source + completing("indexer", "search", "telescope", "--exp"))
-    assert options.out.split() == ["--expand", "--explain"], options.err
-
-
 @pytest.mark.long
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
 def test_the_completion_installed_for_bash_works(sandbox: Sandbox) -> None:
@@ -75,22 +67,13 @@ def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandb
         sandbox,
         source
         + completing("indexer", "se")
+        + completing("indexer", "search", "telescope", "--exp")
         + completing("indexer", "inspect", "--strategy", "hier")
         + completing("indexer", "help", "quer"),
     )
-    assert shown.out.split() == ["search", "serve", "service", "hierarchical", "query-language"], shown
-
-
-def test_the_last_strategy_of_a_list_is_completed() -> None:
-    assert complete_strategy("token,mark") == ["token,markdown"]
-
-
-@pytest.mark.parametrize("shell", ["zsh", pytest.param("fish", marks=pytest.mark.long)])
-def test_the_command_prints_the_script_of_the_option(sandbox: Sandbox, shell: str) -> None:
-    printed = sandbox.run("completion", shell)
-    assert printed.code == 0, printed.err
-    option = Sandbox(sandbox.root, {"_INDEXER_COMPLETE": f"source_{shell}"}).run()
-    assert printed.out.strip() == option.out.strip()
+    assert shown.out.split() == [
+        *("search", "serve", "service", "--expand", "--explain", "hierarchical", "query-language")
+    ], shown
 
 
 def test_an_unknown_shell_is_refused_with_those_there_are(sandbox: Sandbox) -> None:

@@ -67,16 +67,6 @@ def test_status_with_and_without_a_daemon(served: Sandbox, indexed: Sandbox) -> 
 
 
 @pytest.mark.long
-def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sandbox) -> None:
-    for command in (("links", "Welcome"), ("related", "Night sky")):
-        assert served.indexer(*command, "--json").data == indexed.indexer(*command, "--json").data
-    through = json.loads(served.indexer("search", "telescope", "--json").out)
-    within = json.loads(indexed.indexer("search", "telescope", "--json").out)
-    assert [hit["chunk_id"] for hit in through["results"]] == [hit["chunk_id"] for hit in within["results"]]
-    assert served.indexer("links", "Nowhere").code == 2
-
-
-@pytest.mark.long
 def test_rebuild_and_check_through_the_daemon(served: Sandbox) -> None:
     before = json.loads(served.indexer("status", "--json").out)["generation"]
     report = served.indexer("rebuild", "--json")
@@ -93,12 +83,16 @@ def test_the_token_is_private(served: Sandbox) -> None:
     assert len(str(served.daemon_file()["token"])) >= 32
 
 
+def manifest_of(sandbox: Sandbox) -> dict[str, dict[str, object]]:
+    manifest: dict[str, dict[str, object]] = json.loads(sandbox.indexer("status", "--json").out)["manifest"]
+    return manifest
+
+
 def model_of(sandbox: Sandbox) -> object:
-    manifest = sandbox.indexer("status", "--json").data["manifest"]
-    assert isinstance(manifest, dict)
-    return manifest["embedding_model"]["provider"]
+    return manifest_of(sandbox)["embedding_model"]["provider"]
 
 
+@pytest.mark.long
 def test_without_a_daemon_they_are_made_here(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path, PLAIN_MODEL)
     for number in range(120):
@@ -120,9 +114,7 @@ def test_only_a_daemon_can_be_paused(indexed: Sandbox, option: str) -> None:
 
 
 def strategy_of(sandbox: Sandbox) -> object:
-    manifest = sandbox.indexer("status", "--json").data["manifest"]
-    assert isinstance(manifest, dict)
-    return manifest["chunking_config"]["strategy"]
+    return manifest_of(sandbox)["chunking_config"]["strategy"]
 
 
 def test_a_strategy_of_the_option_stays_until_the_next_rebuild(copied: Sandbox) -> None:

@@ -49,35 +49,35 @@ def complaints(ran: Ran) -> list[str]:
     return [line for line in ran.err.splitlines() if line.startswith("indexer: ")]
 
 
+FILL = "cp -r index disk/index && { cat /dev/zero > disk/filler 2> /dev/null || true; }"
+READ_ONLY = "cp -r index disk/index && mount -o remount,ro disk"
+
+
 @pytest.mark.usefixtures("needs_mounting")
-@pytest.mark.parametrize("command", [("search", "telescope"), ("rebuild",), ("start",)])
-def test_a_full_disk_is_one_clear_line(copied: Sandbox, command: tuple[str, ...]) -> None:
-    (copied.vault / "Welcome.md").write_text(f"# Welcome\n\nEdited before {command[0]}.\n")
-    fill = "cp -r index disk/index && { cat /dev/zero > disk/filler 2> /dev/null || true; }"
-    ran = on_a_small_disk(copied, fill, *command)
+@pytest.mark.parametrize(
+    ("prepare", "command", "said"),
+    [
+        *((FILL, command, "full") for command in ("search telescope", "rebuild", "start")),
+        *((READ_ONLY, command, "Read-only file system") for command in ("search telescope", "start")),
+    ],
+)
+def test_a_full_disk_and_a_read_only_index_are_one_clear_line(
+    copied: Sandbox, prepare: str, command: str, said: str
+) -> None:
+    copied.write("Welcome.md", f"# Welcome\n\nEdited before {command}.\n")
+    ran = on_a_small_disk(copied, prepare, *command.split())
     assert (ran.code, ran.out) == (3, ""), ran.err
     [line] = complaints(ran)
     assert str(copied.root / "disk" / "index") in line
-    assert "full" in line and "Traceback" not in ran.err
+    assert said in line and "Traceback" not in ran.err
     assert "a mistake in this program" not in ran.err
-
-
-@pytest.mark.usefixtures("needs_mounting")
-@pytest.mark.parametrize("command", [("search", "telescope"), ("start",)])
-def test_a_read_only_index_is_one_clear_line(copied: Sandbox, command: tuple[str, ...]) -> None:
-    ran = on_a_small_disk(copied, "cp -r index disk/index && mount -o remount,ro disk", *command)
-    assert (ran.code, ran.out) == (3, ""), ran.err
-    [line] = complaints(ran)
-    assert str(copied.root / "disk" / "index") in line
-    assert "Read-only file system" in line and "Traceback" not in ran.err
 
 
 @pytest.mark.usefixtures("needs_mounting")
 def test_an_edit_that_finds_no_room_is_made_when_there_is_some(copied: Sandbox) -> None:
     copied.write("Late.md", "# Late\n\nThe astrolabe came late.\n")
-    fill = "cp -r index disk/index && { cat /dev/zero > disk/filler 2> /dev/null || true; }"
     ran = on_a_small_disk(
-        copied, f'{fill} && ! "$@" && mount -o remount,size=64m disk', "search", "astrolabe"
+        copied, f'{FILL} && ! "$@" && mount -o remount,size=64m disk', "search", "astrolabe"
     )
     assert "Late.md" in ran.out
     [line] = complaints(ran)

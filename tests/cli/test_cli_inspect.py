@@ -119,14 +119,6 @@ def stored(cut: Sandbox) -> dict[str, Chunks]:
     return {json.loads(line)["note"].partition("/")[0]: chunks_of(line) for line in notes}
 
 
-@pytest.mark.long
-def test_an_export_says_the_sizes_of_chunks(cut: Sandbox) -> None:
-    lines = [json.loads(line) for line in cut.indexer("export").out.splitlines()]
-    chunks = {note["note"].partition("/")[0]: note["chunks"] for note in lines if "note" in note}
-    assert all(chunk["word_count"] > 0 for own in chunks.values() for chunk in own)
-    assert all(chunk["token_count"] > 0 for chunk in chunks["token"])
-
-
 def chunks_of(line: str) -> Chunks:
     keys = ("chunk_id", "start_pos", "end_pos", "strategy", "overlap")
     return [tuple(chunk[key] for key in keys) for chunk in json.loads(line)["chunks"]]
@@ -159,16 +151,6 @@ def test_inspect_by_a_strategy_gives_the_chunks_that_a_build_stores(
     assert (ended.value.code or 0, printed.err) == (0, "")
     assert chunks_of(printed.out) == stored[strategy]
     assert {chunk[3] for chunk in stored[strategy]} == {strategy}
-
-
-@pytest.mark.long
-def test_inspect_without_a_strategy_follows_the_rules(cut: Sandbox, stored: dict[str, Chunks]) -> None:
-    ran = cut.indexer("inspect", "token/Note", "parent_child/Note", "semantic/Note", "--json")
-    assert ran.code == 0, ran.err
-    inspected = dict(
-        zip(("token", "parent_child", "semantic"), map(chunks_of, ran.out.splitlines()), strict=True)
-    )
-    assert inspected == {name: stored[name] for name in inspected}
 
 
 @pytest.mark.long
@@ -219,23 +201,6 @@ def test_inspect_follows_links_as_the_index_of_a_site_does(here: CommandHere) ->
     assert found.code == 0, found.err
     links = [json.loads(line)["links"][0]["resolved"] for line in found.out.splitlines()]
     assert links == ["_posts/2024-05-07-wheat.md", "_posts/2024-05-06-rye.md"]
-
-
-def test_rebuild_reports_what_it_did(sandbox: Sandbox) -> None:
-    (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
-    ran = sandbox.indexer("rebuild", "--json")
-    assert ran.code == 0, ran.err
-    assert set(ran.data) >= {"generation", "notes", "chunks", "skipped", "seconds"}
-    assert ran.data["notes"] == 3
-    assert [file["path"] for file in json.loads(ran.out)["skipped"]] == ["Broken.md"]
-
-
-@pytest.mark.long
-def test_export_is_sorted_json_lines_and_the_same_twice(indexed: Sandbox) -> None:
-    first = indexed.indexer("export")
-    assert first.code == 0
-    assert all(json.loads(line) for line in first.out.splitlines())
-    assert indexed.indexer("export").out == first.out
 
 
 @pytest.mark.long

@@ -8,7 +8,6 @@ from typing import cast
 
 import pytest
 from cli_sandbox import Sandbox
-from test_cli_bad_input import SAID, limited, place
 
 from vault_evals.questions import Question, generated_file, write_questions
 from vault_evals.ranking_commands import ranking_of_run
@@ -22,11 +21,6 @@ def test_a_session_that_was_left_says_how_to_go_on(indexed: Sandbox, tmp_path: P
     assert left.err == f"0 grades in {folder}; run it again to continue\n"
     ended = indexed.indexer(*judge, stdin="2\n" * 9)
     assert ended.err.endswith(f" in {folder}\n")
-
-
-def test_too_little_address_space_is_said_in_one_line(sandbox: Sandbox) -> None:
-    ended = limited(sandbox, "eval", "judge", "telescope", *place(sandbox))
-    assert (ended.code, ended.out, ended.err.splitlines()) == (3, "", [SAID])
 
 
 class EndedSelection:

@@ -58,35 +58,17 @@ def test_after_a_first_rebuild_the_folder_is_known(sandbox: Sandbox) -> None:
 
 def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
     (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
+    before = sorted(sandbox.vault.rglob("*"))
     made = sandbox.run("init", "vault")
     assert made.code == 0, made.err
     lines = made.err.splitlines()
     assert lines[0] == f"Added vault ({sandbox.vault}) to {own_config(sandbox)}."
-    indexed, skipped, following = lines[-6:-3]
-    assert indexed.startswith("Indexed 3 notes in ")
-    assert (skipped, following) == ("1 file skipped (indexer check names them).", "Next:")
-    assert [line.split("  ")[1] for line in lines[-3:]] == [
-        "indexer search a few words",
-        "indexer open",
-        "indexer start",
-    ]
-    assert len(own_config(sandbox).read_text().splitlines()) <= 25
-    assert sorted(path.name for path in sandbox.vault.iterdir()) == [
-        "Broken.md",
-        "Kitchen",
-        "Sky",
-        "Welcome.md",
-    ]
+    assert lines[-6].startswith("Indexed 3 notes in ")
+    assert lines[-5:-3] == ["1 file skipped (indexer check names them).", "Next:"]
+    assert sorted(sandbox.vault.rglob("*")) == before
     again = sandbox.run("init", cwd=sandbox.vault / "Sky")
     assert again.err.startswith("Already indexed: 3 notes.\nNext:")
     assert sandbox.run("search", "telescope").out.startswith("Sky/Night sky.md")
-
-
-def test_init_adds_no_vault_whose_index_is_named_for_this_command_alone(copied: Sandbox) -> None:
-    made = copied.run("init", "vault", "--index-dir", "index")
-    assert made.err.startswith("Already indexed: 3 notes.\n")
-    assert "indexer search" not in made.err  # which would not know the vault
-    assert not own_config(copied).exists()
 
 
 def test_init_in_a_folder_without_notes_asks_for_one(sandbox: Sandbox) -> None:
@@ -99,31 +81,17 @@ def test_init_in_a_folder_without_notes_asks_for_one(sandbox: Sandbox) -> None:
 
 @pytest.mark.long
 def test_status_and_stop_are_about_all_vaults_and_never_about_another(sandbox: Sandbox) -> None:
-    sandbox.write("Bad.md", "[[Nobody]]\n")
     other = make(sandbox.root / "other")
     assert sandbox.run("init", "vault").code == 0
     assert sandbox.run("init", str(other.vault), "--name", "second").code == 0
-    shown = sandbox.run("status").out.splitlines()
-    assert shown == [
-        "second       3 notes, up to date, 1 broken link (indexer check)",
-        "vault        4 notes, up to date, 2 broken links (indexer check)",
-        "not running  indexed at each search",
-    ]
-    assert [one["name"] for one in json.loads(sandbox.run("status", "--json").out)["vaults"]] == [
-        "second",
-        "vault",
-    ]
+    assert [line.split()[0] for line in sandbox.run("status").out.splitlines()] == ["second", "vault", "not"]
     assert sandbox.run("start", "--wait", str(PROCESS_S)).code == 0
-    refused = sandbox.run("stop", "--vault", "second")
-    assert refused.code == 2
-    assert refused.complains("This daemon also serves vault", "indexer stop --all-vaults")
+    assert sandbox.run("stop", "--vault", "second").code == 2
     assert sandbox.run("status").out.splitlines()[-1].startswith("running      http://127.0.0.1:")
     removed = sandbox.run("vault", "remove", "second", "--delete-index")
-    assert removed.code == 0, removed.err
-    assert removed.err.splitlines()[-1] == "Deleted the index."
+    assert (removed.code, removed.err.splitlines()[-1]) == (0, "Deleted the index.")
     assert len(list((sandbox.root / "state" / "vault-indexer").glob("vault-*"))) == 1
-    stopped = sandbox.run("stop")
-    assert stopped.err.startswith("Stopped the daemon of vault (process ")
+    assert sandbox.run("stop").err.startswith("Stopped the daemon of vault (process ")
     assert sandbox.run("stop").err == "No daemon is running.\n"
 
 
@@ -165,11 +133,14 @@ def test_an_index_is_left_over_once_its_vault_is_gone(state: Path) -> None:
 
 
 def test_only_an_index_that_nobody_uses_is_deleted_and_nothing_else(state: Path) -> None:
-    other = state / "documents"
-    other.mkdir()
-    with pytest.raises(IndexUnusableError, match="is not an index folder"):
-        delete_index(other)
     index = index_of(state / "index")
+    (state / "link").symlink_to(index)
+    (state / "file").touch()
+    (state / "documents").mkdir()
+    for folder in ("link", "file", "gone", "documents"):
+        with pytest.raises(IndexUnusableError, match=f"{folder} is not an index folder: nothing was deleted"):
+            delete_index(state / folder)
+    assert (index / "generations" / "0001").is_dir()
     (index / "evals").mkdir()
     (index / "evals" / "grades.jsonl").write_text("{}\n")
     with IndexLock(index, "a test"), pytest.raises(LockedError):
@@ -260,17 +231,6 @@ def test_a_damaged_record_is_none(state: Path, text: str, monkeypatch: pytest.Mo
 )
 def test_a_name_that_is_taken_gets_a_number(name: str, taken: list[str], free: str) -> None:
     assert free_name(name, taken) == free
-
-
-def test_what_is_no_index_folder_is_not_deleted_and_a_link_to_one_neither(state: Path) -> None:
-    index = index_of(state / "index")
-    (state / "link").symlink_to(index)
-    (state / "file").touch()
-    for folder in ("link", "file", "gone"):
-        with pytest.raises(IndexUnusableError) as refused:
-            delete_index(state / folder)
-        assert str(refused.value) == f"{state / folder} is not an index folder: nothing was deleted"
-    assert (index / "generations" / "0001").is_dir()
 
 
 def test_of_an_index_all_is_deleted_that_the_program_wrote(state: Path) -> None:

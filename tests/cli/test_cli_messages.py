@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cli_sandbox import Sandbox
+from golden_commands import GOLDENS
 from shown_text import TIME
-from test_cli_views import EACH, GOLDENS, parts
+from test_cli_views import EACH, parts
 
 from vault_indexer.cli.app import COMMANDS
 

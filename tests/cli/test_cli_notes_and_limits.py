@@ -1,12 +1,9 @@
-"""How a note is named and how long a list may be: the same through the daemon and without it."""
+"""How a note is named and how long a list may be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
-from cli_sandbox import Ran, Sandbox, make
+from cli_sandbox import Sandbox, make
 
 from vault_indexer import open_vault
 from vault_indexer.errors import UnknownNoteError, UsageError
@@ -37,59 +34,21 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return made
 
 
-@pytest.fixture(scope="module", params=["in this process", "through the daemon"])
-def place(request: pytest.FixtureRequest, vault: Sandbox) -> Iterator[Sandbox]:
-    if request.param == "in this process":
-        yield vault
-        return
-    started = vault.indexer("start")
-    assert started.code == 0, started.err
-    yield vault
-    assert vault.indexer("stop").code == 0
-
-
-def answered(ran: Ran) -> dict[str, Any]:
-    assert ran.code == 0, ran.err
-    return ran.data
-
-
-def test_every_answer_names_the_note_by_its_vault_path(place: Sandbox) -> None:
+def test_a_note_is_named_by_its_path_and_a_misspelt_one_is_told_the_nearest_name(vault: Sandbox) -> None:
     for command, key in ((("related",), "note"), (("links",), "path"), (("links", "--mentions"), "path")):
-        assert answered(place.indexer(*command, "hub", "--json"))[key] == "Hub.md"
-
-
-def test_an_absolute_path_inside_the_vault_names_a_note(place: Sandbox) -> None:
-    inside = place.vault / "Kitchen" / "Bread.md"
-    assert answered(place.indexer("related", str(inside), "--json"))["note"] == "Kitchen/Bread.md"
-    linked = place.root / "alias" / "Kitchen" / "Bread"
-    assert answered(place.indexer("links", str(linked), "--json"))["path"] == "Kitchen/Bread.md"
-    ran = place.indexer("search", "starter", "--explain", str(inside), "--json")
-    assert ran.data["path"] == "Kitchen/Bread.md", ran.err
-
-
-def test_an_absolute_path_that_is_no_note_of_the_index_is_named(place: Sandbox) -> None:
-    outside = str(place.root / "outside.md")
-    for command in (("related", outside), ("links", outside), ("search", "x", "--explain", outside)):
-        ran = place.indexer(*command)
-        assert (ran.code, ran.err) == (2, f"indexer: {outside} is outside the vault {place.vault}\n")
+        assert vault.indexer(*command, "hub", "--json").data[key] == "Hub.md"
+    for inside in (vault.vault / "Kitchen" / "Bread.md", vault.root / "alias" / "Kitchen" / "Bread"):
+        assert vault.indexer("related", str(inside), "--json").data["note"] == "Kitchen/Bread.md"
+        explained = vault.indexer("search", "starter", "--explain", str(inside), "--json")
+        assert explained.data["path"] == "Kitchen/Bread.md", explained.err
     # Only a relative name may stand for a note in any folder.
-    missing = str(place.vault / "Bread.md")
-    ran = place.indexer("links", missing)
-    hint = "; did you mean Kitchen/Bread.md?"
-    assert (ran.code, ran.err) == (2, f"indexer: no such note in the index: {missing!r}{hint}\n")
-
-
-@pytest.mark.parametrize(
-    ("written", "hint"),
-    [
-        ("Bred", "; did you mean Kitchen/Bread.md?"),
-        ("kitchen/braed", "; did you mean Kitchen/Bread.md?"),
-        ("x", ""),
-    ],
-)
-def test_a_misspelt_note_is_told_the_nearest_name(place: Sandbox, written: str, hint: str) -> None:
-    ran = place.indexer("related", written)
-    assert (ran.code, ran.err) == (2, f"indexer: no such note in the index: {written!r}{hint}\n")
+    for written in (str(vault.vault / "Bread.md"), "Bred", "kitchen/braed"):
+        ran = vault.indexer("links", written)
+        assert (ran.code, ran.complains("did you mean Kitchen/Bread.md?")) == (2, True)
+    outside = str(vault.root / "outside.md")
+    for asked in (("related", outside), ("links", outside), ("search", "x", "--explain", outside)):
+        ran = vault.indexer(*asked)
+        assert (ran.code, ran.err) == (2, f"indexer: {outside} is outside the vault {vault.vault}\n")
 
 
 def test_python_takes_the_same(vault: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

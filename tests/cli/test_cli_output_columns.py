@@ -163,11 +163,6 @@ def test_what_a_program_reads_is_columns(
     assert lines_of(None, lambda console: print_rows(console, cells(*rows), head=1)) == lines
 
 
-def test_a_path_and_a_value_that_a_program_reads_are_never_cut(lines_of: Printed) -> None:
-    assert lines_of(None, lambda console: print_ends(console, "c " * 600, "", "d")) == ["c " * 600 + "  d"]
-    assert lines_of(None, lambda console: print_row(console, "e", "f " * 600, "")) == ["e  " + "f " * 600]
-
-
 @given(st.text(st.sampled_from("ab/日é"), max_size=30), st.integers(1, 40))
 def test_a_path_is_shortened_in_its_middle_and_to_its_room(path: str, width: int) -> None:
     shown = shorten_path(path, width)

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import pytest
 import typer
-from cli_sandbox import Sandbox
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -141,28 +140,6 @@ def test_a_list_of_strategies_is_completed_at_its_end(before: str, begun: str) -
 
 
 VALUES = {"--limit": 1, "-n": 1, "--fresh": 0, "--vault": 1, "-h": 0}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("arguments", "query"),
-    [
-        (("apple", "-work"), "apple -work"),
-        (("-tag:kitchen", "bread"), "-tag:kitchen bread"),
-        (("-notes", "-n", "1"), "-notes"),
-        (("-n1", "-hidden"), "-hidden"),
-        (("bread", "-5"), "bread -5"),
-        (("bread", "--", "--limit"), "bread --limit"),
-        (("bread -oven",), "bread -oven"),
-    ],
-)
-def test_a_word_with_a_dash_is_part_of_the_query(
-    arguments: tuple[str, ...], query: str, indexed: Sandbox
-) -> None:
-    place = ("--vault", str(indexed.vault), "--index-dir", str(indexed.index_dir), "--json")
-    ran = indexed.run("search", *place, *arguments)
-    assert ran.code in (0, 1), ran.err
-    assert ran.data["query"] == query
 
 
 @given(st.lists(st.sampled_from(["-work", "bread", "-", "-n 7", "--limit 2", "--fresh", "-n3"])))

@@ -7,18 +7,15 @@ from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from cli_sandbox import TERMINAL_VARIABLES, Sandbox
+from cli_sandbox import TERMINAL_VARIABLES
 from command_here import TerminalText
 
 from vault_indexer.cli.output.progress import (
     CaseProgress,
     Lines,
     duration,
-    note_rate,
     showing,
-    stage_in_words,
 )
-from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import ProgressJson
@@ -27,13 +24,6 @@ if TYPE_CHECKING:
 def progress(stage: str, notes: int, seconds: float) -> ProgressJson:
     found = {"stage": stage, "notes": notes, "total": 173, "chunks": 9 * notes, "seconds": seconds}
     return cast("ProgressJson", found)
-
-
-def test_a_short_build_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = Lines()
-    for stage, notes, seconds in (("notes", 1, 0.1), ("notes", 173, 1.2), ("keywords", 173, 1.9)):
-        lines.show(progress(stage, notes, seconds))
-    assert capsys.readouterr().err == ""
 
 
 def test_a_long_build_says_every_two_seconds_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,16 +66,6 @@ def test_the_next_line_is_two_seconds_behind_the_last(capsys: pytest.CaptureFixt
     for seconds in (3.0, 4.9, 5.0, 6.9, 7.0):
         lines.show(progress("verify vault", 1, seconds))
     assert capsys.readouterr().err == "Checking the notes: 1 of 173\n" * 3
-
-
-def test_a_stage_without_words_is_called_as_it_is() -> None:
-    assert [stage_in_words(stage) for stage in ("keywords", "other")] == ["Indexing words", "other"]
-
-
-def test_in_a_pipe_progress_is_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing() as show:
-        show(progress("notes", 1200, 2.0))
-    assert capsys.readouterr().err == "Reading notes: 1,200 of 173\n"
 
 
 @pytest.mark.parametrize(
@@ -147,33 +127,3 @@ def test_elsewhere_a_case_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     with CaseProgress(every_s=0) as counted:
         counted.show(1, 1, "only")
     assert re.fullmatch(r"1/1 case, \d+\.\d s: only\n", capsys.readouterr().err)
-
-
-ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")
-"""A plural after the number one."""
-
-
-@pytest.mark.parametrize(
-    ("number", "shown"), [(0, "0 changes"), (1, "1 change"), (2, "2 changes"), (1200, "1,200 changes")]
-)
-def test_a_count_has_its_number(number: int, shown: str) -> None:
-    assert quantity(number, "change") == shown
-
-
-@pytest.mark.parametrize(("notes", "shown"), [(2, "1 note/s"), (3, "2 notes/s"), (4000, "2,000 notes/s")])
-def test_so_does_a_rate(notes: int, shown: str) -> None:
-    assert note_rate(notes, 2.0) == shown
-
-
-@pytest.mark.long
-def test_a_vault_of_one_note_is_reported_in_the_singular(tmp_path_factory: pytest.TempPathFactory) -> None:
-    sandbox = Sandbox(tmp_path_factory.mktemp("one"))
-    sandbox.write("Only.md", "# Only\n\nOne note.\n")
-    (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
-    rebuilt = sandbox.indexer("rebuild")
-    assert rebuilt.out.startswith("Indexed 1 note in ")
-    assert "1 file skipped:" in rebuilt.err
-    status = sandbox.indexer("status")
-    assert "1 note, up to date, 1 skipped" in status.out
-    for ran in (rebuilt, status):
-        assert ONE_OF_MANY.findall(ran.out + ran.err) == []

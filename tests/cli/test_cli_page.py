@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from urllib.request import urlopen
-from xml.etree import ElementTree
 
 import pytest
 from cli_sandbox import Sandbox
@@ -56,37 +55,3 @@ def test_dot_and_graphml_are_what_other_programs_read(served: Sandbox) -> None:
     graph = nx.parse_graphml(served.indexer("links", "Welcome", "--graphml").out)
     assert graph.nodes["Welcome.md"]["title"] == "Welcome"
     assert graph.edges["Kitchen/Bread.md", "Welcome.md"]["kind"] == "link"
-
-
-def test_a_name_is_quoted_in_both_formats() -> None:
-    from vault_indexer.cli.commands.links import dot_lines, graphml_lines
-    from vault_indexer.serve.api.generated.shapes import NoteGraphJson
-
-    name = 'a"b\\c<&>\n\x01.md'
-    graph: NoteGraphJson = {
-        "centres": [name],
-        "nodes": [{"path": name, "title": name, "kind": "note", "distance": 0, "degree": 0}],
-        "edges": [],
-        "more": False,
-    }
-    assert '  "a\\"b\\\\c<&> \x01.md"' in "\n".join(dot_lines(graph))
-    ElementTree.fromstring("\n".join(graphml_lines(graph)).encode())
-
-
-def test_fields_leave_the_rest_of_a_hit_out(served: Sandbox) -> None:
-    from serve_api import Api
-
-    info = served.daemon_file()
-    api = Api(int(str(info["url"]).rpartition(":")[2]), str(info["token"]), served.index_dir, served.vault)
-    whole = api.ask("/v1/search?q=telescope").json["results"]
-    assert isinstance(whole, list)
-    assert "content" in whole[0]
-    some = api.ask("/v1/search?q=telescope&fields=path,%20line").json["results"]
-    assert some == [{"path": hit["path"], "line": hit["line"]} for hit in whole]
-    shares = api.ask("/v1/search?q=telescope&fields=shares").json["results"]
-    assert isinstance(shares, list)
-    assert list(shares[0]["shares"]) == ["words", "meaning", "links"]
-    assert shares[0]["shares"]["words"] == 1
-    wrong = api.ask("/v1/search?q=telescope&fields=path,colour")
-    assert (wrong.status, wrong.kind) == (422, "usage")
-    assert b"'colour'" in wrong.body

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox, make
+from cli_sandbox import Sandbox
 from waiting import PROCESS_S
 
 pytestmark = pytest.mark.long
@@ -39,18 +39,6 @@ def test_paths_open_from_where_one_is(served: Sandbox) -> None:
     for found in below:
         path, _, line = found.rpartition(":")
         assert int(line) <= len((sky / path).read_text().splitlines())
-
-
-def test_odd_names_reach_a_program_as_they_are(tmp_path: Path) -> None:
-    sandbox = make(tmp_path)
-    sandbox.write("-dash\x1b.md", "# A zeppelin\n\nIt \x1b[31mflies: \x07 high.\n")
-    place = ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))
-    ran = sandbox.run("search", "zeppelin", "--limit", "1", "--lines", "-0", *place, cwd=sandbox.vault)
-    path, _, text = ran.out.rstrip("\0").partition(":")
-    assert (sandbox.vault / path).read_text().startswith("# A zeppelin")
-    assert path.startswith("./-dash")
-    assert text.isprintable()
-    assert "\x1b" not in sandbox.terminal("search", "zeppelin", "--limit", "1", "--paths").out
 
 
 def test_the_package_is_the_command(sandbox: Sandbox) -> None:

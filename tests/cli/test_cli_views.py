@@ -6,21 +6,19 @@ Of a terminal it is all that is shown, without styles; of a pipe, standard outpu
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from cli_sandbox import PLAIN_MODEL, Sandbox
-from shown_text import hidden
+from golden_commands import GOLDENS
+from shown_text import compare_golden, hidden
 
 from vault_indexer.cli.connection.daemon_command import HINT_FILE
 
 pytestmark = pytest.mark.long
 
-GOLDENS = Path(__file__).parent / "fixtures"
 
 COMMANDS = (
     "search brown rot on tomatoes",
@@ -98,11 +96,7 @@ def parts(text: str) -> list[str]:
 
 def compare(name: str, sections: list[str]) -> None:
     """Compare what was printed with a file, or write that."""
-    golden = GOLDENS / f"views-{name}.md"
-    text = "\n".join(sections)
-    if os.environ.get("UPDATE_GOLDEN"):
-        golden.write_text(text, encoding="utf-8")
-    assert text == golden.read_text(encoding="utf-8")
+    compare_golden(GOLDENS / f"views-{name}.md", "\n".join(sections))
 
 
 def at_a_terminal(sandbox: Sandbox, commands: Sequence[str], columns: int) -> list[str]:

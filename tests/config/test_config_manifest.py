@@ -170,26 +170,33 @@ def test_a_strategy_without_options_keeps_only_its_name() -> None:
     assert chunking_config(settings(strategy="none")) == {"strategy": "none"}
 
 
-def test_options_of_an_idle_strategy_change_nothing() -> None:
-    idle = chunking_config(settings(strategy="none", max_chunk_chars=900))
-    assert idle == chunking_config(settings(strategy="none"))
+WORDS_BY_RULE = [{"paths": ["*.txt"], "strategy": "word"}]
 
 
-def test_options_of_a_strategy_that_a_rule_or_note_uses_count() -> None:
-    rule = {"paths": ["*.txt"], "strategy": "word"}
-    by_rule = [chunking_config(settings(rules=[rule], word={"chunk_size": size})) for size in (100, 200)]
-    assert by_rule[0] != by_rule[1]
+@pytest.mark.parametrize(
+    ("one", "other", "counts"),
+    [
+        ({}, {"min_chunk_chars": 100}, True),
+        ({}, {"max_chunk_chars": 900}, True),
+        ({}, {"overlap_chars": 0}, True),
+        ({}, {"include_parent_headers": False}, True),
+        ({}, {"strategy": "none"}, True),
+        ({"strategy": "none"}, {"strategy": "none", "max_chunk_chars": 900}, False),
+        ({}, {"word": {"chunk_size": 100}}, False),
+        ({"rules": WORDS_BY_RULE}, {"rules": WORDS_BY_RULE, "word": {"chunk_size": 100}}, True),
+        ({"strategy": "llm"}, {"strategy": "llm", "discourse": {"max_chars": 901}}, True),
+        ({}, {"contextual": {"timeout_s": 1}}, False),
+    ],
+)
+def test_what_decides_the_chunks_is_a_difference_and_options_of_an_idle_strategy_are_none(
+    one: dict[str, object], other: dict[str, object], counts: bool
+) -> None:
+    assert (chunking_config(settings(**one)) != chunking_config(settings(**other))) == counts
+
+
+def test_options_of_a_strategy_that_a_note_uses_count() -> None:
     by_note = [chunking_config(settings(word={"chunk_size": size}), ["word"]) for size in (100, 200)]
     assert by_note[0] != by_note[1]
-    idle = [chunking_config(settings(word={"chunk_size": size})) for size in (100, 200)]
-    assert idle[0] == idle[1]
-
-
-def test_options_of_what_another_strategy_starts_from_count() -> None:
-    by_discourse = [
-        chunking_config(settings(strategy="llm", discourse={"max_chars": size})) for size in (900, 901)
-    ]
-    assert by_discourse[0] != by_discourse[1]
 
 
 @pytest.mark.parametrize(
@@ -214,30 +221,11 @@ def test_the_language_model_counts_where_one_is_asked(chunking: dict[str, object
     assert differences(made, other) == ["language_model is now ollama/large"]
 
 
-def test_preambles_that_nobody_asked_for_change_nothing() -> None:
-    timeouts = [chunking_config(settings(contextual={"timeout_s": s})) for s in (1, 2)]
-    assert timeouts[0] == timeouts[1] == chunking_config(Settings())
-
-
 def test_a_manifest_with_rules_survives_its_file() -> None:
     rules = [{"paths": ["*.txt"], "chunk_size": 100, "chunk_overlap": 10}]
     made = manifest(chunking_config=chunking_config(settings(rules=rules)))
     assert Manifest.from_toml(made.to_toml()) == made
     assert any(line.startswith("chunking.rules is now [{ ") for line in differences(manifest(), made))
-
-
-@pytest.mark.parametrize(
-    "chunking",
-    [
-        {"min_chunk_chars": 100},
-        {"max_chunk_chars": 900},
-        {"overlap_chars": 0},
-        {"include_parent_headers": False},
-        {"strategy": "none"},
-    ],
-)
-def test_what_decides_the_chunks_is_a_difference(chunking: dict[str, object]) -> None:
-    assert chunking_config(settings(**chunking)) != chunking_config(Settings())
 
 
 def test_unrelated_keys_change_nothing() -> None:

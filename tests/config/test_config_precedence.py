@@ -12,13 +12,6 @@ from vault_indexer.config.values import toml_text
 LIMIT = "[search]\nlimit = {}\n"
 
 
-def test_without_any_source_the_defaults_are_in_force(sandbox: Sandbox) -> None:
-    loaded = sandbox.load()
-    assert loaded.settings == Settings()
-    assert dict(loaded.origins) == dict.fromkeys(SCHEMA, "default")
-    assert loaded.files == ()
-
-
 def test_each_source_wins_over_the_weaker_ones(sandbox: Sandbox) -> None:
     sandbox.write(user=LIMIT.format(2))
     assert _limit(sandbox) == (2, f"file {sandbox.user_file}")
@@ -99,17 +92,14 @@ def test_a_named_file_stands_alone(sandbox: Sandbox, tmp_path: Path, by_variable
     assert (loaded.settings.search.limit, loaded.settings.search.snippet_chars) == (9, 240)
 
 
-@pytest.mark.parametrize("name", SCHEMA)
-def test_every_key_has_a_variable_that_sets_it(sandbox: Sandbox, name: str) -> None:
-    key = SCHEMA[name]
-    text = toml_text(key.default) if key.is_list else str(key.default or "")
-    if text:
-        loaded = sandbox.load(env={key.variable: text})
-        assert loaded.origins[name] == f"environment {key.variable}"
-
-
-def test_the_variables_of_all_keys_differ() -> None:
-    assert len({key.variable for key in SCHEMA.values()}) == len(SCHEMA)
+def test_every_key_has_a_variable_that_sets_it(sandbox: Sandbox) -> None:
+    texts = {
+        name: toml_text(key.default) if key.is_list else str(key.default or "")
+        for name, key in SCHEMA.items()
+    }
+    loaded = sandbox.load(env={SCHEMA[name].variable: text for name, text in texts.items()})
+    for name, text in texts.items():
+        assert loaded.origins[name] == (f"environment {SCHEMA[name].variable}" if text else "default")
 
 
 def test_the_long_name_wins_over_the_short_one(sandbox: Sandbox) -> None:
@@ -161,15 +151,6 @@ def test_options_of_the_chosen_strategy_may_stand_flat(sandbox: Sandbox) -> None
     assert loaded.origins["chunking.token.max_tokens"] == f"file {sandbox.vault_file}"
 
 
-@pytest.mark.parametrize("strategy", ["paragraph", "none"])
-def test_a_strategy_that_is_named_overrules_the_old_options(sandbox: Sandbox, strategy: str) -> None:
-    sandbox.write(vault=f'[chunking]\nstrategy = "{strategy}"\nchunk_size = 100\nchunk_overlap = 10')
-    loaded = sandbox.load()
-    assert loaded.settings.chunking.strategy == strategy
-    for key, warning in zip(("chunk_size", "chunk_overlap"), loaded.warnings, strict=True):
-        assert f'chunking.{key} is an option of "word", and the strategy is "{strategy}"; ignored' in warning
-
-
 def test_old_options_are_overruled_in_rules_and_options_too(sandbox: Sandbox) -> None:
     sandbox.write(user='[[chunking.rules]]\npaths = ["*"]\nstrategy = "markdown"\nchunk_size = 100')
     loaded = sandbox.load(options={"chunking.strategy": "paragraph", "chunking.chunk_size": 100})
@@ -179,12 +160,6 @@ def test_old_options_are_overruled_in_rules_and_options_too(sandbox: Sandbox) ->
         'chunking.rules.chunk_size is an option of "word", and the strategy is "markdown"',
         'chunking.chunk_size is an option of "word", and the strategy is "paragraph"',
     ]
-
-
-def test_a_chunk_size_alone_means_words(sandbox: Sandbox) -> None:
-    sandbox.write(vault="[chunking]\nchunk_size = 100")
-    chunking = sandbox.load().settings.chunking
-    assert (chunking.strategy, chunking.word.chunk_size) == ("word", 100)
 
 
 def test_a_vault_that_is_named_counts_more_than_that_of_the_environment(sandbox: Sandbox) -> None:

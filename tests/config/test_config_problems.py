@@ -1,24 +1,17 @@
 """Every mistake is told, all at once, in words: where, which key, what stands there, what may."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 from config_sandbox import Sandbox
+from shown_text import compare_golden
 
 from vault_indexer.config.schema import TUNED
 from vault_indexer.errors import ConfigError
 
 JARGON = ("pydantic", "http", "type=", "Input should", "validation", "Traceback", "int_parsing", "Literal[")
-
-
-def only(sandbox: Sandbox, text: str) -> tuple[str, str, str]:
-    """Key, value and allowed of the single mistake of a vault's file."""
-    sandbox.write(vault=text)
-    (problem,) = sandbox.problems()
-    assert problem.source == f"file {sandbox.vault_file}"
-    assert not any(word in str(problem) for word in JARGON)
-    return problem.key, problem.value, problem.allowed
 
 
 def test_mistakes_of_all_sources_are_told_together(sandbox: Sandbox) -> None:
@@ -48,137 +41,18 @@ def test_the_error_is_one_line_for_each_mistake(sandbox: Sandbox) -> None:
     assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[serach]\nlimit = 1", ("serach", "", "unknown key; did you mean search?")),
-        ("limit = 5", ("limit", "5", "unknown key; did you mean search.limit?")),
-        ("zebra = 5", ("zebra", "5", "unknown key")),
-        ("search = 5", ("search", "5", "a table: write [search] on one line and its keys below it")),
-        (
-            '"search.limit" = 5',
-            ('"search.limit"', "", "unknown key; did you mean search.limit without quotes?"),
-        ),
-        ('search.limit = "5"', ("search.limit", '"5"', "a whole number from 1 to 200")),
-        ("search.limit = true", ("search.limit", "true", "a whole number from 1 to 200")),
-        ("search.limit = 5.0", ("search.limit", "5.0", "a whole number from 1 to 200")),
-        ("search.limit = { a = 1 }", ("search.limit", "{ a = 1 }", "a whole number from 1 to 200")),
-        ("search.limit = 1979-05-27", ("search.limit", "1979-05-27", "a whole number from 1 to 200")),
-        ("search.recency.enabled = 1", ("search.recency.enabled", "1", "true or false")),
-        ("watch.debounce_s = nan", ("watch.debounce_s", "nan", "a number from 0.05 to 60")),
-        ("watch.debounce_s = inf", ("watch.debounce_s", "inf", "a number from 0.05 to 60")),
-        (
-            'files.include = "*.md"',
-            ("files.include", '"*.md"', "a list; each a glob pattern, as in .gitignore"),
-        ),
-        ('files.include = ["a", 2]', ("files.include[1]", "2", "a glob pattern, as in .gitignore")),
-        (
-            "search.recency.tiers = [{ days = 0, boost = 1.5 }]",
-            ("search.recency.tiers[0].days", "0", "a number above 0 and at most 36500"),
-        ),
-        (
-            "search.recency.tiers = [{ boost = 1.5 }]",
-            ("search.recency.tiers[0].days", "", "is missing; a number above 0 and at most 36500"),
-        ),
-        (
-            "search.recency.tiers = [{ days = 1, boost = 1.5, bost = 1 }]",
-            ("search.recency.tiers[0].bost", "", "unknown key; did you mean boost?"),
-        ),
-        (
-            'chunking.strategy = "word"\nchunking.word.word_pattern = "["',
-            (
-                "chunking.word.word_pattern",
-                '"["',
-                "a regular expression: unterminated character set at position 0",
-            ),
-        ),
-        (
-            'chunking.rules = [{ paths = ["*"], strategy = "word", chunk_size = 0 }]',
-            ("chunking.rules[0].word.chunk_size", "0", "a whole number from 1 to 1000000"),
-        ),
-        (
-            'chunking.rules = [{ paths = ["*"], max_chunk_charz = 900 }]',
-            ("chunking.rules[0].max_chunk_charz", "", "unknown key; did you mean max_chunk_chars?"),
-        ),
-        (
-            'chunking.rules = [{ strategy = "none" }]',
-            ("chunking.rules[0].paths", "", "is missing; a list; each a glob pattern, as in .gitignore"),
-        ),
-        (
-            'chunking.rules = [{ paths = ["*"], rules = [] }]',
-            ("chunking.rules[0]", '{ paths = ["*"], rules = [] }', "a rule cannot have rules"),
-        ),
-        (
-            'chunking.rules = [{ paths = ["*"], min_chunk_chars = 3000 }]',
-            (
-                "chunking.rules[0]",
-                "{ min_chunk_chars = 3000 }",
-                "min_chunk_chars must not exceed max_chunk_chars",
-            ),
-        ),
-        ('watch.mode = "Poll"', ("watch.mode", '"Poll"', "one of: auto, native, poll")),
-        (
-            'chunking = { strategy = "word", chunk_size = 100, chunk_overlap = 100 }',
-            (
-                "chunking.word.chunk_overlap",
-                "100",
-                "chunk_overlap must be smaller than chunk_size (chunking.word.chunk_size is 100)",
-            ),
-        ),
-        (
-            "chunking.markdown = { max_chunk_size = 100, min_chunk_size = 51 }",
-            (
-                "chunking.markdown.min_chunk_size",
-                "51",
-                "min_chunk_size must not exceed half of max_chunk_size "
-                "(chunking.markdown.max_chunk_size is 100)",
-            ),
-        ),
-        (
-            "chunking.overlap_chars = 1500",
-            (
-                "chunking.overlap_chars",
-                "1500",
-                "overlap_chars must be smaller than max_chunk_chars (chunking.max_chunk_chars is 1500)",
-            ),
-        ),
-        (
-            "chunking.hierarchical = { parent_size = 50, child_size = 51 }",
-            (
-                "chunking.hierarchical.child_size",
-                "51",
-                "child_size must not exceed parent_size (chunking.hierarchical.parent_size is 50)",
-            ),
-        ),
-        (
-            'chunking.boundary.overlap = { mode = "percentage", value = 100 }',
-            (
-                "chunking.boundary.overlap.value",
-                "100",
-                'an overlap in percent must be from 0 to 99 (chunking.boundary.overlap.mode is "percentage")',
-            ),
-        ),
-        (
-            'chunking.rules = [{ paths = ["A/**"], chunk_size = 9, chunk_overlap = 9 }]\n'
-            'chunking.strategy = "word"',
-            (
-                "chunking.rules[0].word",
-                "{ chunk_size = 9, chunk_overlap = 9 }",
-                "chunk_overlap must be smaller than chunk_size",
-            ),
-        ),
-        (
-            "chunking.min_chunk_chars = 3000",
-            (
-                "chunking.min_chunk_chars",
-                "3000",
-                "min_chunk_chars must not exceed max_chunk_chars (chunking.max_chunk_chars is 1500)",
-            ),
-        ),
-    ],
-)
-def test_what_is_said_of_a_mistake(sandbox: Sandbox, text: str, expected: tuple[str, str, str]) -> None:
-    assert only(sandbox, text) == expected
+def test_what_is_said_of_a_mistake(sandbox: Sandbox) -> None:
+    """`fixtures/mistakes.md` has what stands in a file, and indented below it what is said: the key, the
+    value and what may stand there."""
+    golden = Path(__file__).parent / "fixtures" / "mistakes.md"
+    parts = []
+    for text in re.findall(r"(?m)(?:^\S.*\n)+", golden.read_text("utf-8")):
+        sandbox.write(vault=text)
+        (problem,) = sandbox.problems()
+        assert problem.source == f"file {sandbox.vault_file}"
+        assert not any(word in str(problem) for word in JARGON)
+        parts.append(f"{text}    {problem.key} | {problem.value} | {problem.allowed}\n")
+    compare_golden(golden, "".join(parts))
 
 
 @pytest.mark.parametrize(

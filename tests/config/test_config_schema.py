@@ -11,20 +11,14 @@ from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.chunking_options import OPTION_TABLES
 
 
-@pytest.mark.parametrize("name", SCHEMA)
-def test_every_key_says_why_and_what_it_counts(name: str) -> None:
-    key = SCHEMA[name]
-    assert len(key.description) > 15
-    assert key.allowed
-    is_number = isinstance(key.default, int | float) and not isinstance(key.default, bool)
-    assert key.unit or not is_number
-
-
-@pytest.mark.parametrize("name", SCHEMA)
-def test_every_number_is_bounded_on_both_sides(name: str) -> None:
-    key = SCHEMA[name]
-    if "number" in key.allowed and not key.is_list:
-        assert " to " in key.allowed or " at most " in key.allowed
+def test_every_key_says_why_and_what_it_counts_and_bounds_a_number_on_both_sides() -> None:
+    for name, key in SCHEMA.items():
+        assert len(key.description) > 15, name
+        assert key.allowed, name
+        is_number = isinstance(key.default, int | float) and not isinstance(key.default, bool)
+        assert key.unit or not is_number, name
+        if "number" in key.allowed and not key.is_list:
+            assert " to " in key.allowed or " at most " in key.allowed, name
 
 
 class Pair(BaseModel):

@@ -1,6 +1,5 @@
 """How one value is read and shown, and which places values come from."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -8,12 +7,8 @@ import pytest
 from vault_indexer.config.sources import (
     MAX_CONFIG_BYTES,
     ConfigFile,
-    OptionValue,
-    config_files,
     from_environment,
     from_file,
-    from_options,
-    option_name,
     unknown_variables,
 )
 from vault_indexer.config.values import RawValue, check, format_value, printable, toml_text
@@ -85,51 +80,6 @@ def test_values_are_written_as_toml_writes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "is_text", "found"),
-    [
-        ("index.workers", 3, False, 3),
-        ("index.workers", "3", True, 3),
-        ("files.exclude", ["a", "b"], False, ("a", "b")),
-        ("files.exclude", '["a", "b"]', True, ("a", "b")),
-    ],
-)
-def test_a_value_is_what_a_source_gives_or_what_its_text_says(
-    key: str, value: object, is_text: bool, found: object
-) -> None:
-    assert check(RawValue(key, value, "here", is_text=is_text)) == (found, [])
-
-
-NUMBER = "a whole number from 0 to 256"
-GLOB = "a glob pattern, as in .gitignore"
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "is_text", "problem"),
-    [
-        ("index.workers", "3", False, ("index.workers", '"3"', NUMBER)),
-        ("index.workers", "x", True, ("index.workers", "x", NUMBER)),
-        ("index.workers", True, False, ("index.workers", "true", NUMBER)),
-        ("index.workers", 257, False, ("index.workers", "257", NUMBER)),
-        ("files.exclude", "a", True, ("files.exclude", "a", f"a list; each {GLOB}")),
-        ("files.exclude", "[]\nx = 1", True, ("files.exclude", "[]\\nx = 1", f"a list; each {GLOB}")),
-        ("files.exclude", ["a", 1], False, ("files.exclude[1]", "1", GLOB)),
-        ("files.exclude", ["#"], False, ("files.exclude[0]", '"#"', f"{GLOB}, and no comment")),
-        (
-            "chunking.rules",
-            [{"paths": ["a"], "pathes": 1}],
-            False,
-            ("chunking.rules[0].pathes", "", "unknown key; did you mean paths?"),
-        ),
-        ("chunking.rules", [{}], False, ("chunking.rules[0].paths", "", f"is missing; a list; each {GLOB}")),
-    ],
-)
-def test_a_mistake_names_the_place_the_value_and_what_is_allowed(
-    key: str, value: object, is_text: bool, problem: tuple[str, str, str]
-) -> None:
-    assert check(RawValue(key, value, "here", is_text=is_text)) == (None, [ConfigProblem(*problem, "here")])
-
-
-@pytest.mark.parametrize(
     ("written", "base", "path"),
     [
         ("x/y", Path("/b"), Path("/b/x/y")),
@@ -146,43 +96,6 @@ def test_a_path_starts_from_the_folder_of_its_file(written: str, base: Path | No
 def test_a_path_with_a_nul_is_a_mistake() -> None:
     (problem,) = check(RawValue("index.dir", "a\0b", "here", Path("/b")))[1]
     assert (problem.key, problem.value) == ("index.dir", '"a\\u0000b"')
-
-
-@pytest.mark.parametrize(
-    ("vault", "config", "environ", "files"),
-    [
-        ("", "", {}, [("/h/vault-indexer/config.toml", "the user's configuration", True, False)]),
-        (
-            "/v",
-            "",
-            {},
-            [
-                ("/h/vault-indexer/config.toml", "the user's configuration", True, False),
-                ("/v/.indexer.toml", "the vault's configuration", False, False),
-            ],
-        ),
-        ("/v", "/c.toml", {"INDEXER_CONFIG": "/e.toml"}, [("/c.toml", "option --config", True, True)]),
-        (
-            "/v",
-            "",
-            {"INDEXER_CONFIG": "/e.toml"},
-            [("/e.toml", "environment INDEXER_CONFIG", True, True)],
-        ),
-        (
-            "",
-            "",
-            {"INDEXER_CONFIG": ""},
-            [("/h/vault-indexer/config.toml", "the user's configuration", True, False)],
-        ),
-    ],
-)
-def test_a_named_file_stands_alone_and_the_vaults_comes_over_the_users(
-    vault: str, config: str, environ: Mapping[str, str], files: list[tuple[str, str, bool, bool]]
-) -> None:
-    found = config_files(
-        Path(vault) if vault else None, Path(config) if config else None, {"XDG_CONFIG_HOME": "/h", **environ}
-    )
-    assert [(one.path.as_posix(), one.label, one.trusted, one.named) for one in found] == files
 
 
 def problems_of(path: Path, *, named: bool = False) -> list[str] | None:
@@ -232,23 +145,6 @@ def test_a_file_that_is_no_toml_says_where(tmp_path: Path, content: bytes, where
     assert problem.source == f"file {tmp_path / 'c.toml'}"
 
 
-def text(key: str, value: str, origin: str) -> RawValue:
-    return RawValue(key, value, origin, is_text=True)
-
-
-def test_variables_are_read_as_text_and_empty_ones_and_others_are_not() -> None:
-    environ = {
-        "INDEXER_CHUNKER": "word",
-        "INDEXER_INDEX_DIR": "/x",
-        "INDEXER_SEARCH_LIMIT": "",
-        "SEARCH_LIMIT": "1",
-    }
-    assert list(from_environment(environ)) == [
-        text("chunking.strategy", "word", "environment INDEXER_CHUNKER"),
-        text("index.dir", "/x", "environment INDEXER_INDEX_DIR"),
-    ]
-
-
 def test_tuning_constants_are_toml_and_nothing_else_is_one() -> None:
     origin = "environment INDEXER_TUNING"
     found = list(from_environment({"INDEXER_TUNING": "search.deadline_s = 1\nfoo.bar = 2"}))
@@ -275,31 +171,3 @@ def test_a_variable_that_sets_nothing_is_warned_of() -> None:
         "the variable INDEXER_SERCH_LIMIT is unknown and ignored; did you mean INDEXER_SEARCH_LIMIT?",
         "the variable INDEXER_ZZZZZZZZ is unknown and ignored",
     )
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "found"),
-    [
-        ("files.exclude", None, []),
-        ("search.limit", 3, [RawValue("search.limit", 3, "option --limit")]),
-        ("files.exclude", ["a"], [RawValue("files.exclude", ["a"], "option --exclude")]),
-        ("index.dir", Path("x"), [text("index.dir", "x", "option --index-dir")]),
-        (
-            "search.limitt",
-            2,
-            [
-                ConfigProblem(
-                    "search.limitt", "", "unknown key; did you mean search.limit?", "option --limitt"
-                )
-            ],
-        ),
-    ],
-)
-def test_options_are_values_of_keys(key: str, value: OptionValue, found: list[object]) -> None:
-    assert list(from_options({key: value})) == found
-    assert list(from_options({"files.use_obsidian_filters": None, key: value})) == found
-
-
-def test_an_option_has_the_last_part_of_its_key() -> None:
-    assert option_name("index.dir") == "--index-dir"
-    assert option_name("chunking.word.chunk_size") == "--chunk-size"

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_indexer.bootstrap import named_vaults, resolve_target
-from vault_indexer.config import NamedVault, add_vault, load, load_own, remove_vault, vault_name_of
+from vault_indexer.config import NamedVault, add_vault, load_own, remove_vault, vault_name_of
 from vault_indexer.config.tables.vault_table import is_vault_name
 from vault_indexer.errors import ConfigError, UsageError
 
@@ -54,12 +54,6 @@ def test_mistakes_have_one_line_each(tmp_path: Path, text: str, part: str) -> No
     assert all("vaults" in line for line in str(refused.value).splitlines())
 
 
-def test_a_vault_cannot_add_vaults(tmp_path: Path) -> None:
-    (tmp_path / ".indexer.toml").write_text("[vaults]\nhome = '/'\n")
-    with pytest.raises(ConfigError, match="cannot set this"):
-        load(tmp_path, config_file=None, environ={"XDG_CONFIG_HOME": str(tmp_path)}, options={})
-
-
 def test_adding_and_removing_keeps_everything_else(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text(COMMENTED, "utf-8")
@@ -72,33 +66,6 @@ def test_adding_and_removing_keeps_everything_else(tmp_path: Path) -> None:
     remove_vault(file, "old")
     assert tomli.loads(file.read_text("utf-8"))["vaults"] == {}
     assert "# the old one" in file.read_text("utf-8")
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        *("", "[search]\nlimit = 5", "[vaults]", "[vaults]\r\nold = '/o'\r\n", "[vaults.old]\npath = '/o'\n"),
-        *("[vaults]\r\n", "[vaults] # none\r\n\r\n[search]\r\nlimit = 5\r\n"),
-    ],
-)
-def test_a_vault_finds_its_place_in_any_file(tmp_path: Path, before: str) -> None:
-    file = tmp_path / "new" / "config.toml"
-    if before:
-        file.parent.mkdir()
-        file.write_bytes(before.encode())
-    add_vault(file, NamedVault("work", Path('/w "x"')))
-    found = tomli.loads(file.read_text("utf-8"))
-    assert found.pop("vaults")["work"] == '/w "x"'
-    assert found == {key: value for key, value in tomli.loads(before).items() if key != "vaults"}
-    remove_vault(file, "work")
-    assert "work" not in file.read_text("utf-8")
-
-
-@pytest.mark.parametrize("name", ["", "Work", "a b", "../x", "-a", "a" * 41, "ä", "a\nb", 'a"'])
-def test_a_name_that_cannot_be_one_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="lower-case letters"):
-        add_vault(tmp_path / "config.toml", NamedVault(name, Path("/w")))
-    assert not (tmp_path / "config.toml").exists()
 
 
 def test_two_vaults_share_neither_folder_nor_index(tmp_path: Path) -> None:

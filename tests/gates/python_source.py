@@ -61,11 +61,6 @@ def all_modules() -> list[Module]:
     return [*modules(PACKAGE), *added]
 
 
-def function_lines(function: Function) -> int:
-    """From `def` to the last line, docstring and blank lines included, decorators not."""
-    return (function.end_lineno or function.lineno) - function.lineno + 1
-
-
 def imported_names(statement: ast.Import | ast.ImportFrom) -> list[str]:
     """Full dotted names of the modules; a relative import starts with its dots."""
     if isinstance(statement, ast.Import):

@@ -80,10 +80,6 @@ def test_the_page_describes_the_options_of_the_program() -> None:
     assert undocumented(names, PAGE) == set()
 
 
-def test_an_undocumented_option_is_found() -> None:
-    assert undocumented(iter(["--keep", "--keep-weights"]), "With `--keep-weights` …") == {"--keep"}
-
-
 def test_the_reference_and_the_man_page_of_the_commands_are_theirs() -> None:
     module = runpy.run_path(str(ROOT / ".ci" / "commands.py"))
     assert module["MANUAL"].read_text(encoding="utf-8") == module["manual"](), "run `make docs`"

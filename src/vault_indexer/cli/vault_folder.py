@@ -83,7 +83,7 @@ def default_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path
     None if the file or the key is missing or invalid: errors are reported when the whole configuration is
     loaded.
     """
-    file = config_of(selection, environ) or user_config_file(environ)
+    file = config_file_of(selection, environ)
     named = _top_level(file).get("vault")
     if not isinstance(named, str) or not named:
         return None
@@ -98,12 +98,17 @@ def config_of(selection: VaultSelection, environ: Mapping[str, str]) -> Path | N
     return with_home(named) if named else None
 
 
+def config_file_of(selection: VaultSelection, environ: Mapping[str, str]) -> Path:
+    """The configuration file given for this command, otherwise the user's own, which need not exist."""
+    return config_of(selection, environ) or user_config_file(environ)
+
+
 def vaults_in_config(selection: VaultSelection, environ: Mapping[str, str]) -> dict[str, Path]:
     """The folders of the table `[vaults]` by name, read without the rest of the configuration.
 
     Empty if the table is missing or invalid: errors are reported when the whole configuration is loaded.
     """
-    file = config_of(selection, environ) or user_config_file(environ)
+    file = config_file_of(selection, environ)
     table = _top_level(file).get("vaults")
     if not isinstance(table, dict):
         return {}

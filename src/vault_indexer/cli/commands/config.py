@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
 from vault_indexer.cli.output.terminal import note, out, print_json, print_warnings, text
 from vault_indexer.cli.parameters import Output, VaultSelection, command_group
-from vault_indexer.cli.vault_folder import config_of, named_or_enclosing_vault, names_vaults, only_vault
+from vault_indexer.cli.vault_folder import config_file_of, named_or_enclosing_vault, names_vaults, only_vault
 from vault_indexer.config import LoadedConfig, load, missing_settings
 from vault_indexer.config.documents import as_json, rows, starter_config
 from vault_indexer.config.edits import replace_config
 from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
-from vault_indexer.system import user_config_file
 from vault_indexer.vault.ignore import load_ignore_rules
 
 
@@ -92,12 +90,12 @@ def show(
 
 def path(selection: VaultSelection) -> None:
     """Print the path of your configuration file, even if it does not exist."""
-    typer.echo(_own_file(selection))
+    typer.echo(config_file_of(selection, os.environ))
 
 
 def edit(selection: VaultSelection) -> None:
     """Open your configuration file in your editor (VISUAL or EDITOR), then check it."""
-    file = _own_file(selection)
+    file = config_file_of(selection, os.environ)
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     if not editor:
         raise UsageError(f"No editor is set (VISUAL or EDITOR). Your configuration is {file}")
@@ -113,10 +111,6 @@ def edit(selection: VaultSelection) -> None:
     if problems:
         raise ConfigError(problems)
     note(f"No mistakes in {', '.join(files) or 'the defaults: there is no configuration file'}.")
-
-
-def _own_file(selection: VaultSelection) -> Path:
-    return config_of(selection, os.environ) or user_config_file(os.environ)
 
 
 def _load(selection: VaultSelection) -> LoadedConfig:

@@ -11,13 +11,12 @@ from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.output.columns import unread_documents
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import config_of
+from vault_indexer.cli.vault_folder import config_file_of
 from vault_indexer.config import load
 from vault_indexer.config.edits import config_text, replace_config, with_values
 from vault_indexer.errors import UsageError
 from vault_indexer.model import FileKind, kind_of
 from vault_indexer.serve.api.endpoints import STATUS
-from vault_indexer.system import user_config_file
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault.ignore import is_installed
 
@@ -67,7 +66,7 @@ def _print(found: StatusReportJson) -> None:
 
 
 def _switch_ocr(selection: VaultSelection, *, is_on: bool) -> None:
-    file = config_of(selection, os.environ) or user_config_file(os.environ)
+    file = config_file_of(selection, os.environ)
     before = config_text(file, "documents.ocr", follow_links=True) or ""
     file.parent.mkdir(parents=True, exist_ok=True)
     replace_config(file, with_values(before, {("documents", "ocr"): is_on}, file))

@@ -19,6 +19,7 @@ from vault_indexer.cli.output.progress import Show, duration, showing
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection, Yes, confirm_folder, one_command
 from vault_indexer.cli.vault_folder import (
+    config_file_of,
     config_of,
     current_folder,
     is_pinned,
@@ -33,7 +34,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.system import folder_slug, user_config_file, with_home
+from vault_indexer.system import folder_slug, with_home
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import IgnoreRules, file_names, root_identity
 
@@ -116,7 +117,7 @@ def _register(selection: VaultSelection, vault: Path, name: str) -> None:
         if name not in ("", known):
             raise UsageError(f"--name: {vault} is already in your table [vaults], as {known}")
         return
-    file = config_of(selection, os.environ) or user_config_file(os.environ)
+    file = config_file_of(selection, os.environ)
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_config(file, starter_config())

@@ -250,8 +250,7 @@ def _show_mentions(connection: Connection, path: str, limit: int | None, show: _
     names = ", ".join(answer["names"])
     if not found:
         say(f"No other note mentions {answer['path']} ({names}) without a link.")
-    elif answer["more"]:
-        say("There are more (--limit).")
+    _say_more(answer["more"])
     return status
 
 

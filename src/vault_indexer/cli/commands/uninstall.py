@@ -18,7 +18,7 @@ from vault_indexer.cli.commands.start import daemons_of_all, end_daemon
 from vault_indexer.cli.known_vaults import delete_index, is_index, recorded_vaults
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection, one_command
-from vault_indexer.cli.vault_folder import config_of, vaults_in_config
+from vault_indexer.cli.vault_folder import config_file_of, config_of, vaults_in_config
 from vault_indexer.config import load_own, vaults_of
 from vault_indexer.errors import IndexUnusableError, ServiceError, UsageError
 from vault_indexer.system import default_index_dir, in_words, log_dir, size_of, state_folder, user_config_file
@@ -135,7 +135,7 @@ def _remove_folder(folder: Path) -> None:
 
 
 def _configuration(selection: VaultSelection) -> Iterator[_Removal]:
-    file = config_of(selection, os.environ) or user_config_file(os.environ)
+    file = config_file_of(selection, os.environ)
     if file.is_file():
         yield _Removal(f"configuration  {file}", file.unlink)
 

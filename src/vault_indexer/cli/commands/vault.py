@@ -28,13 +28,13 @@ from vault_indexer.cli.parameters import (
     complete_vault,
     confirm_folder,
 )
-from vault_indexer.cli.vault_folder import config_of, vaults_in_config
+from vault_indexer.cli.vault_folder import config_file_of, config_of, vaults_in_config
 from vault_indexer.config import NamedVault, add_vault, load_own, remove_vault, vaults_of
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.system import canonical_folder, default_index_dir, folder_slug, user_config_file, with_home
+from vault_indexer.system import canonical_folder, default_index_dir, folder_slug, with_home
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
@@ -54,7 +54,7 @@ def add(
     yes: Yes = False,
 ) -> None:
     """Add a vault to your configuration, and change nothing else in it."""
-    file = _file(selection)
+    file = config_file_of(selection, os.environ)
     root_identity(with_home(folder))
     path = with_home(folder).absolute()
     confirm_folder(path, yes)
@@ -85,8 +85,8 @@ def remove(
     if delete:
         _refuse_while_kept_alone(index_dir, daemon, name)
     if name in vaults_in_config(selection, os.environ):
-        remove_vault(_file(selection), name)
-        note(f"Removed {name} from {_file(selection)}. Its notes stay.")
+        remove_vault(config_file_of(selection, os.environ), name)
+        note(f"Removed {name} from {config_file_of(selection, os.environ)}. Its notes stay.")
         if daemon is not None:
             note("The running daemon closes it now.")
     if not delete:
@@ -192,10 +192,6 @@ def _not_kept(named: NamedVault) -> VaultSummaryJson:
 
 def _daemon(selection: VaultSelection) -> DaemonInfo | None:
     return read_daemon(shared_daemon_dir(config_of(selection, os.environ)))
-
-
-def _file(selection: VaultSelection) -> Path:
-    return config_of(selection, os.environ) or user_config_file(os.environ)
 
 
 app = command_group(add=add, list=list_vaults, remove=remove)
