@@ -16,7 +16,7 @@ if importlib.util.find_spec("playwright") is None:
         """Why no test of the page runs."""
         return "tests/page: needs playwright (pip install -e .[browser]) and Chromium; not collected"
 else:
-    from page_site import CHROMIUM, NOTES, ServeVault, Site
+    from page_site import CHROMIUM, NOTES, ServeVault, Site, Visit
     from playwright.sync_api import Browser, sync_playwright
 
     @pytest.fixture(scope="session")
@@ -47,13 +47,17 @@ else:
         """A context manager: a daemon on a vault of these notes, or on a copy of a folder."""
 
         @contextmanager
-        def serve(name: str, notes: Mapping[str, str] | Path, *, in_obsidian: bool = True) -> Iterator[Site]:
+        def serve(
+            name: str, notes: Mapping[str, str | bytes] | Path, *, in_obsidian: bool = True
+        ) -> Iterator[Site]:
             sandbox = Sandbox(tmp_path_factory.mktemp(name))
             if isinstance(notes, Path):
                 shutil.copytree(notes, sandbox.vault)
             else:
-                for path, text in notes.items():
-                    sandbox.write(path, text)
+                for path, content in notes.items():
+                    sandbox.write(path, content if isinstance(content, str) else "")
+                    if isinstance(content, bytes):
+                        (sandbox.vault / path).write_bytes(content)
             if in_obsidian:
                 (sandbox.vault / ".obsidian").mkdir(exist_ok=True)
             with site_of(browser, sandbox) as site:
@@ -65,4 +69,10 @@ else:
     def site(serve_vault: ServeVault) -> Iterator[Site]:
         """A small vault with its daemon, for tests that change nothing in it."""
         with serve_vault("Notebook", NOTES) as found:
+            yield found
+
+    @pytest.fixture
+    def visit(site: Site) -> Iterator[Visit]:
+        """The page of the small vault, which has to say and ask nothing wrong."""
+        with site.checked_visit() as found:
             yield found

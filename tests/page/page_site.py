@@ -1,5 +1,6 @@
 """A vault, its daemon and its page in Chromium, with what the browser complained of and asked for."""
 
+import base64
 import importlib.util
 import json
 from collections.abc import Iterator, Mapping
@@ -8,12 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlencode, urlsplit
+from urllib.request import Request as Ask
+from urllib.request import urlopen
 
 import pytest
 from cli_sandbox import Sandbox
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, expect
 
 CHROMIUM = Path("/usr/bin/chromium")
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""A picture of one pixel."""
+
 WAIT_MS = 90_000
 """Reaching it means that it never happens: the machine may be busy."""
 
@@ -184,9 +192,6 @@ class Site:
 
     def api(self, target: str) -> dict[str, object]:
         """An answer of the API, asked as a program does."""
-        from urllib.request import Request as Ask
-        from urllib.request import urlopen
-
         ask = Ask(f"{self.url}/v1/{target}", headers={"Authorization": f"Bearer {self.token}"})
         with urlopen(ask, timeout=WAIT_MS / 1000) as answer:
             found = json.loads(answer.read())
@@ -198,7 +203,7 @@ class ServeVault(Protocol):
     """Serves a vault of these notes, or a copy of a folder, under a name."""
 
     def __call__(
-        self, name: str, notes: Mapping[str, str] | Path, *, in_obsidian: bool = True
+        self, name: str, notes: Mapping[str, str | bytes] | Path, *, in_obsidian: bool = True
     ) -> AbstractContextManager[Site]:
         """`in_obsidian`: Obsidian has opened the folder as a vault."""
         ...

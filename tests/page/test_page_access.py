@@ -1,7 +1,8 @@
 """For everybody: names, roles, contrast by axe-core in both themes; narrow windows; every control by
 keyboard."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import pytest
 from page_site import WAIT_MS, Site, Visit, axe_violations
@@ -10,72 +11,40 @@ from playwright.sync_api import expect
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
-def search(visit: Visit) -> None:
-    visit.type("flour")
+class View(NamedTuple):
+    """How to get to a view (its name and the values of its address), what is typed and pressed there, and
+    what is there when it is complete."""
+
+    name: str
+    ready: str
+    values: Mapping[str, str] = {}
+    typed: str = ""
+    button: str = ""
+
+    def open(self, visit: Visit) -> None:
+        visit.show(self.name, **self.values)
+        if self.typed:
+            visit.page.wait_for_selector("#q")
+            visit.type(self.typed)
+        if self.button:
+            visit.page.locator("button, summary", has_text=self.button).first.click()
 
 
-def reasons(visit: Visit) -> None:
-    visit.type("flour")
-    visit.page.get_by_role("button", name="Why").first.click()
-
-
-def completion(visit: Visit) -> None:
-    visit.type("flour tag:")
-
-
-def asking(visit: Visit) -> None:
-    visit.show("ask", q="What shows the rings of Saturn?")
-
-
-def operators(visit: Visit) -> None:
-    visit.page.get_by_text("All operators").click()
-
-
-def note(visit: Visit) -> None:
-    visit.show("note", path="Kitchen/Sourdough.md", line="13")
-
-
-def chunks(visit: Visit) -> None:
-    visit.show("note", path="Kitchen/Sourdough.md")
-    visit.page.get_by_role("button", name="Show chunks").click()
-
-
-def graph(visit: Visit) -> None:
-    visit.show("graph", path="Kitchen/Sourdough.md")
-
-
-def vault(visit: Visit) -> None:
-    visit.show("graph")
-
-
-def judging(visit: Visit) -> None:
-    visit.show("judge", q="sourdough")
-
-
-def health(visit: Visit) -> None:
-    visit.show("health")
-
-
-def missing(visit: Visit) -> None:
-    visit.show("note", path="Missing.md")
-
-
-View = tuple[Callable[[Visit], None], str]
+SOURDOUGH = "Kitchen/Sourdough.md"
 VIEWS: Mapping[str, View] = {
-    "search": (search, ".hit"),
-    "reasons": (reasons, ".why dl"),
-    "completion": (completion, ".completions li"),
-    "asking": (asking, ".sources li"),
-    "operators": (operators, ".start details dd"),
-    "note": (note, ".rail .line"),
-    "chunks": (chunks, ".chunk"),
-    "graph": (graph, ".drawing[data-done]"),
-    "vault": (vault, ".drawing[data-done]"),
-    "health": (health, ".histogram"),
-    "judging": (judging, ".judge article"),
-    "missing": (missing, ".message"),
+    "search": View("search", ".hit", typed="flour"),
+    "reasons": View("search", ".why dl", typed="flour", button="Why"),
+    "completion": View("search", ".completions li", typed="flour tag:"),
+    "asking": View("ask", ".sources li", {"q": "What shows the rings of Saturn?"}),
+    "operators": View("search", ".start details dd", button="All operators"),
+    "note": View("note", ".rail .line", {"path": SOURDOUGH, "line": "13"}),
+    "chunks": View("note", ".chunk", {"path": SOURDOUGH}, button="Show chunks"),
+    "graph": View("graph", ".drawing[data-done]", {"path": SOURDOUGH}),
+    "vault": View("graph", ".drawing[data-done]"),
+    "health": View("health", ".histogram"),
+    "judging": View("judge", ".judge article", {"q": "sourdough"}),
+    "missing": View("note", ".message", {"path": "Missing.md"}),
 }
-"""How to get to each view, and what is there when it is complete."""
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
@@ -89,9 +58,8 @@ def visit(request: pytest.FixtureRequest, site: Site) -> Iterator[Visit]:
 def test_axe_finds_nothing(visit: Visit, view: str) -> None:
     visit.show("search")
     visit.page.wait_for_selector("#q")
-    act, ready = VIEWS[view]
-    act(visit)
-    visit.page.locator(ready).first.wait_for(timeout=WAIT_MS)
+    VIEWS[view].open(visit)
+    visit.page.locator(VIEWS[view].ready).first.wait_for(timeout=WAIT_MS)
     assert axe_violations(visit.page) == []
 
 
@@ -101,9 +69,8 @@ def test_nothing_is_wider_than_the_window(site: Site, width: int, view: str) -> 
     if width not in (320, 900) and view not in ("note", "graph"):
         pytest.skip("the ends and the middle are enough for the others")
     visit = site.visit(viewport={"width": width, "height": 640}, reduced_motion="reduce")
-    act, ready = VIEWS[view]
-    act(visit)
-    visit.page.locator(ready).first.wait_for(timeout=WAIT_MS, state="attached")
+    VIEWS[view].open(visit)
+    visit.page.locator(VIEWS[view].ready).first.wait_for(timeout=WAIT_MS, state="attached")
     assert (
         visit.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         == 0
@@ -130,10 +97,11 @@ def test_every_control_is_reached_by_tab(site: Site) -> None:
     page.context.close()
 
 
-def test_the_focus_can_be_seen(site: Site) -> None:
+def test_the_hits_are_said_to_screen_readers_and_the_focus_can_be_seen(site: Site) -> None:
     visit = site.visit()
     visit.type("flour")
     visit.page.locator(".hit").first.wait_for()
+    expect(visit.page.get_by_role("status")).to_contain_text("hit")
     visit.page.keyboard.press("ArrowDown")
     expect(visit.page.locator(".hit-title").first).to_be_focused()
     assert visit.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
@@ -176,13 +144,6 @@ def test_shortcuts_can_be_turned_off(site: Site) -> None:
     page.keyboard.press("h")
     expect(page.get_by_role("heading", name="Health of the vault")).to_be_visible()
     page.context.close()
-
-
-def test_the_hits_are_said_to_screen_readers(site: Site) -> None:
-    visit = site.visit()
-    visit.type("telescope")
-    expect(visit.page.get_by_role("status")).to_contain_text("hit")
-    visit.page.context.close()
 
 
 @pytest.mark.parametrize("width", [320, 400])

@@ -1,18 +1,13 @@
 """Pictures and notes that a note embeds, shown in the page."""
 
-import base64
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from page_site import ServeVault, Site, Visit, axe_violations
+from page_site import PNG, ServeVault, Site, Visit, axe_violations
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-PNG = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 NOTES = {
     "Pictures.md": "# Pictures\n\n![[dot.png|40x30]]\n\n![a square|24](files/square.svg)\n\n![[page.png]]\n",
     "Reading.md": "# Reading\n\nBefore.\n\n![[Recipe#Baking]]\n\n![[Recipe#^salt]]\n\n![[Ring]]\n\nAfter.\n",
@@ -27,13 +22,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def embeds(serve_vault: ServeVault, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    vault: Path = tmp_path_factory.mktemp("embeds") / "vault"
-    for path, text in NOTES.items():
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text(text, encoding="utf-8")
-    (vault / "dot.png").write_bytes(PNG)
-    with serve_vault("embedding", vault) as found:
+def embeds(serve_vault: ServeVault) -> Iterator[Site]:
+    with serve_vault("embedding", {**NOTES, "dot.png": PNG}) as found:
         yield found
 
 
@@ -55,6 +45,9 @@ def test_pictures_of_the_vault_are_shown(visit: Visit) -> None:
         [12, 24, 24],
     ]
     expect(pictures.nth(1)).to_have_accessible_name("a square")
+    left = visit.page.locator(".note-text .embed.unresolved")
+    expect(left).to_have_text("page.png")
+    expect(left).to_have_attribute("title", "the content of page.png does not match its suffix")
 
 
 def test_a_picture_is_enlarged(visit: Visit) -> None:
@@ -70,13 +63,6 @@ def test_a_picture_is_enlarged(visit: Visit) -> None:
         page.keyboard.press(close)
         expect(large).to_have_count(0)
         expect(opener).to_be_focused()
-
-
-def test_a_file_that_is_no_picture_stays_a_name(visit: Visit) -> None:
-    visit.show("note", path="Pictures.md")
-    left = visit.page.locator(".note-text .embed.unresolved")
-    expect(left).to_have_text("page.png")
-    expect(left).to_have_attribute("title", "the content of page.png does not match its suffix")
 
 
 def test_an_embedded_part_is_read_in_place(visit: Visit) -> None:

@@ -5,7 +5,6 @@ import json
 import re
 import wave
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from page_site import WAIT_MS, ServeVault, Site, Visit, axe_violations
@@ -45,20 +44,18 @@ def sound() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def files(serve_vault: ServeVault, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    vault: Path = tmp_path_factory.mktemp("files") / "vault"
-    (vault / "Papers").mkdir(parents=True)
-    (vault / "Papers/Bees & flowers.pdf").write_bytes(pdf_of(PAGES))
-    (vault / "locked.pdf").write_bytes(b"%PDF-1.4")
-    (vault / "hum.wav").write_bytes(sound())
-    (vault / "data.zip").write_bytes(b"PK")
-    (vault / "page.html").write_text("<script>alert(1)</script><p>Some words of a page.</p>")
-    (vault / "Hive.md").write_text(
-        "# Hive\n\nSee [[Bees & flowers.pdf#page=2|page two]], [[data.zip]] and [[locked.pdf]].\n\n"
-        "![[Bees & flowers.pdf#page=3]]\n\n![[hum.wav#t=1]]\n"
-    )
-    (vault / "Plan.canvas").write_text(json.dumps(CANVAS), encoding="utf-8")
-    with serve_vault("files", vault) as found:
+def files(serve_vault: ServeVault) -> Iterator[Site]:
+    notes: dict[str, str | bytes] = {
+        "Papers/Bees & flowers.pdf": pdf_of(PAGES),
+        "locked.pdf": b"%PDF-1.4",
+        "hum.wav": sound(),
+        "data.zip": b"PK",
+        "page.html": "<script>alert(1)</script><p>Some words of a page.</p>",
+        "Hive.md": "# Hive\n\nSee [[Bees & flowers.pdf#page=2|page two]], [[data.zip]], [[locked.pdf]].\n\n"
+        "![[Bees & flowers.pdf#page=3]]\n\n![[hum.wav#t=1]]\n",
+        "Plan.canvas": json.dumps(CANVAS),
+    }
+    with serve_vault("files", notes) as found:
         yield found
 
 

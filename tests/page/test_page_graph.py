@@ -39,15 +39,6 @@ def test_the_neighbourhood_of_a_note(visit: Visit) -> None:
     expect(page.locator(".graph-list button", has_text="Night sky")).to_be_visible()
 
 
-def test_related_notes_are_dashed_and_can_be_left_out(visit: Visit) -> None:
-    drawn(visit, path="Kitchen/Sourdough.md")
-    page = visit.page
-    expect(page.locator("line.edge.related").first).to_be_attached()
-    expect(page.locator(".graph-list")).to_contain_text("near in meaning")
-    page.get_by_label("Related notes").uncheck()
-    expect(page.locator("line.edge.related")).to_have_count(0)
-
-
 def test_a_click_chooses_a_node_and_a_key_reads_it(visit: Visit) -> None:
     drawn(visit, path="Kitchen/Sourdough.md", related="no")
     page = visit.page
@@ -84,7 +75,7 @@ def test_zoom_and_pan(visit: Visit) -> None:
     assert space.get_attribute("transform") == before
 
 
-def test_a_legend_names_what_is_drawn_and_a_pointer_brings_out_a_node(visit: Visit) -> None:
+def test_the_drawing_has_a_legend_dashed_related_notes_and_fits_the_window(visit: Visit) -> None:
     drawn(visit, path="Kitchen/Sourdough.md")
     page = visit.page
     expect(page.get_by_role("list", name="Legend").get_by_role("listitem")).to_have_text(
@@ -95,11 +86,10 @@ def test_a_legend_names_what_is_drawn_and_a_pointer_brings_out_a_node(visit: Vis
     assert page.locator("circle.node:not(.near)").count() > 0
     page.mouse.move(0, 0)
     expect(page.locator(".near")).to_have_count(0)
-
-
-def test_the_drawing_fits_the_window_again(visit: Visit) -> None:
-    drawn(visit, path="Kitchen/Sourdough.md")
-    page = visit.page
+    expect(page.locator("line.edge.related").first).to_be_attached()
+    expect(page.locator(".graph-list")).to_contain_text("near in meaning")
+    page.get_by_label("Related notes").uncheck()
+    expect(page.locator("line.edge.related")).to_have_count(0)
     page.set_viewport_size({"width": 420, "height": 700})
     page.wait_for_function(
         "() => { const room = document.querySelector('.drawing').getBoundingClientRect();"

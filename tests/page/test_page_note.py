@@ -18,7 +18,7 @@ def visit(site: Site) -> Iterator[Visit]:
         yield found
 
 
-def test_markdown_is_rendered(visit: Visit) -> None:
+def test_markdown_and_properties_are_rendered(visit: Visit) -> None:
     text = visit.page.locator(".note-text")
     expect(text.locator("em")).to_have_text("ripe")
     expect(text.locator("strong")).to_have_text("smooth")
@@ -32,6 +32,9 @@ def test_markdown_is_rendered(visit: Visit) -> None:
     expect(text.locator("a.external")).to_have_attribute("rel", "noreferrer noopener")
     expect(text.locator(".unresolved")).to_have_text("Nowhere to go")
     expect(text.locator("a.tag")).to_have_text("#kitchen")
+    visit.page.locator(".properties summary").click()
+    expect(visit.page.locator(".properties th")).to_have_text(["aliases", "tags", "rating", "status"])
+    expect(visit.page.locator(".properties .tag").first).to_have_text("#kitchen/bread")
 
 
 def test_a_link_leads_to_the_note_and_its_heading(visit: Visit) -> None:
@@ -44,19 +47,6 @@ def test_a_link_leads_to_the_note_and_its_heading(visit: Visit) -> None:
     expect(page.locator("h1.note-title")).to_have_text("Rye bread")
 
 
-def test_a_hit_opens_at_its_line(visit: Visit) -> None:
-    visit.show("note", path="Kitchen/Sourdough.md", line="13")
-    expect(visit.page.locator(".found")).to_contain_text("Knead the dough")
-
-
-def test_the_outline_leads_to_headings(visit: Visit) -> None:
-    page = visit.page
-    outline = page.get_by_role("navigation", name="Outline")
-    expect(outline.get_by_role("button")).to_have_text(["Sourdough", "Kneading", "Baking"])
-    outline.get_by_role("button", name="Baking").click()
-    expect(page.get_by_role("heading", name="Baking")).to_be_focused()
-
-
 @pytest.mark.parametrize("place", [{"line": "7"}, {"at": "#Sourdough"}])
 def test_the_title_is_shown_once(visit: Visit, place: dict[str, str]) -> None:
     """Its heading in the text is hidden; links and the outline lead to the title."""
@@ -66,16 +56,11 @@ def test_the_title_is_shown_once(visit: Visit, place: dict[str, str]) -> None:
     visit.show("note", path="Kitchen/Sourdough.md", **place)
     expect(page.locator("h1.note-title")).to_be_focused()
     outline = page.get_by_role("navigation", name="Outline")
+    expect(outline.get_by_role("button")).to_have_text(["Sourdough", "Kneading", "Baking"])
     outline.get_by_role("button", name="Baking").click()
+    expect(page.get_by_role("heading", name="Baking")).to_be_focused()
     outline.get_by_role("button", name="Sourdough").click()
     expect(page.locator("h1.note-title")).to_be_focused()
-
-
-def test_properties_and_tags_are_shown(visit: Visit) -> None:
-    page = visit.page
-    page.locator(".properties summary").click()
-    expect(page.locator(".properties th")).to_have_text(["aliases", "tags", "rating", "status"])
-    expect(page.locator(".properties .tag").first).to_have_text("#kitchen/bread")
 
 
 def test_what_is_around_the_note(visit: Visit) -> None:
@@ -279,13 +264,17 @@ def test_a_link_is_previewed(site: Site) -> None:
         expect(visit.page.locator(".preview")).to_be_hidden()
 
 
-def test_the_note_is_copied_as_markdown(site: Site) -> None:
+def test_the_note_is_copied_as_markdown_and_a_heading_as_a_link(site: Site) -> None:
     with site.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
         page = visit.page
         visit.show("note", path="Kitchen/Sourdough.md")
         page.get_by_role("button", name="Copy as Markdown").click()
         expect(page.locator("#announce")).to_have_text("Copied.")
         assert page.evaluate("navigator.clipboard.readText()") == NOTES["Kitchen/Sourdough.md"]
+        page.get_by_role("button", name="Link to Baking").click()
+        page.wait_for_function("() => navigator.clipboard.readText().then(text => text.startsWith('http'))")
+        page.goto(page.evaluate("navigator.clipboard.readText()"))
+        expect(page.locator(".heading.found")).to_have_text("Baking")
 
 
 def test_the_size_and_width_of_texts_are_kept(site: Site) -> None:
@@ -313,16 +302,6 @@ def test_three_places_of_a_note_are_listed_first(followed: Site) -> None:
         expect(often.locator("div.line")).to_have_count(3)
         often.get_by_role("button", name="2 more").click()
         expect(often.locator("div.line")).to_have_count(5)
-
-
-def test_a_heading_has_a_link_to_copy(site: Site) -> None:
-    with site.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
-        page = visit.page
-        visit.show("note", path="Kitchen/Sourdough.md")
-        page.get_by_role("button", name="Link to Baking").click()
-        expect(page.locator("#announce")).to_have_text("Copied.")
-        page.goto(page.evaluate("navigator.clipboard.readText()"))
-        expect(page.locator(".heading.found")).to_have_text("Baking")
 
 
 def related(visit: Visit) -> Locator:

@@ -1,18 +1,10 @@
 """Notes by name from anywhere, and the dialog of all keys."""
 
-from collections.abc import Iterator
-
 import pytest
 from page_site import Site, Visit, axe_violations
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
-
-
-@pytest.fixture
-def visit(site: Site) -> Iterator[Visit]:
-    with site.checked_visit() as found:
-        yield found
 
 
 def test_a_note_is_opened_by_its_name_from_anywhere(visit: Visit) -> None:

@@ -1,18 +1,20 @@
 """What the API answers to whom it lets in; and that it stays answerable under load and at its end."""
 
 import json
+import stat
 import time
+from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
-from serve_api import Api, end, serve
+from serve_api import PICTURES, Api, end, serve
 from waiting import DEADLINE_S
 
 from vault_indexer.daemon.discovery import DaemonInfo
-from vault_indexer.serve.api.endpoints import ENDPOINTS, SEARCH
-from vault_indexer.serve.api.respond import extension_routes
+from vault_indexer.serve.api.endpoints import SEARCH
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.serve.http.guard import MAX_LONG_LIVED
 
@@ -24,18 +26,6 @@ def client(api: Api) -> DaemonClient:
 def test_odd_words_travel_whole(api: Api) -> None:
     for query in ('Grüße & "quoted" #tag +x=1 %41', "日本語 검색", "a\tb"):
         assert client(api).ask(SEARCH, q=query)["query"] == query
-
-
-def test_the_openapi_document_names_every_route(api: Api) -> None:
-    paths = api.ask("/openapi.json").json["paths"]
-    assert isinstance(paths, dict)
-    routes = {(path, method.upper()) for path, methods in paths.items() for method in methods}
-    assert routes == {
-        ("/v1/events", "GET"),
-        ("/v1/proof", "GET"),
-        *((one.path, one.method) for one in ENDPOINTS),
-        *((route.endpoint.path, route.endpoint.method) for route in extension_routes() if route.is_public),
-    }
 
 
 def test_many_at_once_are_all_answered(api: Api) -> None:
@@ -65,23 +55,103 @@ def test_long_orders_leave_threads_for_others(api: Api) -> None:
 
 
 @pytest.mark.long
-def test_events_tell_changes_and_do_not_hold_up_the_end(tmp_path: Path) -> None:
+def test_events_do_not_hold_up_the_end_and_port_and_token_survive_it(tmp_path: Path) -> None:
     process, api = serve(tmp_path)
-    connection = api.connect()
-    connection.request(
-        "GET", "/v1/events", headers={"Authorization": f"Bearer {api.token}", "Host": f"127.0.0.1:{api.port}"}
-    )
-    response = connection.getresponse()
-    assert response.status == 200
-    assert response.getheader("content-type", "").startswith("text/event-stream")
-    assert response.readline() == b"event: status\n"
-    first = json.loads(response.readline().removeprefix(b"data: "))
-    (api.vault / "New.md").write_text("# New\n\nA comet.\n")
-    notes, deadline = first["notes"], time.monotonic() + DEADLINE_S
-    while notes == first["notes"] and time.monotonic() < deadline:
-        line = response.readline()
-        if line.startswith(b"data: "):
-            notes = json.loads(line.removeprefix(b"data: "))["notes"]
-    assert notes == first["notes"] + 1
+    with closing(api.connect()) as connection:
+        connection.request("GET", "/v1/events", headers={"Authorization": f"Bearer {api.token}"})
+        response = connection.getresponse()
+        assert (response.status, response.readline()) == (200, b"event: status\n")
+        first = json.loads(response.readline().removeprefix(b"data: "))
+        (api.vault / "New.md").write_text("# New\n\nA comet.\n")
+        notes, deadline = first["notes"], time.monotonic() + DEADLINE_S
+        while notes == first["notes"] and time.monotonic() < deadline:
+            line = response.readline()
+            if line.startswith(b"data: "):
+                notes = json.loads(line.removeprefix(b"data: ")).get("notes", notes)
+        assert notes == first["notes"] + 1
+        end(process)
+    assert stat.S_IMODE((api.index_dir / "address.json").stat().st_mode) == 0o600
+    process, again = serve(tmp_path)
     end(process)
-    connection.close()
+    assert (again.port, again.token) == (api.port, api.token)
+
+
+def test_pause_and_resume(api: Api) -> None:
+    try:
+        paused = api.post("/v1/pause", b"{}")
+        assert (paused.status, set(paused.json)) == (200, {"paused", "paused_until", "pending"})
+        assert (paused.json["paused"], paused.json["paused_until"]) == (True, "")
+        timed = api.post("/v1/pause", b'{"seconds": 600}').json
+        assert timed["paused"] is True
+        assert str(timed["paused_until"]).endswith("Z")
+        assert api.ask("/v1/status").json["paused"] is True
+        notices = api.ask("/v1/search?q=bread").json["notices"]
+        assert isinstance(notices, list)
+        assert any("indexing is paused until 2" in notice for notice in notices)
+        for order in ("verify", "rebuild"):
+            refused = api.post(f"/v1/{order}", b"{}")
+            assert (refused.status, refused.kind) == (503, "unavailable")
+    finally:
+        resumed = api.post("/v1/resume", b"{}")
+    assert (resumed.status, resumed.json["paused"]) == (200, False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"seconds": 0}',
+        b'{"seconds": -1}',
+        b'{"seconds": 1e9}',
+        b'{"seconds": NaN}',
+        b'{"seconds": true}',
+        b'{"seconds": "1"}',
+        b'{"minutes": 1}',
+    ],
+)
+def test_a_pause_without_sense_is_refused(api: Api, body: bytes) -> None:
+    answer = api.post("/v1/pause", body)
+    assert (answer.status, answer.kind) == (422, "request")
+    assert api.ask("/v1/status").json["paused"] is False
+
+
+def test_a_picture_travels_as_json(api: Api) -> None:
+    found = api.ask("/v1/picture?path=dot.png")
+    assert found.headers["content-type"] == "application/json"
+    assert found.json["media_type"] == "image/png"
+    assert found.json["bytes"] == len(PICTURES["dot.png"])
+    assert b64decode(str(found.json["data"])) == PICTURES["dot.png"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("page.png", "does not match its suffix"),
+        ("plan.pdf", "no such picture"),
+        ("Sky.md", "no such picture"),
+        ("nowhere.png", "no such picture"),
+        ("../config.toml", "no such picture"),
+        ("/etc/passwd", "outside the vault"),
+        (".obsidian/secret.md", "no such picture"),
+    ],
+)
+def test_no_other_file_is_a_picture(api: Api, path: str, said: str) -> None:
+    refused = api.ask(f"/v1/picture?path={quote(path)}")
+    assert refused.status == 404
+    assert said in str(refused.json["error"])
+
+
+def test_a_part_of_a_note_is_shown_alone(api: Api) -> None:
+    whole = api.ask("/v1/view?path=Sky").json["blocks"]
+    assert api.ask("/v1/view?path=Sky&part=Sky").json["blocks"] == whole
+    refused = api.ask("/v1/view?path=Sky&part=Moon")
+    assert (refused.status, refused.kind) == (404, "unknown_note")
+    assert "no heading Moon" in str(refused.json["error"])
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"q": ""}, {"q": "x" * 5000}, {"q": "a before:soon"}, {"q": "a", "limit": 201}, {"q": "a", "k": 1}, {}],
+)
+def test_a_bad_question_is_refused_before_a_stream_begins(api: Api, keys: dict[str, object]) -> None:
+    answer = api.post("/v1/ask", json.dumps({**keys, "stream": True}).encode())
+    assert (answer.status, answer.kind in ("usage", "query", "request")) == (422, True)

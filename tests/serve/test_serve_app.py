@@ -5,6 +5,7 @@ import hmac
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,9 +22,12 @@ from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import (
+    BackendError,
+    NoteError,
     ProviderError,
     QueryTimeoutError,
     UnavailableError,
+    UnknownNoteError,
     UsageError,
     VaultError,
     VaultIndexerError,
@@ -42,7 +46,7 @@ from vault_indexer.model import (
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
 from vault_indexer.serve.api.events import MAX_STREAMS
 from vault_indexer.serve.api.respond import AgentActions, no_actions
-from vault_indexer.serve.app import Site, get_route, make_app, methods_of
+from vault_indexer.serve.app import Site, make_app
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import ClosedVault, OpenVault, VaultRuntime, Vaults
 
@@ -168,17 +172,6 @@ def test_a_path_takes_its_own_methods(path: str, allowed: str) -> None:
     assert (refused.status, refused.headers["allow"]) == (405, allowed)
 
 
-def test_a_route_of_its_own_answers_get_alone() -> None:
-    assert get_route("/x", lambda _: None).methods == {"GET"}
-    rows: Any = {("GET", "/a"): None, ("POST", "/a"): None, ("GET", "/b"): None}
-    assert methods_of(rows, [get_route("/x", lambda _: None)]) == {
-        "/openapi.json": {"GET", "HEAD"},
-        "/a": {"GET", "POST"},
-        "/b": {"GET"},
-        "/x": {"GET"},
-    }
-
-
 def test_what_no_route_answers_is_not_found_in_the_shape_of_an_error() -> None:
     assert ask(OWN, "/v1/nowhere").error == (404, "request", "Not Found")
     status, kind, said = ask(OWN, "/openapi.json?x=1").error
@@ -218,18 +211,13 @@ class SearchedService(Service):
         return SimpleNamespace(search=search)
 
 
-def test_a_search_that_is_answered_too_late_is_given_up() -> None:
+def test_a_search_is_given_up_where_it_is_too_late_or_the_server_stops() -> None:
     service = SearchedService(Path("/own"))
     assert ask(service, "/v1/search?q=quick&limit=5&fresh=yes").status == 200
     late = ask(service, "/v1/search?q=slow", settings=ServerSettings(timeout_s=0.5))
     assert late.error == (504, "timeout", "no answer within 0.5 seconds")
-    assert service.given_up == [False, False]
-
-
-def test_a_search_is_given_up_where_the_server_stops() -> None:
-    service = SearchedService(Path("/own"))
     assert ask(service, "/v1/search?q=slow", stopping=lambda: True).status == 200
-    assert service.given_up == [True]
+    assert service.given_up == [False, False, True]
 
 
 def test_the_status_is_answered_while_searches_take_every_thread() -> None:
@@ -261,15 +249,32 @@ def test_a_question_is_answered_whole_or_in_lines() -> None:
     assert lines.body.endswith(b"}\n")
 
 
-def test_an_error_before_the_first_line_has_a_status_and_a_later_one_is_a_line() -> None:
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (NoteError("x"), 404, "note"),
+        (UnknownNoteError("x"), 404, "unknown_note"),
+        (UsageError("x"), 422, "usage"),
+        (ProviderError("x"), 502, "provider"),
+        (QueryTimeoutError("x"), 504, "query_timeout"),
+        (UnavailableError("x"), 503, "unavailable"),
+        (VaultError("x"), 503, "vault"),
+        (VaultIndexerError("x"), 503, "vault_indexer"),
+        (BackendError("x"), 503, "backend"),
+    ],
+)
+def test_an_error_before_the_first_line_has_a_status_and_a_later_one_is_a_line(
+    error: VaultIndexerError, status: int, kind: str
+) -> None:
     question = {"q": "why?", "stream": True}
-    first = Service(Path("/own"), (UsageError("no words"),))
-    assert ask(first, "/v1/ask", "POST", question).error == (422, "usage", "no words")
-    later = Service(Path("/own"), (ANSWERED, QueryTimeoutError("too slow"), SENTENCE))
-    lines = ask(later, "/v1/ask", "POST", question)
+    refused = ask(Service(Path("/own"), (error,)), "/v1/ask", "POST", question)
+    assert refused.error == (status, kind, "x")
+    assert (refused.json["status"], refused.json["detail"]) == (status, "x")
+    assert refused.headers.get("retry-after") == ("2" if kind == "backend" else None)
+    lines = ask(Service(Path("/own"), (ANSWERED, error, SENTENCE)), "/v1/ask", "POST", question)
     events = [json.loads(line) for line in lines.body.splitlines()]
     assert (lines.status, [one["event"] for one in events]) == (200, ["passages", "error"])
-    assert events[1]["data"] == {"kind": "query_timeout", "message": "too slow"}
+    assert events[1]["data"] == {"kind": kind, "message": "x"}
 
 
 @pytest.mark.parametrize(
@@ -294,18 +299,25 @@ def test_a_body_that_is_no_question_says_how(body: bytes, said: str) -> None:
 def test_a_rebuild_is_begun_with_its_options_and_waited_for(given: dict[str, bool]) -> None:
     service = Service(Path("/own"))
     ended = ask(service, "/v1/rebuild", "POST", {**given, "wait": True})
-    assert (ended.status, ended.json["notes"]) == (200, 3)
-    assert service.rebuilt == [RebuildOptions(**given)]
+    assert (ended.status, ended.json["notes"], service.rebuilt) == (200, 3, [RebuildOptions(**given)])
 
 
-def test_a_rebuild_that_is_not_waited_for_is_watched() -> None:
+def test_a_rebuild_that_is_not_waited_for_is_watched_and_does_not_hold_up_the_end() -> None:
     service = Service(Path("/own"), released=Event())
     assert service.released is not None
-    app = make_app(Site(Vaults([holder(service)]), INFO, ServerSettings()))
+    stops: list[bool] = []
+    app = make_app(Site(Vaults([holder(service)]), INFO, ServerSettings()), lambda: bool(stops))
     assert ask(OWN, "/v1/rebuild", app=app).json["running"] is False
     begun = ask(OWN, "/v1/rebuild", "POST", {"wait": False}, app=app)
     assert (begun.status, begun.json["running"]) == (202, True)
     assert ask(OWN, "/v1/rebuild", app=app).json["running"] is True
+    stops.append(True)
+    stopped = ask(OWN, "/v1/rebuild", "POST", {"wait": True}, app=app)
+    assert stopped.error == (503, "stopping", "the daemon is stopping; the previous index stays in use")
+    threads = [one.daemon for one in threading.enumerate() if one.name == "rebuild"]
+    assert threads and all(threads), "the process ends without waiting for it"
+    assert len(service.rebuilt) == 1, "one runs at a time"
+    stops.clear()
     service.released.set()
     assert ask(OWN, "/v1/rebuild", "POST", {"wait": True}, app=app).json["notes"] == 3
     assert ask(OWN, "/v1/rebuild", app=app).json["report"]["notes"] == 3
@@ -319,19 +331,14 @@ def test_a_rebuild_that_is_not_waited_for_is_watched() -> None:
         (VaultError("it is gone"), (503, "vault", "it is gone")),
     ],
 )
-def test_a_rebuild_that_fails_is_answered_by_the_kind_of_its_error(
+def test_a_rebuild_that_fails_is_answered_by_the_kind_of_its_error_and_another_may_begin(
     failure: Exception, said: tuple[int, str, str]
 ) -> None:
     service = Service(Path("/own"), failure=failure)
-    assert ask(service, "/v1/rebuild", "POST", {"wait": True}).error == said
-
-
-def test_a_server_that_stops_does_not_wait_for_a_rebuild() -> None:
-    service = Service(Path("/own"), released=Event())
-    assert service.released is not None
-    stopped = ask(service, "/v1/rebuild", "POST", {"wait": True}, stopping=lambda: True)
-    service.released.set()
-    assert stopped.error == (503, "stopping", "the daemon is stopping; the previous index stays in use")
+    app = make_app(Site(Vaults([holder(service)]), INFO, ServerSettings()))
+    assert ask(OWN, "/v1/rebuild", "POST", {"wait": True}, app=app).error == said
+    service.failure = None
+    assert ask(OWN, "/v1/rebuild", "POST", {"wait": True}, app=app).status == 200
 
 
 def test_each_vault_has_rebuilds_of_its_own() -> None:

@@ -2,8 +2,6 @@
 
 import select
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -59,31 +57,9 @@ def test_a_flood_of_connections_neither_stops_the_daemon_nor_fills_its_log(tmp_p
         assert process.poll() is None
     until(lambda found: found.status == 200, api, "/v1/status")
     assert api.post("/v1/rebuild", b"{}").status == 200
-    check_that_busy_connections_are_kept_and_idle_ones_make_room(api)
     said = end(process)
     assert "connections are in use" in said
     assert len(said.splitlines()) == 1, said
-
-
-def check_that_busy_connections_are_kept_and_idle_ones_make_room(api: Api) -> None:
-    with ExitStack() as held:
-        # Requests that are answered hold their connections, and half a head does not.
-        head = f"Host: 127.0.0.1:{api.port}\r\nAuthorization: Bearer {api.token}\r\n"
-        body = "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
-        for _ in range(30):
-            client = held.enter_context(connected(api))
-            client.sendall(b"GET /v1/status HTTP/1.1\r\n")
-        until(lambda found: found.status == 200, api, "/v1/status")
-        for _ in range(30):
-            client = held.enter_context(connected(api))
-            client.sendall(f"POST /v1/pause HTTP/1.1\r\n{head}{body}".encode())
-        busy = until(lambda found: found.status == 503, api, "/v1/status")
-        assert (busy.kind, busy.headers["retry-after"]) == ("busy", "1")
-    with ExitStack() as held:
-        kept = [held.enter_context(connected(api)) for _ in range(30)]
-        for client in kept:
-            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        until(lambda found: found.status == 200, api, "/v1/status")
 
 
 def test_a_client_that_does_not_finish_or_garbles_its_request_is_dropped(tmp_path: Path) -> None:
@@ -119,69 +95,3 @@ def test_a_client_that_does_not_finish_or_garbles_its_request_is_dropped(tmp_pat
             assert head.startswith(b"HTTP/1.1 400 ")
             assert b'"error": {"kind": "request"' in content
     assert end(process) == "", "nothing of this is worth a line of the log"
-
-
-@pytest.mark.slow
-def test_a_client_that_does_not_read_is_dropped(api: Api) -> None:
-    host, token = f"Host: 127.0.0.1:{api.port}\r\n", f"Authorization: Bearer {api.token}\r\n"
-    request = f"GET /openapi.json HTTP/1.1\r\n{host}{token}\r\n"
-    with connected(api) as client:
-        client.sendall(request.encode() * 500)
-        client.settimeout(1)
-        deadline = time.monotonic() + 3 * MINUTE
-        with pytest.raises((ConnectionResetError, BrokenPipeError)):
-            while time.monotonic() < deadline:
-                try:
-                    client.send(b"G")
-                except TimeoutError:
-                    continue
-                select.select([], [], [client], 1)
-
-
-SHORT_OF_FILES = """
-import asyncio, logging, os, resource, sys
-import uvicorn
-from uvicorn.server import ServerState
-from vault_indexer.serve.http.connections import Acceptor, Connection
-from vault_indexer.serve.server import bind
-
-async def answer(scope, receive, send):
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-    await send({"type": "http.response.body"})
-
-async def main():
-    listener = bind(0)
-    config = uvicorn.Config(answer, lifespan="off", log_config=None, http=Connection, ws="none")
-    config.load()
-    state = ServerState()
-    acceptor = Acceptor(listener, lambda: Connection(config, state, {}), state.connections, 10**6)
-    print(listener.getsockname()[1], flush=True)
-    limit = len(os.listdir("/dev/fd")) + 10
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-    serving = asyncio.create_task(acceptor.run())
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    serving.cancel()
-
-logging.basicConfig(level=logging.WARNING)
-asyncio.run(main())
-"""
-
-
-def test_a_shortage_of_file_descriptors_is_said_once_and_waited_out() -> None:
-    command = [sys.executable, "-c", SHORT_OF_FILES]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        port = int(process.stdout.readline())
-        clients = [socket.create_connection(("127.0.0.1", port), timeout=MINUTE) for _ in range(40)]
-        assert "no file descriptor is left" in process.stderr.readline()
-        # Each one that leaves makes room for another.
-        for client in clients:
-            with client:
-                client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-                assert client.recv(1 << 10).startswith(b"HTTP/1.1 204 ")
-        _, said = process.communicate(timeout=MINUTE)
-    assert process.returncode == 0
-    assert said == ""

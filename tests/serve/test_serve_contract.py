@@ -1,5 +1,6 @@
 """The contract with other programs: the JSON of every endpoint, tool and command, as golden files."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -10,11 +11,17 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from asgi import exchange
 from contract_goldens import compare, stable
 from serve_api import Api, end, serve
 from waiting import PROCESS_S
 
+from vault_indexer.config.settings import ServerSettings
+from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.errors import UnavailableError
 from vault_indexer.model import JsonValue
+from vault_indexer.serve.app import Site, make_app
+from vault_indexer.vaults import ClosedVault, Vaults
 
 DEMO = {
     str(path.relative_to(str(files("vault_indexer") / "demo"))): path.read_text(encoding="utf-8")
@@ -107,12 +114,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         yield api
 
 
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with served(tmp_path_factory.mktemp("hostile"), HOSTILE) as api:
-        yield api
-
-
 def answers(api: Api, query: str, note: str) -> JsonValue:
     found: dict[str, JsonValue] = {}
     for target in questions(query, note):
@@ -125,29 +126,40 @@ def answers(api: Api, query: str, note: str) -> JsonValue:
     return stable(found, api.vault.parent)
 
 
+@pytest.mark.long
 def test_the_answers_for_the_demo_vault(demo: Api) -> None:
     compare("answers-demo", answers(demo, "how+to+bake+bread", "Levain"))
 
 
 @pytest.mark.long
-def test_the_answers_for_a_hostile_vault(hostile: Api) -> None:
-    compare("answers-hostile", answers(hostile, "ferry", "same/Twin"))
+def test_the_answers_for_a_hostile_vault(tmp_path: Path) -> None:
+    with served(tmp_path, HOSTILE) as api:
+        compare("answers-hostile", answers(api, "ferry", "same/Twin"))
 
 
-def test_the_document_of_the_api(demo: Api) -> None:
-    compare("openapi", stable(json.loads(demo.ask("/openapi.json").body), demo.vault.parent))
+def ask_in_process(target: str, method: str = "GET", body: bytes = b"") -> JsonValue:
+    """The answer of an application about a vault that is closed."""
+    closed = ClosedVault("vault", Path("/vault"), UnavailableError("it is closed"))
+    app = make_app(Site(Vaults([closed]), DaemonInfo(1, "http://127.0.0.1:1", "t", "", ""), ServerSettings()))
+    headers = [(b"host", b"127.0.0.1:1"), (b"authorization", b"Bearer t"), (b"accept", b"application/json")]
+    headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    return dict(asyncio.run(exchange(app, target, method, body, headers=headers)).json)
 
 
+def test_the_document_of_the_api() -> None:
+    compare("openapi", stable(ask_in_process("/openapi.json"), Path("/vault")))
+
+
+@pytest.mark.long
 def test_the_stream_of_an_answer(demo: Api) -> None:
     found = demo.post("/v1/ask", b'{"q": "When is the ferry?", "limit": 1, "stream": true}')
     lines: list[JsonValue] = [json.loads(line) for line in found.body.splitlines()]
     compare("stream", stable(lines, demo.vault.parent))
 
 
-def test_the_list_of_tools(demo: Api) -> None:
-    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+def test_the_list_of_tools() -> None:
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
-    compare("tools", json.loads(demo.ask("/mcp", "POST", body, headers).body))
+    compare("tools", ask_in_process("/mcp", "POST", body))
 
 
 COMMANDS = (

@@ -1,16 +1,12 @@
 """The figures for Prometheus: what is counted, and what the states of the vaults become."""
 
 import asyncio
-import builtins
 import time
 from collections.abc import Mapping
 
 import pytest
 from asgi import exchange
-from serve_api import Api
 
-from vault_indexer.config import vault_name_of
-from vault_indexer.errors import ProviderError
 from vault_indexer.model import IndexCounts, SkippedFile, StatusReport
 from vault_indexer.serve.http.guard import App, Message, Receive, Send
 from vault_indexer.serve.http.metrics import DaemonMetrics, RequestMetrics
@@ -40,14 +36,10 @@ Figures = dict[tuple[str, ...], float]
 
 
 def figures(metrics: RequestMetrics | DaemonMetrics) -> Figures:
-    return parsed(metrics.exposition()[0])
-
-
-def parsed(content: bytes) -> Figures:
     """The figures by name and labels."""
     return {
         (one.name, *(value for _, value in sorted(one.labels.items()))): one.value
-        for family in parser.text_string_to_metric_families(content.decode())
+        for family in parser.text_string_to_metric_families(metrics.exposition()[0].decode())
         for one in family.samples
     }
 
@@ -98,43 +90,3 @@ def test_requests_are_counted_from_the_first_look_on() -> None:
     states = {key[1:]: value for key, value in found.items() if key[0] == "vault_indexer_state"}
     assert states == {("ready", "own"): 1, ("scanning", "work"): 1}
     assert [key for key in found if key[0] == "process_resident_memory_bytes"]
-
-
-def test_the_figures_need_a_package_that_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(name: str, *arguments: object, **options: object) -> object:
-        if name == "prometheus_client":
-            raise ImportError(name)
-        return imported(name, *arguments, **options)  # type: ignore[arg-type]  # as given
-
-    imported = builtins.__import__
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(ProviderError) as raised:
-        DaemonMetrics(dict, ROUTES).exposition()
-    assert str(raised.value) == (
-        'prometheus-client is not installed, but /metrics requires it: pip install "vault-indexer[milvus]"'
-    )
-
-
-def figures_of(api: Api) -> Figures:
-    answer = api.ask("/metrics")
-    assert answer.status == 200
-    return parsed(answer.body)
-
-
-def test_the_index_and_the_searches_are_counted(api: Api) -> None:
-    figures_of(api)  # counting begins
-    before = figures_of(api)
-    api.ask("/v1/search?q=saturn")
-    api.ask("/v1/nowhere-at-all")
-    api.ask("/v1/search?q=saturn", headers={"Authorization": ""})
-    after = figures_of(api)
-    name = vault_name_of(api.vault)
-    assert after["vault_indexer_notes", name] == 2
-    assert after["vault_indexer_chunks", name] >= 2
-    assert after["vault_indexer_index_seq", name] >= 1
-    assert after["vault_indexer_unpublished", name] == 0
-    assert after["vault_indexer_state", "ready", name] == 1
-    searched = "vault_indexer_request_seconds_count", "/v1/search"
-    assert after[searched] - before.get(searched, 0) == 2
-    assert after["vault_indexer_requests_total", "other", "404"] >= 1
-    assert not any("nowhere" in part or "saturn" in part for key in after for part in key)

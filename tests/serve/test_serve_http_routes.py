@@ -11,7 +11,6 @@ from asgi import exchange
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.http.guard import Message, Receive, Send
 from vault_indexer.serve.http.routes import (
-    EndpointRoutes,
     ParameterCheck,
     allowed_parameters,
     problem_of_query,
@@ -111,15 +110,6 @@ DOCUMENT = {
 }
 
 
-def test_the_parameters_of_each_route_are_those_of_the_query() -> None:
-    assert allowed_parameters(DOCUMENT) == {
-        ("GET", "/openapi.json"): (),
-        ("GET", "/a"): ("q",),
-        ("POST", "/a"): (),
-        ("GET", "/b"): ("x", "y"),
-    }
-
-
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
@@ -152,16 +142,3 @@ def test_a_route_without_parameters_says_so() -> None:
 
 def test_values_of_a_query_are_decoded_and_may_be_empty() -> None:
     assert query_pairs(b"q=a%20b+c&x=&y=%C3%A9&z") == [("q", "a b c"), ("x", ""), ("y", "é"), ("z", "")]
-
-
-def test_a_request_goes_to_its_route_by_method_and_path() -> None:
-    mine, rest = App(), App()
-    routes = EndpointRoutes({("GET", "/a"): mine}, rest)
-    for path, method, kind in [
-        ("/a", "GET", "http"),
-        ("/a", "POST", "http"),
-        ("/b", "GET", "http"),
-        ("/a", "GET", "websocket"),
-    ]:
-        ask(routes, path, method=method, kind=kind)
-    assert (len(mine.scopes), len(rest.scopes)) == (1, 3)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from hit_maker import make_hit
 
-from vault_indexer.errors import IndexUnusableError, UnknownNoteError, UsageError
+from vault_indexer.errors import IndexUnusableError, UnknownNoteError
 from vault_indexer.model import (
     AnswerSentence,
     AskAnswer,
@@ -21,7 +21,6 @@ from vault_indexer.model import (
     IndexState,
     LinksAnswer,
     MentionsAnswer,
-    NoteList,
     Orphan,
     Progress,
     SearchAnswer,
@@ -37,9 +36,8 @@ from vault_indexer.serve.mcp.tools import (
     answer_of,
     checked_arguments,
     in_its_vault,
-    input_schema,
 )
-from vault_indexer.serve.mcp.views import ToolView, tool_views
+from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import OpenVault, Vaults
 
@@ -69,7 +67,6 @@ class Service:
     progress: Progress | None = None
     limits: list[int | None] = field(default_factory=list)
     vault: str = "/v"
-    asked: dict[str, object] = field(default_factory=dict)
     text: str = "\n\nwhole\n"
 
     def status(self) -> StatusReport:
@@ -89,10 +86,6 @@ class Service:
 
     def ask_events(self, _request: object) -> Sequence[object]:
         return [self.answered, self.answered]
-
-    def notes(self, **given: object) -> NoteList:
-        self.asked = given
-        return NoteList((), 0)
 
     def titles(self, _paths: object) -> dict[str, str]:
         return {}
@@ -161,22 +154,6 @@ def test_pages_are_of_one_ranking_whatever_their_size(tool: str, given: dict[str
     assert service.limits == [200, 200]
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "asked"),
-    [
-        ("list_notes", {}, {"order": "path", "limit": 50, "offset": 0, "since": ""}),
-        ("list_notes", {"order": "recent", "since": "7d"}, {"order": "recent", "since": "7d"}),
-        ("list_notes", {"folder": "a", "tag": "b", "offset": 4}, {"folder": "a", "tag": "b", "offset": 4}),
-    ],
-)
-def test_a_list_of_notes_is_asked_for_as_the_tool_says(
-    tool: str, given: dict[str, object], asked: dict[str, object]
-) -> None:
-    service = Service()
-    assert ask(context_of(service), tool, **given)["notes"] == []
-    assert asked.items() <= service.asked.items()
-
-
 def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
     hits = [make_hit(f"{name}.md", snippet=name) for name in "AABAC"]
     service = Service(hits, likely=3)
@@ -186,48 +163,42 @@ def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
         assert (found["likely"], found.get("next_offset")) == (likely, following)
 
 
-def test_a_call_waits_until_an_index_that_is_being_built_answers() -> None:
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_call_waits_until_the_index_of_its_vault_that_is_being_built_answers(others: int) -> None:
     service = Service([hit_of("x")], failures=[IndexUnusableError("not yet")], states=["building"])
-    assert len(ask(context_of(service), "search", query="x")["results"]) == 1
+    several = [Service() for _ in range(others)]
+    context = context_of(service, *several, vault="a" if several else "")
+    assert len(ask(context, "search", query="x")["results"]) == 1
     assert service.limits == [200, 200]
 
 
-READ = "; 1,200 of 3,400 notes are read"
 AGAIN = "; call again in a few seconds (status shows the progress)"
 
 
 @pytest.mark.parametrize(
-    ("waits_s", "states", "progress", "said", "looks"),
+    ("options", "states", "progress", "said", "looks"),
     [
-        (20.0, ["ready"], None, "not yet", 1),
-        (20.0, ["building", "ready"], None, "not yet", 2),
-        (-1.0, ["building"], None, f"not yet{AGAIN}", 1),
-        (-1.0, ["building"], Progress("notes", 1200, 3400, 0, 1.0), f"not yet{READ}{AGAIN}", 1),
-        (-1.0, ["building"], Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
+        ({}, ["ready"], None, "not yet", 1),
+        ({}, ["building", "ready"], None, "not yet", 2),
+        ({"is_cancelled": lambda: True}, ["building"], None, f"not yet{AGAIN}", 1),
+        ({"first_notes_s": -1.0}, ["building"], None, f"not yet{AGAIN}", 1),
+        (
+            {"first_notes_s": -1.0},
+            ["building"],
+            Progress("notes", 1200, 3400, 0, 1.0),
+            f"not yet; 1,200 of 3,400 notes are read{AGAIN}",
+            1,
+        ),
+        ({"first_notes_s": -1.0}, ["building"], Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
     ],
 )
 def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(
-    waits_s: float, states: list[str], progress: Progress | None, said: str, looks: int
+    options: dict[str, Any], states: list[str], progress: Progress | None, said: str, looks: int
 ) -> None:
-    failures: list[Exception] = [IndexUnusableError("not yet") for _ in range(9)]
-    service = Service(failures=failures, states=[*states], progress=progress)
+    service = Service(failures=[IndexUnusableError("not yet")] * 9, states=states, progress=progress)
     with pytest.raises(IndexUnusableError) as refused:
-        ask(context_of(service, first_notes_s=waits_s), "search", query="x")
+        ask(context_of(service, **options), "search", query="x")
     assert (str(refused.value), len(service.limits)) == (said, looks)
-
-
-def test_a_call_that_nobody_waits_for_does_not_wait_for_an_index() -> None:
-    service = Service(failures=[IndexUnusableError("not yet")] * 2, states=["building"])
-    cancelled = context_of(service, is_cancelled=lambda: True)
-    with pytest.raises(IndexUnusableError, match="not yet; call again"):
-        ask(cancelled, "search", query="x")
-    assert len(service.limits) == 1
-
-
-def test_a_call_to_several_vaults_waits_for_the_one_that_it_names() -> None:
-    building = Service([hit_of("x")], failures=[IndexUnusableError("not yet")], states=["building"])
-    found = ask(context_of(building, Service(), vault="a"), "search", query="x")
-    assert len(found["results"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -281,9 +252,8 @@ def test_a_hit_has_the_properties_that_the_query_mentions(
 ) -> None:
     own = {"due": "2026-03-01", "owner": "Ana", "tags": ["due"]}
     hits = [hit_of("x", path=f"{number}.md", frontmatter=own) for number in range(6)]
-    assert (
-        ask(context_of(Service(hits)), "search", query=query)["results"][rank].get("properties", {}) == shown
-    )
+    results = ask(context_of(Service(hits)), "search", query=query)["results"]
+    assert results[rank].get("properties", {}) == shown
 
 
 def test_over_the_command_a_hit_has_no_url_and_no_title_that_follows_from_its_id() -> None:
@@ -328,42 +298,6 @@ def test_an_id_begins_with_its_vault_where_several_can_be_meant() -> None:
     assert str(refused.value) == f"'{'x' * 60}' does not begin with the name of a vault: a, b"
 
 
-def properties(view: ToolView) -> dict[str, dict[str, Any]]:
-    return cast("dict[str, dict[str, Any]]", input_schema(view)["properties"])
-
-
-def test_the_schema_of_arguments_says_what_an_agent_needs_and_no_more() -> None:
-    search = properties(VIEWS["search"])
-    assert search["query"].keys() == {"type", "description"}
-    assert search["by"]["enum"] == ["chunk", "note"]
-    assert (search["by"]["default"], search["limit"]) == (
-        "note",
-        {"type": "integer", "maximum": 200, "default": 10, "description": "Notes."},
-    )
-    assert search["offset"] == {"type": "integer"}
-    assert search["fresh"] == {"type": "boolean", "description": "Index changes first."}
-    assert input_schema(VIEWS["search"])["required"] == ["query"]
-    assert "required" not in input_schema(VIEWS["status"])
-    assert properties(VIEWS["get_notes"])["paths"] == {"type": "array", "items": {"type": "string"}}
-    assert properties(VIEWS["read_note"])["max_tokens"] == {
-        "type": "integer",
-        "maximum": 20_000,
-        "default": 4_000,
-    }
-    assert properties(VIEWS["set_chunker"])["strategy"]["enum"] == ["word"]
-
-
-def test_a_list_has_so_many_entries_where_no_limit_is_given() -> None:
-    limits = {name: properties(view).get("limit", {}).get("default") for name, view in VIEWS.items()}
-    assert {name: limit for name, limit in limits.items() if limit is not None} == {
-        "search": 10,
-        "list_notes": 50,
-        "tasks": 100,
-        "related": 10,
-        "links": 100,
-    }
-
-
 @pytest.mark.parametrize(
     ("tool", "given", "name", "value"),
     [
@@ -377,19 +311,3 @@ def test_an_argument_is_the_value_that_is_meant(
     tool: str, given: dict[str, object], name: str, value: object
 ) -> None:
     assert checked_arguments(VIEWS[tool], given)[name] == value
-
-
-@pytest.mark.parametrize(
-    ("tool", "given", "said"),
-    [
-        ("search", {"query": None}, "query: is required"),
-        ("search", {"query": "x", "size": 3}, "unknown key 'size'"),
-        ("set_chunker", {"strategy": "word", "confirm": "true"}, "confirm = "),
-    ],
-)
-def test_an_argument_that_is_wrong_is_told_in_the_words_of_the_api(
-    tool: str, given: dict[str, object], said: str
-) -> None:
-    with pytest.raises(UsageError) as refused:
-        checked_arguments(VIEWS[tool], given)
-    assert str(refused.value).startswith(said)

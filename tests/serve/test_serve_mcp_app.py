@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from asgi import exchange
-from mcp_in_process import StrategyInMemory
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.parameters import Parameter, Value
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.model import DaemonState
 from vault_indexer.serve.api.endpoints import ENDPOINTS, Endpoint
-from vault_indexer.serve.api.respond import AgentActions, AnswerContext
+from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp.app import McpApp, RowTools, ToolSet, VaultTools
 from vault_indexer.serve.mcp.budget import keys
 from vault_indexer.serve.mcp.protocol import ADMIN_QUERY
@@ -31,17 +30,17 @@ if TYPE_CHECKING:
 Ask = Callable[..., Awaitable[tuple[int, dict[str, Any]]]]
 
 
+HEADERS = [(b"host", b"h"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
+
+
 def conversation(tools: ToolSet, talk: Callable[[Ask], Awaitable[None]]) -> None:
     """A conversation with the application of these tools."""
     app = McpApp(tools)
 
     async def ask(method: str, **params: object) -> tuple[int, dict[str, Any]]:
         """Status and body of the answer to a request."""
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        headers = [(b"host", b"h"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
-        found = await exchange(
-            app, f"/mcp?{ADMIN_QUERY}", "POST", json.dumps(message).encode(), headers=headers
-        )
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        found = await exchange(app, f"/mcp?{ADMIN_QUERY}", "POST", body, headers=HEADERS)
         return found.status, found.json.get("result", found.json)
 
     async def run() -> None:
@@ -74,31 +73,7 @@ def test_the_tools_follow_the_vaults_that_are_kept() -> None:
         vaults.replace(closed("garden"), Settings())
         assert await choices() is None
 
-    conversation(
-        VaultTools(AnswerContext(vaults, DaemonState()), ENDPOINTS, 60.0),
-        talk,
-    )
-
-
-@pytest.mark.parametrize(
-    ("actions", "more"),
-    [
-        (AgentActions(), set()),
-        (AgentActions(strategy=StrategyInMemory()), {"set_chunker"}),
-    ],
-    ids=["none", "strategy"],
-)
-def test_an_action_that_is_there_is_a_tool(actions: AgentActions, more: set[str]) -> None:
-    context = AnswerContext(Vaults(closed("garden")), DaemonState(), actions_of=lambda _: actions)
-
-    async def talk(ask: Ask) -> None:
-        _, found = await ask("tools/list")
-        tools = {one["name"]: one["inputSchema"]["properties"] for one in found["tools"]}
-        assert tools.keys() & {"set_chunker"} == more
-        if "set_chunker" in more:
-            assert tools["set_chunker"]["strategy"]["enum"] == ["paragraph", "word"]
-
-    conversation(VaultTools(context, ENDPOINTS, 60.0), talk)
+    conversation(VaultTools(AnswerContext(vaults, DaemonState()), ENDPOINTS, 60.0), talk)
 
 
 def rows(timeout_s: float = 60.0) -> RowTools:
@@ -110,14 +85,14 @@ def rows(timeout_s: float = 60.0) -> RowTools:
     def fail(given: Mapping[str, Value]) -> Object:
         raise UsageError("it is\nnot so") if given["known"] else KeyError("secret")
 
+    def row(name: str, help: str, *parameters: Parameter) -> Endpoint[Any]:
+        return Endpoint(
+            name=name, path="/", help=help, own_parameters=parameters, answer="JsonValue", answer_help=""
+        )
+
     a, b = (Parameter(name=name, kind=int, default=1, help="") for name in "ab")
-    known = Parameter(name="known", kind=bool, default=False, help="")
-    adding: Endpoint[Any] = Endpoint(
-        name="add", path="/add", help="Adds.", own_parameters=(a, b), answer="JsonValue", answer_help=""
-    )
-    failing: Endpoint[Any] = Endpoint(
-        name="fail", path="/fail", help="Fails.", own_parameters=(known,), answer="JsonValue", answer_help=""
-    )
+    adding = row("add", "Adds.", a, b)
+    failing = row("fail", "Fails.", Parameter(name="known", kind=bool, default=False, help=""))
     return RowTools([ToolRow(adding, add, keys("sum")), ToolRow(failing, fail)], "Add with add.", timeout_s)
 
 
@@ -164,29 +139,21 @@ class Counted:
         self.followed += 1
 
 
-def test_requests_that_come_meanwhile_wait_for_the_one_start() -> None:
-    tools = Counted(0)
-
-    async def talk(ask: Ask) -> None:
-        found = await asyncio.gather(*(ask("tools/list") for _ in range(3)))
-        assert [status for status, _ in found] == [200, 200, 200]
-
-    conversation(tools, talk)
-    assert (tools.made, tools.followed) == (1, 3)
-
-
-def test_a_start_that_failed_is_said_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_start_that_failed_is_tried_again_and_requests_that_come_meanwhile_wait_for_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     tools = Counted(1)
 
     async def talk(ask: Ask) -> None:
         status, refused = await ask("tools/list")
         assert (status, refused["error"]["kind"]) == (503, "internal")
         assert refused["error"]["message"] == "the MCP server could not be started: see the daemon's log"
-        assert (await ask("tools/list"))[0] == 200
+        found = await asyncio.gather(*(ask("tools/list") for _ in range(3)))
+        assert [status for status, _ in found] == [200, 200, 200]
 
     with caplog.at_level(logging.ERROR):
         conversation(tools, talk)
-    assert (tools.made, tools.followed) == (2, 1)
+    assert (tools.made, tools.followed) == (2, 3)
     assert "no SDK here" in caplog.text
 
 
@@ -200,6 +167,5 @@ def test_a_start_that_failed_is_said_and_tried_again(caplog: pytest.LogCaptureFi
     ],
 )
 def test_a_body_without_a_usable_id_gets_the_error_of_the_protocol(body: bytes, code: int) -> None:
-    headers = [(b"host", b"h"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
-    found = asyncio.run(exchange(McpApp(rows()), "/mcp", "POST", body, headers=headers))
+    found = asyncio.run(exchange(McpApp(rows()), "/mcp", "POST", body, headers=HEADERS))
     assert (found.status, found.json["id"], found.json["error"]["code"]) == (400, None, code)

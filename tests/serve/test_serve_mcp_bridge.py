@@ -8,7 +8,6 @@ import json
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
@@ -124,7 +123,7 @@ def test_a_request_that_is_cancelled_leaves_the_daemon_and_gets_no_answer() -> N
 
 
 def test_a_request_that_is_cancelled_before_the_daemon_is_found_gets_no_answer() -> None:
-    daemon = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1})
+    daemon = answering()
     found, out = threading.Event(), io.BytesIO()
 
     def reach(info: DaemonInfo) -> DaemonInfo:
@@ -139,12 +138,6 @@ def test_a_request_that_is_cancelled_before_the_daemon_is_found_gets_no_answer()
 
     daemon.bridge(lines(), out, reach)
     assert [json.loads(line)["id"] for line in out.getvalue().splitlines()] == [8]
-
-
-def test_what_the_daemon_answers_with_nothing_gets_no_line() -> None:
-    out = io.BytesIO()
-    ScriptedDaemon(lambda _: b"").bridge([modern(7, "tools/list")], out)
-    assert out.getvalue() == b""
 
 
 def test_the_handshake_does_not_wait_for_the_daemon() -> None:
@@ -199,6 +192,11 @@ class ScriptedDaemon:
             url = f"http://127.0.0.1:{server.server_port}/vault/a"
             info = DaemonInfo(1, url, "the-token", "/v", "")
             Bridge(lambda: reach(info), cast("BinaryIO", out), "1").run(lines)
+
+
+def answering(result: object = 1) -> ScriptedDaemon:
+    """A daemon that answers each request with this result."""
+    return ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": result})
 
 
 def legacy(request_id: object, method: str, **params: object) -> bytes:
@@ -334,22 +332,15 @@ def test_an_answer_that_is_no_message_is_an_error(found: bytes, said: str) -> No
     assert host.results == [{"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": said}}]
 
 
-@pytest.mark.parametrize("kind", ["", "complete", "later"])
+@pytest.mark.parametrize("kind", [{}, {"resultType": "complete"}, {"resultType": "later"}])
 def test_a_result_that_asks_nothing_is_handed_on_without_what_an_earlier_client_does_not_know(
-    kind: str,
+    kind: dict[str, str],
 ) -> None:
-    result = {
-        "content": [],
-        **({"resultType": kind} if kind else {}),
-        "_meta": {},
-        "inputRequests": {"a": {}},
-    }
-    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": result}), Host()
+    known = {"content": [], "inputRequests": {"a": {}}}
+    daemon, host = answering({**known, **kind, "_meta": {}}), Host()
     call = legacy("c", "tools/call", name="search")
     daemon.bridge(host.lines(handshake({"elicitation": {}}), call), host)
-    assert host.results == [
-        {"jsonrpc": "2.0", "id": "c", "result": {"content": [], "inputRequests": {"a": {}}}}
-    ]
+    assert host.results == [{"jsonrpc": "2.0", "id": "c", "result": known}]
     assert len(daemon.requests) == 1
 
 
@@ -383,7 +374,7 @@ LATEST = {"MCP-Protocol-Version": protocol.MODERN_VERSIONS[-1]}
 def test_the_daemon_gets_all_but_handshakes_with_headers_that_repeat_what_later_revisions_say(
     sent: bytes, headers: dict[str, str]
 ) -> None:
-    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
+    daemon, host = answering(), Host()
     daemon.bridge(host.lines(sent), host)
     assert daemon.requests == [json.loads(sent)]
     assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
@@ -412,7 +403,7 @@ def test_a_daemon_that_hangs_up_is_named_with_the_reason(sends: bytes, reasons: 
 
 
 def test_a_request_that_cannot_be_sent_is_answered_and_so_are_those_after_it() -> None:
-    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
+    daemon, host = answering(), Host()
     odd = legacy(3, "tools/list", _meta={protocol.VERSION_KEY: "漢"})
 
     def lines() -> Iterator[bytes]:
@@ -424,14 +415,6 @@ def test_a_request_that_cannot_be_sent_is_answered_and_so_are_those_after_it() -
         "the bridge failed: UnicodeEncodeError",
         None,
     ]
-
-
-def test_a_conversation_ends_with_its_last_answer() -> None:
-    began, out = time.monotonic(), io.BytesIO()
-    answer = {"jsonrpc": "2.0", "id": 7, "result": 1}
-    ScriptedDaemon(lambda _: dict(answer)).bridge([modern(7, "tools/list")], out)
-    assert json.loads(out.getvalue()) == answer
-    assert time.monotonic() - began < 30, "it waits for a minute at most, but not where nothing is under way"
 
 
 def test_only_the_request_that_a_notification_cancels_is_given_up() -> None:
@@ -459,42 +442,6 @@ def test_only_the_request_that_a_notification_cancels_is_given_up() -> None:
     assert json.loads(out.getvalue()) == {"jsonrpc": "2.0", "id": 7, "result": 1}
 
 
-def test_a_line_that_is_no_message_is_said_to_be_none() -> None:
-    long = json.dumps({"method": "x" * MAX_LINE_BYTES}).encode()
-    out = io.BytesIO()
-    daemon = ScriptedDaemon(lambda _: b"")
-    longest = legacy(6, "ping").strip().ljust(MAX_LINE_BYTES)
-    daemon.bridge([b"{\n", b" \n", b"[]\n", long, b'{"id": 5}\n', longest, b"\xff"], out)
-    found = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert [(one["id"], one.get("error", {}).get("message")) for one in found] == [
-        (None, "the line is not JSON"),
-        (None, "not a message: one JSON-RPC message a line"),
-        (None, f"not a message: more than {MAX_LINE_BYTES} bytes"),
-        (6, None),
-        (None, "the line is not JSON"),
-    ]
-    assert [one["error"]["code"] for one in found if "error" in one] == [-32700, -32600, -32600, -32700]
-
-
-@pytest.mark.parametrize(
-    ("line", "code", "said"),
-    [
-        ("null", -32600, "one JSON-RPC message a line"),
-        *(
-            (f'{{"id":{one},"method":"ping"}}', -32600, "id is neither")
-            for one in ("{}", "[1]", "null", "1.5")
-        ),
-        *((f'{{"id":{one},"method":"ping"}}', -32700, "is not JSON") for one in ("NaN", "-Infinity")),
-    ],
-)
-def test_a_line_without_a_usable_id_gets_the_error_of_the_protocol(line: str, code: int, said: str) -> None:
-    out = io.BytesIO()
-    ScriptedDaemon(lambda _: b"").bridge([line.encode()], out)
-    found = json.loads(out.getvalue())
-    assert (found["id"], found["error"]["code"]) == (None, code)
-    assert said in found["error"]["message"]
-
-
 def test_a_request_too_many_is_refused_until_another_is_answered() -> None:
     held, out = threading.Event(), io.BytesIO()
 
@@ -516,42 +463,31 @@ def test_a_request_too_many_is_refused_until_another_is_answered() -> None:
     }
 
 
-def test_a_daemon_that_is_gone_is_looked_for_once_more() -> None:
-    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
+def gone_url() -> str:
+    """An address at which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
-        gone = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        return f"http://127.0.0.1:{closed.getsockname()[1]}"
+
+
+def test_a_daemon_that_is_gone_is_looked_for_once_more_and_no_more_while_it_answers() -> None:
+    daemon, host, gone = answering(), Host(), gone_url()
     reached: list[str] = []
 
     def reach(info: DaemonInfo) -> DaemonInfo:
         reached.append(info.url if reached else gone)
         return replace(info, url=reached[-1])
 
-    daemon.bridge(host.lines(modern(3, "tools/list")), host, reach)
-    assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
-    assert (reached[0], len(reached)) == (gone, 2)
-
-
-def test_the_daemon_is_looked_for_once_while_it_answers() -> None:
-    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
-    reached: list[DaemonInfo] = []
-
-    def reach(info: DaemonInfo) -> DaemonInfo:
-        reached.append(info)
-        return info
-
     def lines() -> Iterator[bytes]:
         yield from host.lines(modern(3, "tools/list"))
         yield from host.lines(modern(4, "tools/list"))
 
     daemon.bridge(lines(), host, reach)
-    assert [one["id"] for one in host.results] == [3, 4]
-    assert len(reached) == 1
+    assert host.results == [{"jsonrpc": "2.0", "id": number, "result": 1} for number in (3, 4)]
+    assert (reached[0], len(reached)) == (gone, 2)
 
 
 def test_where_no_daemon_listens_its_address_is_said() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        info = DaemonInfo(1, f"http://127.0.0.1:{closed.getsockname()[1]}", "t", "/v", "")
-    host = Host()
+    info, host = DaemonInfo(1, gone_url(), "t", "/v", ""), Host()
     Bridge(lambda: info, cast("BinaryIO", host), "1").run(host.lines(modern(3, "tools/list")))
     assert [one["error"]["message"] for one in host.results] == [f"no daemon listens at {info.url}"]
 
@@ -563,3 +499,30 @@ def test_the_page_names_every_tool_with_its_arguments() -> None:
         assert row.rpartition(" | ")[2].strip(" |") == ", ".join(
             f"`{one.name}`" for one in view.endpoint.parameters
         )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        (b"{", -32700, "the line is not JSON"),
+        (b"\xff", -32700, "the line is not JSON"),
+        *((b'{"id":%b,"method":"ping"}' % one, -32700, "is not JSON") for one in (b"NaN", b"-Infinity")),
+        (b"[]", -32600, "one JSON-RPC message a line"),
+        (b"null", -32600, "one JSON-RPC message a line"),
+        (json.dumps({"method": "x" * MAX_LINE_BYTES}).encode(), -32600, f"more than {MAX_LINE_BYTES} bytes"),
+        *(
+            (b'{"id":%b,"method":"ping"}' % one, -32600, "id is neither")
+            for one in (b"{}", b"[1]", b"null", b"1.5")
+        ),
+        (b" ", 0, ""),
+        (b'{"id": 5}', 0, ""),
+    ],
+)
+def test_a_line_that_is_no_message_gets_the_error_of_the_protocol(line: bytes, code: int, said: str) -> None:
+    out = io.BytesIO()
+    longest = legacy(6, "ping").strip().ljust(MAX_LINE_BYTES)
+    ScriptedDaemon(lambda _: b"").bridge([line, longest], out)
+    *failed, ping = (json.loads(one) for one in out.getvalue().splitlines())
+    assert (ping["id"], "error" in ping) == (6, False)
+    assert [(one["id"], one["error"]["code"]) for one in failed] == ([(None, code)] if code else [])
+    assert all(said in one["error"]["message"] for one in failed)

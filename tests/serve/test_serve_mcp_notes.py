@@ -60,36 +60,6 @@ def test_a_note_leaves_what_it_does_not_need_to_those_behind_it(garden: Tools) -
     assert GARDEN["Beans.md"][: found[3]["next_offset"]] == found[3]["text"]
 
 
-@pytest.mark.parametrize(("paths", "count"), [([" ", ""], 0), ([f"{number}" for number in range(21)], 21)])
-def test_a_call_reads_one_to_twenty_notes(garden: Tools, paths: list[str], count: int) -> None:
-    assert garden.error("get_notes", paths=paths) == f"paths: {count} are given; allowed are 1 to 20"
-
-
-def test_twenty_notes_are_read_and_one_that_cannot_be_says_so(garden: Tools) -> None:
-    found = garden.answer("get_notes", paths=["Short", *(f"Missing {number}" for number in range(19))])
-    assert [one.get("error", "") for one in found["notes"]] == [
-        "",
-        *(f"no such note in the index: 'Missing {number}'" for number in range(19)),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("part", "said"),
-    [
-        ({"heading": "Salt"}, "no heading Salt: Short.md has the headings 'Short', 'First', 'Second'"),
-        ({"heading": "First", "start_line": 1}, "heading and lines are both given: give one of them"),
-        ({"heading": "First", "end_line": 7}, "heading and lines are both given: give one of them"),
-        ({"start_line": 10}, "start_line = 10: the note has 9 lines"),
-        ({"start_line": 3, "end_line": 2}, "end_line = 2: it is before start_line = 3"),
-        ({"offset": 65}, "offset = 65: the part has 65 characters"),
-    ],
-)
-def test_a_part_that_a_note_does_not_have_is_refused(
-    garden: Tools, part: dict[str, object], said: str
-) -> None:
-    assert garden.error("read_note", path="Short", **part) == said
-
-
 @pytest.mark.parametrize(
     ("part", "text", "lines"),
     [
@@ -118,6 +88,8 @@ def test_the_first_page_of_a_long_note_names_its_headings_and_the_others_do_not(
     while "next_offset" in pages[-1]:
         pages.append(garden.answer("read_note", path="Steps", offset=pages[-1]["next_offset"]))
     assert len(pages) > 2
+    whole = garden.answer("read_note", path="Steps", max_tokens=20_000)
+    assert (whole["text"], "next_offset" in whole) == (GARDEN["Steps.md"], False)
     assert "".join(one["text"] for one in pages) == GARDEN["Steps.md"]
     names = [one["heading"] for one in pages[0]["headings"]]
     assert names == ["Steps", *(f"Step {number}" for number in range(60))]
@@ -139,19 +111,6 @@ def test_an_id_is_a_note_or_a_section_of_one(garden: Tools) -> None:
     assert steps["metadata"]["headings"][-1] == "Step 59"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
-        ("Nowhere", "no such note in the index: 'Nowhere'"),
-        ("Nowhere# ", "no such note in the index: 'Nowhere#'"),
-        ("Nowhere#Salt", "no such note in the index: 'Nowhere'"),
-        ("Short#Salt", "no heading Salt: Short.md has the headings 'Short', 'First', 'Second'"),
-    ],
-)
-def test_an_id_of_nothing_is_refused(garden: Tools, wanted: str, said: str) -> None:
-    assert garden.error("fetch", id=wanted) == said
-
-
 def test_an_id_names_its_vault_where_there_are_several(both: Tools) -> None:
     assert both.answer("fetch", id="sky/Short.md")["text"] == SKY["Short.md"]
     steps = both.answer("fetch", id="garden/Steps.md")
@@ -160,10 +119,9 @@ def test_an_id_names_its_vault_where_there_are_several(both: Tools) -> None:
     refusal = "'Short.md' does not begin with the name of a vault: garden, sky"
     assert both.error("fetch", id="Short.md") == refusal
     assert both.error("fetch", id="sky/Steps.md") == "no such note in the index: 'Steps.md'"
-    (moon,) = both.answer("search", query="telescope craters", limit=1)["results"]
-    assert (moon["id"], moon["url"], moon["vault"]) == ("sky/Moon.md", "vault://sky/Moon.md", "sky")
-    (moon,) = both.answer("search", query="telescope craters", limit=1, vault="sky")["results"]
-    assert moon["id"] == "sky/Moon.md"
+    for named in ({}, {"vault": "sky"}):
+        (moon,) = both.answer("search", query="telescope craters", limit=1, **named)["results"]
+        assert (moon["id"], moon["url"]) == ("sky/Moon.md", "vault://sky/Moon.md")
 
 
 def test_at_the_address_of_one_vault_an_id_is_a_path(both: Tools) -> None:
@@ -211,24 +169,6 @@ def test_notes_are_listed_in_pages_of_the_size_that_is_asked_for(garden: Tools) 
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "said"),
-    [
-        ("search", {}, "query: is required"),
-        ("search", {"q": "pea", "limit": 0}, "limit = 0: "),
-        ("search", {"q": "tag:"}, "column 5: tag: needs a value"),
-        ("read_note", {"path": None}, "path: is required"),
-        ("read_note", {"path": "/etc/passwd"}, "'/etc/passwd' is outside the vault"),
-        ("read_note", {"path": "../../etc/passwd"}, "no such note in the index: '../../etc/passwd'"),
-        ("links", {"path": "Nowhere"}, "no such note in the index: 'Nowhere'"),
-    ],
-)
-def test_a_wrong_argument_is_refused_in_one_line(
-    garden: Tools, tool: str, given: dict[str, object], said: str
-) -> None:
-    assert garden.error(tool, **given).startswith(said)
-
-
-@pytest.mark.parametrize(
     ("paths", "found"),
     [
         (["Plots/*"], ["Plots/Peas.md", "Plots/Rye.md"]),
@@ -242,15 +182,54 @@ def test_patterns_name_notes(garden: Tools, paths: list[str], found: list[str]) 
     assert all(one["text"] == GARDEN[one["path"]] for one in notes)
 
 
+BOTH = "heading and lines are both given"
+HEADINGS = "no heading Salt: Short.md has the headings 'Short', 'First', 'Second'"
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "said"),
     [
+        ("search", {}, "query: is required"),
+        ("search", {"q": "pea", "limit": 0}, "limit = 0: "),
+        ("search", {"q": "pea", "size": 3}, "unknown key 'size'"),
+        ("search", {"q": "tag:"}, "column 5: tag: needs a value"),
+        ("read_note", {"path": None}, "path: is required"),
+        ("read_note", {"path": "/etc/passwd"}, "'/etc/passwd' is outside the vault"),
+        ("read_note", {"path": "../../etc/passwd"}, "no such note in the index: '../../etc/passwd'"),
         ("read_note", {"path": "Beens and more"}, "no such note in the index: 'Beens and more'"),
         ("read_note", {"path": "Shirk"}, "no such note in the index: 'Shirk'. Nearest: 'Short.md'"),
+        ("read_note", {"path": "Short", "heading": "Salt"}, HEADINGS),
+        (
+            "read_note",
+            {"path": "Short", "heading": "First", "start_line": 1},
+            BOTH,
+        ),
+        (
+            "read_note",
+            {"path": "Short", "heading": "First", "end_line": 7},
+            BOTH,
+        ),
+        ("read_note", {"path": "Short", "start_line": 10}, "start_line = 10: the note has 9 lines"),
+        (
+            "read_note",
+            {"path": "Short", "start_line": 3, "end_line": 2},
+            "end_line = 2: it is before start_line",
+        ),
+        ("read_note", {"path": "Short", "offset": 65}, "offset = 65: the part has 65 characters"),
         ("fetch", {"id": "Pear"}, "no such note in the index: 'Pear'; did you mean Plots/Peas.md?"),
+        ("fetch", {"id": "Nowhere# "}, "no such note in the index: 'Nowhere#'"),
+        ("fetch", {"id": "Nowhere#Salt"}, "no such note in the index: 'Nowhere'"),
+        ("fetch", {"id": "Short#Salt"}, HEADINGS),
+        ("links", {"path": "Nowhere"}, "no such note in the index: 'Nowhere'"),
         ("list_notes", {"folder": "Beds"}, "no note of the index is in a folder 'Beds'. Nearest: 'Plots'"),
         ("list_notes", {"tag": "grass"}, "no note of the index has the tag 'grass'. Nearest: 'green'"),
         ("get_notes", {"paths": ["Logs/*"]}, "no note matches the pattern 'Logs/*'"),
+        ("get_notes", {"paths": [" ", ""]}, "paths: 0 are given; allowed are 1 to 20"),
+        (
+            "get_notes",
+            {"paths": [f"{number}" for number in range(21)]},
+            "paths: 21 are given; allowed are 1 to 20",
+        ),
         ("tasks", {"stat": "open"}, "unknown key 'stat' (tasks has state, path, folder, limit, offset)"),
     ],
 )
@@ -258,10 +237,10 @@ def test_an_error_names_what_there_is(garden: Tools, tool: str, given: dict[str,
     assert garden.error(tool, **given).startswith(said)
 
 
-def test_a_long_note_is_read_at_once_if_the_call_allows_for_it(garden: Tools) -> None:
-    whole = garden.answer("read_note", path="Steps", max_tokens=20_000)
-    assert whole["text"] == GARDEN["Steps.md"]
-    assert "next_offset" not in whole
+def test_twenty_notes_are_read_and_one_that_cannot_be_says_so(garden: Tools) -> None:
+    found = garden.answer("get_notes", paths=["Short", *(f"Missing {number}" for number in range(19))])
+    errors = [one.get("error", "") for one in found["notes"]]
+    assert errors == ["", *(f"no such note in the index: 'Missing {number}'" for number in range(19))]
 
 
 HOUSE = {
@@ -343,6 +322,10 @@ def test_a_draft_is_checked_before_it_is_written(house: Tools) -> None:
         "The frame costs 450 crowns this spring.\n"
     )
     found = house.answer("check_draft", text=draft, path="New.md")
+    below = house.answer(
+        "check_draft", text="## Cost\nFrames cost 90 crowns [[Alpha#Budget]].", path="New.md"
+    )
+    assert [one["line"] for one in below["citations"]] == [2], "a heading needs no blank line below it"
     assert [(one["line"], one["link"]) for one in found["problems"]] == [(5, "Nowhere"), (5, "Alpha#Plan")]
     verdicts = [(one["line"], one["cites"], one["verdict"]) for one in found["citations"]]
     assert verdicts == [
@@ -351,13 +334,6 @@ def test_a_draft_is_checked_before_it_is_written(house: Tools) -> None:
     ]
     assert found["citations"][1]["nearest"]["line"] == 16
     assert (9, "Projects/Alpha.md") in [(one["line"], one["path"]) for one in found["same"]]
-
-
-def test_a_draft_and_a_note_need_no_blank_line_below_a_heading(house: Tools) -> None:
-    found = house.answer(
-        "check_draft", text="## Cost\nFrames cost 90 crowns [[Alpha#Budget]].", path="New.md"
-    )
-    assert [(one["line"], one["sentence"]) for one in found["citations"]] == [(2, "Frames cost 90 crowns.")]
 
 
 @pytest.mark.parametrize(("direction", "lists"), [("in", (1, 0)), ("out", (0, 1)), ("both", (1, 1))])

@@ -38,12 +38,25 @@ from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.vaults import ClosedVault, Vaults
 
 LONG = "".join(f"Row {number} of beans.\n" for number in range(1_400))
+FLAG, JOINED = (
+    "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+    "👩\u200d💻 می\u200cخواهم क्\u200dष",
+)
+HIDDEN = {
+    "a \u202eb\u202c \u2066c": "a \\u202eb\\u202c \\u2066c",
+    "x\U000e0069\U000e0067": "x\\udb40\\udc69\\udb40\\udc67",
+    FLAG: FLAG,
+    JOINED: JOINED,
+}
+"""Text of a note, and how a tool shows it."""
+
 GARDEN = {
     "Beans.md": LONG,
     "Plots/Broad beans.md": "Beans of the plot.\n",
     "Bean.md": "One.\n",
     ".obsidian/secret.md": "Not for anybody.\n",
     **{f"Log/{number:03}.md": "Rain.\n" for number in range(101)},
+    **dict.fromkeys(("Marmot.md", "Old/Marmot.md"), "".join(f"Marmot: {one}\n" for one in HIDDEN)),
 }
 SKY = {"Moon.md": "# Moon\n\nThe telescope shows its craters.\n"}
 
@@ -128,15 +141,8 @@ def test_a_resource_names_its_vault_where_there_are_several(both: Tools) -> None
 @pytest.mark.parametrize(
     "path",
     [
-        "../garden/Bean.md",
-        "..%2Fgarden%2FBean.md",
-        "%2e%2e/garden/Bean.md",
-        "x/..%5c..%5cBean.md",
-        "/etc/passwd",
-        "%2Fetc%2Fpasswd",
-        "C:%5CWindows%5Cwin.ini",
-        "Bean.md%00",
-        ".obsidian/secret.md",
+        *("../garden/Bean.md", "..%2Fgarden%2FBean.md", "%2e%2e/garden/Bean.md", "x/..%5c..%5cBean.md"),
+        *("/etc/passwd", "%2Fetc%2Fpasswd", "C:%5CWindows%5Cwin.ini", "Bean.md%00", ".obsidian/secret.md"),
         "Nowhere.md",
     ],
 )
@@ -222,10 +228,8 @@ def user(action: str, confirm: bool, asked: list[str]) -> Callable[..., Awaitabl
     return callback
 
 
-def test_a_hit_names_the_notes_with_the_same_text(tmp_path: Path) -> None:
-    text = "# Marmot\n\nThe marmot whistles at noon.\n"
-    with opened(tmp_path, {"Marmot.md": text, "Old/Marmot.md": text}) as service:
-        (hit,) = Tools(Vaults.of(service)).answer("search", query="marmot")["results"]
+def test_a_hit_names_the_notes_with_the_same_text(garden: Tools) -> None:
+    (hit, *_) = garden.answer("search", query="marmot")["results"]
     assert (hit["id"], hit["copies"]) == ("Marmot.md", ["Old/Marmot.md"])
 
 
@@ -248,21 +252,27 @@ def test_a_user_whom_the_host_can_ask_decides_about_the_strategy(
     assert found["message"].startswith(said)
     assert asked == [
         "Split notes by paragraph instead of word? This writes [chunking] strategy into the configuration of "
-        "the vault, and the index of 104 notes is rebuilt; searches go on meanwhile."
+        "the vault, and the index of 106 notes is rebuilt; searches go on meanwhile."
     ]
+    tools, setting = garden.with_strategy()
+    earlier = tools.talk(choose_paragraph, era=ERAS[0], elicitation_callback=user(action, confirm, asked))
+    assert (earlier["changed"], setting.strategy, len(asked)) == (False, "word", 1), "the model asks"
 
 
 def test_a_strategy_that_cannot_be_chosen_is_refused_before_the_user_is_asked(garden: Tools) -> None:
     tools, setting = garden.with_strategy()
+    for strategy in ("custom", "llm"):
+        refused = tools.error("set_chunker", strategy=strategy, confirm=True)
+        assert refused == f"strategy = \"{strategy}\": Input should be 'paragraph' or 'word'"
+    assert tools.error("set_chunker", strategy="paragraph", confirm="yes").startswith("confirm")
     setting.is_fixed = True
     asked: list[str] = []
-
-    async def refused(client: Client) -> str:
-        result = await client.call_tool("set_chunker", {"strategy": "paragraph", "confirm": True})
-        return str(result.content)
-
-    found = tools.talk(refused, elicitation_callback=user("accept", True, asked))
-    assert "chunking.strategy is set by the command" in found
+    given = {"strategy": "paragraph", "confirm": True}
+    result = tools.talk(
+        lambda client: client.call_tool("set_chunker", given),
+        elicitation_callback=user("accept", True, asked),
+    )
+    assert "chunking.strategy is set by the command" in str(result.content)
     assert (asked, setting.strategy) == ([], "word")
 
 
@@ -276,7 +286,15 @@ class Request:
     request_state: str | None = None
 
 
-FORMS = ClientCapabilities(elicitation=ElicitationCapability(form=FormElicitationCapability()))
+def host(*, form: bool = False, url: bool = False) -> ClientCapabilities:
+    """What a host can do that shows forms or pages."""
+    shown = ElicitationCapability(
+        form=FormElicitationCapability() if form else None, url=UrlElicitationCapability() if url else None
+    )
+    return ClientCapabilities(elicitation=shown)
+
+
+FORMS = host(form=True)
 
 
 def set_chunker(garden: Tools, request: Request, strategy: str = "paragraph") -> tuple[object, str]:
@@ -293,22 +311,10 @@ def set_chunker(garden: Tools, request: Request, strategy: str = "paragraph") ->
 @pytest.mark.parametrize(
     ("capabilities", "version", "asks"),
     [
-        (ClientCapabilities(elicitation=ElicitationCapability()), ERAS[1], True),
+        (host(), ERAS[1], True),
         (FORMS, ERAS[1], True),
-        (
-            ClientCapabilities(
-                elicitation=ElicitationCapability(
-                    form=FormElicitationCapability(), url=UrlElicitationCapability()
-                )
-            ),
-            ERAS[1],
-            True,
-        ),
-        (
-            ClientCapabilities(elicitation=ElicitationCapability(url=UrlElicitationCapability())),
-            ERAS[1],
-            False,
-        ),
+        (host(form=True, url=True), ERAS[1], True),
+        (host(url=True), ERAS[1], False),
         (ClientCapabilities(), ERAS[1], False),
         (None, ERAS[1], False),
         (FORMS, "2025-11-25", False),
@@ -329,32 +335,34 @@ def test_the_host_asks_where_it_can_show_a_form(
         assert asked["requestedSchema"]["properties"]["confirm"]["type"] == "boolean"
 
 
-ACCEPTED = ElicitResult(action="accept", content={"confirm": True})
+def said(action: str, **content: object) -> ElicitResult:
+    """What a user says to a form."""
+    return ElicitResult(action=action, content=content or None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("said", "state", "found"),
+    ("answers", "state", "found"),
     [
-        ({"confirm": ACCEPTED}, "paragraph", "changed"),
-        ({"confirm": ACCEPTED}, "word", "asked"),
-        ({"confirm": ACCEPTED}, None, "asked"),
+        ({"confirm": said("accept", confirm=True)}, "paragraph", "changed"),
+        ({"confirm": said("accept", confirm=True)}, "word", "asked"),
+        ({"confirm": said("accept", confirm=True)}, None, "asked"),
+        ({"other": said("accept", confirm=True)}, "paragraph", "asked"),
         ({}, "paragraph", "asked"),
         (None, "paragraph", "asked"),
-        ({"other": ACCEPTED}, "paragraph", "asked"),
-        ({"confirm": ElicitResult(action="decline")}, "paragraph", "declined"),
-        ({"confirm": ElicitResult(action="accept")}, "paragraph", "declined"),
+        ({"confirm": said("decline")}, "paragraph", "declined"),
+        ({"confirm": said("accept")}, "paragraph", "declined"),
         ({"confirm": ElicitResult(action="accept", content={})}, "paragraph", "declined"),
-        ({"confirm": ElicitResult(action="accept", content={"confirm": False})}, "paragraph", "declined"),
-        ({"confirm": ElicitResult(action="accept", content={"confirm": "yes"})}, "paragraph", "declined"),
-        ({"confirm": ElicitResult(action="accept", content={"confirm": 1})}, "paragraph", "declined"),
-        ({"confirm": ElicitResult(action="cancel", content={"confirm": True})}, "paragraph", "declined"),
+        ({"confirm": said("accept", confirm=False)}, "paragraph", "declined"),
+        ({"confirm": said("accept", confirm="yes")}, "paragraph", "declined"),
+        ({"confirm": said("accept", confirm=1)}, "paragraph", "declined"),
+        ({"confirm": said("cancel", confirm=True)}, "paragraph", "declined"),
         ({"confirm": "accept"}, "paragraph", "declined"),
     ],
 )
 def test_only_a_clear_yes_to_this_question_changes_the_strategy(
-    garden: Tools, said: Mapping[str, object] | None, state: str | None, found: str
+    garden: Tools, answers: Mapping[str, object] | None, state: str | None, found: str
 ) -> None:
-    result, strategy = set_chunker(garden, Request(FORMS, input_responses=said, request_state=state))
+    result, strategy = set_chunker(garden, Request(FORMS, input_responses=answers, request_state=state))
     assert strategy == ("paragraph" if found == "changed" else "word")
     assert isinstance(result, InputRequiredResult) is (found == "asked")
     if isinstance(result, CallToolResult):
@@ -367,23 +375,6 @@ def test_the_strategy_that_there_is_needs_no_question(garden: Tools) -> None:
     assert structured(result)["message"] == "The strategy is word already; nothing is changed."
 
 
-def test_a_tool_says_whether_it_only_reads(garden: Tools) -> None:
-    tools, _ = garden.with_strategy()
-
-    async def hints(client: Client) -> dict[str, tuple[object, ...]]:
-        found = {one.name: one.annotations for one in (await client.list_tools()).tools}
-        return {
-            name: (one.read_only_hint, one.destructive_hint, one.idempotent_hint, one.open_world_hint)
-            for name, one in found.items()
-            if one and one.title
-        }
-
-    told = tools.talk(hints)
-    assert told.pop("set_chunker") == (False, True, False, False)
-    assert set(told.values()) == {(True, False, True, False)}
-    assert {"search", "read_note", "status", "tasks"} <= set(told)
-
-
 def test_tools_that_change_something_are_offered_only_if_the_host_asks_for_them(garden: Tools) -> None:
     tools, _ = garden.with_strategy()
 
@@ -392,6 +383,7 @@ def test_tools_that_change_something_are_offered_only_if_the_host_asks_for_them(
 
     admin = tools.talk(names)
     assert admin - tools.talk(names, queries=frozenset()) == {"set_chunker"}
+    assert {"search", "read_note", "status", "tasks"} <= admin
 
     async def refused(client: Client) -> MCPError:
         with pytest.raises(MCPError) as caught:
@@ -417,42 +409,17 @@ def test_the_query_language_is_a_resource(garden: Tools) -> None:
     assert all(operator in garden.talk(text) for operator in ("task-todo:", "links-to:", "OR"))
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("a \u202eb\u202c \u2066c", "a \\u202eb\\u202c \\u2066c"),
-        ("x\U000e0069\U000e0067", "x\\udb40\\udc69\\udb40\\udc67"),
-        ("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", None),
-        ("👩\u200d💻 می\u200cخواهم क्\u200dष", None),
-    ],
-)
-def test_hidden_characters_are_escaped_and_joiners_and_flags_are_not(
-    tmp_path: Path, written: str, shown: str | None
-) -> None:
-    with opened(tmp_path / "v", {"Note.md": f"Marmot: {written}\n"}) as service:
-        tools = Tools(Vaults.of(service))
+def test_hidden_characters_are_escaped_and_joiners_and_flags_are_not(garden: Tools) -> None:
+    async def texts(client: Client) -> list[str]:
+        calls = [("read_note", {"path": "Old/Marmot"}), ("search", {"query": "marmot"})]
+        found = [await client.call_tool(name, dict(given)) for name, given in calls]
+        return [block.text for result in found for block in result.content if block.type == "text"]
 
-        async def texts(client: Client) -> list[str]:
-            found = [
-                await client.call_tool("read_note", {"path": "Note"}),
-                await client.call_tool("search", {"query": "marmot"}),
-            ]
-            return [block.text for result in found for block in result.content if block.type == "text"]
-
-        _, text, hits = tools.talk(texts)
-    assert text == f"Marmot: {written if shown is None else shown}\n"
-    assert (written in hits) is (shown is None)
-    assert shown is None or shown in hits
-
-
-def test_a_user_of_an_earlier_client_is_asked_by_the_model(garden: Tools) -> None:
-    tools, setting = garden.with_strategy()
-    asked: list[str] = []
-    found = tools.talk(
-        choose_paragraph, era=ERAS[0], elicitation_callback=user("accept", confirm=True, asked=asked)
-    )
-    assert (found["changed"], setting.strategy, asked) == (False, "word", [])
-    assert found["message"].startswith("Ask the user: Split notes by paragraph instead of word?")
+    _, text, hits = garden.talk(texts)
+    assert text == "".join(f"Marmot: {shown}\n" for shown in HIDDEN.values())
+    for written, shown in HIDDEN.items():
+        assert (written in hits) is (shown == written)
+        assert shown in hits
 
 
 @pytest.mark.parametrize(("before", "after"), [("word", "paragraph"), ("paragraph", "word")])
@@ -476,15 +443,6 @@ def test_the_model_brings_the_word_of_the_user_with_the_code_of_the_call_before(
         assert setting.strategy == after
 
     tools.talk(conversation)
-
-
-def test_a_strategy_that_is_not_offered_is_refused(garden: Tools) -> None:
-    tools, setting = garden.with_strategy()
-    for strategy in ("custom", "llm"):
-        refused = tools.error("set_chunker", strategy=strategy, confirm=True)
-        assert refused == f"strategy = \"{strategy}\": Input should be 'paragraph' or 'word'"
-    assert tools.error("set_chunker", strategy="paragraph", confirm="yes").startswith("confirm")
-    assert setting.strategy == "word"
 
 
 def test_the_strategy_is_that_of_the_vault_that_is_named(both: Tools) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from mcp.client.client import Client
-from mcp_clients import ERAS, answer, call, error, structured, talk
+from mcp_clients import ERAS, answer, call, structured, talk
 from mcp_types import ElicitRequestParams, ElicitResult
 from serve_api import Api, end, serve
 from waiting import wait_until
@@ -34,37 +33,10 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     assert "Traceback" not in end(process)
 
 
-def test_the_text_of_a_note_is_data(own: Api) -> None:
-    hits = answer(own, "search", query="previous instructions", detail="full")["results"]
-    assert hits[0]["text"] == HOSTILE.strip()
-    assert "Ignore all previous" not in json.dumps(talk(own, "http", ERAS[1], listing))
-
-
-async def listing(client: Client) -> str:
-    return (await client.list_tools()).model_dump_json()
-
-
 def strategy_of(api: Api) -> object:
     manifest = api.ask("/v1/status").json["manifest"]
     assert isinstance(manifest, dict)
     return manifest["chunking_config"]["strategy"]
-
-
-def test_an_agent_cannot_choose_code_or_a_model(api: Api) -> None:
-    assert error(api, "set_chunker", strategy="custom", confirm=True).startswith('strategy = "custom": ')
-    assert error(api, "set_chunker", strategy="llm", confirm=True).startswith('strategy = "llm": ')
-
-
-@pytest.mark.parametrize("name", ["q", "query"])
-def test_a_query_has_two_names_everywhere(api: Api, name: str) -> None:
-    assert answer(api, "search", **{name: "telescope"})["results"][0]["id"] == "Sky.md"
-    assert answer(api, "ask", **{name: "What shows the rings of Saturn?"})["kind"] == "quotes"
-    over_http = api.ask(f"/v1/search?{name}=telescope").json["results"]
-    assert isinstance(over_http, list)
-    assert over_http[0]["path"] == "Sky.md"
-    assert api.post("/v1/ask", json.dumps({name: "rings of Saturn"}).encode()).status == 200
-    for path in ("v1/graph?", "v1/complete?", "v1/explain?path=Sky&", "evals/judge?"):
-        assert api.ask(f"/{path}{name}=telescope").status == 200
 
 
 def test_a_search_is_mostly_text_of_the_notes(own: Api) -> None:
@@ -77,6 +49,8 @@ def test_a_search_is_mostly_text_of_the_notes(own: Api) -> None:
     assert len(hits) == 10
     assert text >= 0.65 * tokens
     assert all("dough" in hit["text"] for hit in hits)
+    (hit, *_) = answer(own, "search", query="previous instructions", detail="full")["results"]
+    assert hit["text"] == HOSTILE.strip(), "the text of a note is data"
 
 
 def test_the_strategy_changes_when_the_user_agrees(own: Api) -> None:

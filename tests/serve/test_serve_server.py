@@ -215,10 +215,14 @@ INFO = DaemonInfo(os.getpid(), "http://127.0.0.1:1", "the-token", "/v", "")
 
 def test_an_announcement_that_was_deleted_with_its_folder_is_written_again(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("kept", "made again", "gone")]
+    back = tmp_path / "taken back"
     with closing(Announcements()) as announced:
         for folder in folders:
             folder.mkdir()
             announced.add(folder, INFO)
+        back.mkdir()
+        announced.add(back, INFO)
+        announced.remove(back)
         kept, again, gone = (folder / "daemon.json" for folder in folders)
         whole = kept.read_text("utf-8")
         kept.write_text("of another process")
@@ -228,15 +232,8 @@ def test_an_announcement_that_was_deleted_with_its_folder_is_written_again(tmp_p
         announced.again()
         assert (kept.read_text("utf-8"), again.read_text("utf-8")) == ("of another process", whole)
         assert not gone.parent.exists()
+        assert list(back.iterdir()) == []
     assert not again.exists()
-
-
-def test_one_that_was_taken_back_is_not_written_again(tmp_path: Path) -> None:
-    with closing(Announcements()) as announced:
-        announced.add(tmp_path, INFO)
-        announced.remove(tmp_path)
-        announced.again()
-        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class DaemonClient:
         while True:
             state = self.ask(REBUILD_STATE)
             if state["error"]:
-                raise remote_error(state["error"]["kind"], state["error"]["message"])
+                raise _remote_error(state["error"]["kind"], state["error"]["message"])
             if state["report"]:
                 return state["report"]
             if state["progress"]:
@@ -112,30 +112,14 @@ class DaemonClient:
             raise DaemonError(
                 f"the answer of {self._info.url} is not one of vault-indexer (status {status})"
             ) from error
-        raise remote_error(kind, message)
+        raise _remote_error(kind, message)
 
 
-def remote_error(kind: str, message: str) -> VaultIndexerError:
+def _remote_error(kind: str, message: str) -> VaultIndexerError:
     """Converts an error that the daemon reported to the class that this process would have raised."""
-    match kind:
-        case "usage" | "query" | "request" | "too_long":
-            return UsageError(message)
-        case "unknown_note":
-            return UnknownNoteError(message)
-        case "config":
-            return _ConfigOfDaemonError(message)
-        case "vault":
-            return VaultError(message)
-        case "index_unusable" | "manifest":
-            return IndexUnusableError(message)
-        case "disk_full":
-            return DiskFullError(message, explained=True)
-        case "locked":
-            return LockedError(message)
-        case "provider":
-            return ProviderError(message)
-        case _:
-            return DaemonError(message)
+    if kind == "disk_full":
+        return DiskFullError(message, explained=True)
+    return _ERRORS.get(kind, DaemonError)(message)
 
 
 class _ConfigOfDaemonError(ConfigError):
@@ -144,6 +128,17 @@ class _ConfigOfDaemonError(ConfigError):
     def __init__(self, message: str) -> None:
         super().__init__(())
         self.args = (message,)
+
+
+_ERRORS: Mapping[str, Callable[[str], VaultIndexerError]] = {
+    **dict.fromkeys(("usage", "query", "request", "too_long"), UsageError),
+    "unknown_note": UnknownNoteError,
+    "config": _ConfigOfDaemonError,
+    "vault": VaultError,
+    **dict.fromkeys(("index_unusable", "manifest"), IndexUnusableError),
+    "locked": LockedError,
+    "provider": ProviderError,
+}
 
 
 def _text(value: Value) -> str:

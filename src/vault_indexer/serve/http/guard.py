@@ -339,7 +339,7 @@ class Guard:
         # After the body, the only message that can arrive is the disconnect.
         watch = asyncio.ensure_future(_give_up_when_gone(receive))
         try:
-            await self._app(scope, _replay(body, receive), send)
+            await self._app(scope, replay(body, receive), send)
         finally:
             # Otherwise it would take the next message of the connection.
             watch.cancel()
@@ -412,13 +412,14 @@ class _Once:
         await refuse(self._send, refused)
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def replay(body: bytes, receive: Receive) -> Receive:
+    """Yields the body, whole, and then what the client does."""
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def replay() -> Message:
+    async def next_message() -> Message:
         return pending.pop() if pending else await receive()
 
-    return replay
+    return next_message
 
 
 def headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:

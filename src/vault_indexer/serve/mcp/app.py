@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
+from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse, replay
 from vault_indexer.serve.mcp.protocol import OPTIONS, PATH, error_message, fault_of
 from vault_indexer.serve.mcp.tools import CallWatch, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
@@ -53,12 +53,12 @@ class McpApp:
             return
         self._tools.follow()
         OPTIONS.set(frozenset(scope["query_string"].decode("latin-1").split("&")))
-        body = await _body_of(receive)
+        body: bytes = (await receive()).get("body", b"")  # whole: the guard has read it
         if fault := fault_of(body):  # the SDK would take a request with a wrong id for a notification
             await _send_error(send, error_message(None, *fault))
             return
-        again = cast("Any", _with_body(body, receive))
-        await manager.handle_request(cast("Any", scope), again, cast("Any", send))
+        again = replay(body, receive)
+        await manager.handle_request(cast("Any", scope), cast("Any", again), cast("Any", send))
 
     async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         try:
@@ -70,25 +70,6 @@ class McpApp:
         async with manager.run():
             started.set_result(manager)
             await asyncio.Event().wait()
-
-
-async def _body_of(receive: Receive) -> bytes:
-    body, more = b"", True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        more = bool(message.get("more_body"))
-    return body
-
-
-def _with_body(body: bytes, receive: Receive) -> Receive:
-    """Yields the body once more, and then what the client does."""
-    first = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def again() -> Message:
-        return first.pop() if first else await receive()
-
-    return again
 
 
 async def _send_error(send: Send, error: Mapping[str, object]) -> None:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from http.client import HTTPConnection, HTTPException
+from queue import Empty, SimpleQueue
 from typing import BinaryIO, cast
 from urllib.parse import urlsplit
 
@@ -75,7 +76,7 @@ class Bridge:
         self._client: Message = {}
         self._negotiated = ""
         self._under_way: dict[str, _Call] = {}
-        self._questions: dict[str, _Question] = {}
+        self._questions: dict[str, SimpleQueue[Message]] = {}
         self._idle = threading.Condition()
 
     def run(self, lines: Iterable[bytes]) -> None:
@@ -205,22 +206,21 @@ class Bridge:
         params = dict(_object(question.get("params")))
         if self._negotiated < "2025-11-25":
             params.pop("mode", None)  # introduced by that revision
-        pending = _Question()
+        pending: SimpleQueue[Message] = SimpleQueue()
         name = f"vault-indexer-{id(pending)}"
         self._questions[name] = pending
         self._send({"jsonrpc": "2.0", "id": name, "method": question.get("method"), "params": params})
         try:
-            if not pending.answered.wait(_USER_TIMEOUT_S):
-                return {"action": "cancel"}
+            return pending.get(timeout=_USER_TIMEOUT_S) or {"action": "cancel"}
+        except Empty:
+            return {"action": "cancel"}
         finally:
             self._questions.pop(name, None)
-        return pending.result or {"action": "cancel"}
 
     def _resolve(self, message: Message) -> None:
         pending = self._questions.get(str(message.get("id")))
         if pending is not None:
-            pending.result = _object(message.get("result"))
-            pending.answered.set()
+            pending.put(_object(message.get("result")))
 
     def _fail(self, request_id: object, code: int, text: str) -> None:
         self._send(error_message(request_id, code, text))
@@ -230,14 +230,6 @@ class Bridge:
         with self._writing:
             self._out.write(line + b"\n")
             self._out.flush()
-
-
-class _Question:
-    """A pending question to the user."""
-
-    def __init__(self) -> None:
-        self.answered = threading.Event()
-        self.result: Message = {}
 
 
 class _Call:

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
 
 from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
+from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
 from vault_indexer.model import HEADER_SEPARATOR, JsonValue, NoteOutline, OutgoingLink, SearchRequest
 from vault_indexer.parse import readable
 from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp.reading import line_at, section_of
+from vault_indexer.serve.mcp.views import ToolView
 from vault_indexer.service import MAX_NOTE_BYTES
 from vault_indexer.text.sentences import sentences
 from vault_indexer.vault import read_note
@@ -41,11 +43,12 @@ _SAME = 0.7
 Object = dict[str, JsonValue]
 
 
-def insertion_point(context: AnswerContext, path: str, heading: str, at: str) -> Object:
+def insertion_point(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The line behind which new text belongs: at the start or end of a note, or of the own text of a section.
 
     Raises UsageError for an unknown heading, and if the note has changed since it was indexed.
     """
+    path, heading, at = (str(arguments[name]) for name in ("path", "heading", "at"))
     service = context.service
     outline = service.outline(path)
     # The file and not the index: the line must be that of the text that will be changed.
@@ -80,9 +83,10 @@ def _heading_path(outline: NoteOutline, start: int) -> str:
     return HEADER_SEPARATOR.join(text for _, text in above)
 
 
-def check_draft(context: AnswerContext, text: str, path: str) -> Object:
+def check_draft(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The links of a draft with those that lead nowhere, its citations with the verdict of the check, and the
     notes that already contain its sentences. Raises VaultIndexerError."""
+    text, path = str(arguments["text"]), str(arguments["path"])
     links = context.service.draft_links(path or _UNNAMED_DRAFT, text)
     drafted = list(_drafted(text))
     return {

@@ -577,15 +577,6 @@ def _why_related(note: RelatedNote) -> str:
     return "; ".join(reason for _, reason in sorted(reasons, reverse=True) if reason)
 
 
-def _insertion_point(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    given = (str(arguments[name]) for name in ("path", "heading", "at"))
-    return insertion_point(context, *given)
-
-
-def _check_draft(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    return check_draft(context, str(arguments["text"]), str(arguments["path"]))
-
-
 def note_text(context: AnswerContext, path: str) -> NoteText:
     """The current text of a note of the index. Raises VaultIndexerError."""
     note: NoteText = _asked(NOTE, context, {"path": path})
@@ -603,8 +594,8 @@ _OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Obje
     "tasks": _tasks,
     "related": _related,
     "links": _links,
-    "insertion_point": _insertion_point,
-    "check_draft": _check_draft,
+    "insertion_point": insertion_point,
+    "check_draft": check_draft,
 }
 
 
