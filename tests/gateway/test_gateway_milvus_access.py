@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from milvus_server import MilvusServer, free_port
 
@@ -27,7 +27,7 @@ from vault_indexer.errors import BackendError, UsageError
 from vault_indexer.model import chunk_key
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store.catalog import NoteTableRows, StoredNote
-from vault_indexer.text.terms import QueryTerm, TermClass
+from vault_indexer.text.terms import VARIANT_MARK, QueryTerm, TermClass
 
 MODEL = EmbeddingModel("test", "four", 4)
 UP = np.array([1, 0, 0, 0], np.float32)
@@ -126,6 +126,7 @@ def test_a_quoted_text_is_read_as_one_literal_with_that_value(text: str) -> None
 
 
 @given(st.sets(st.text(min_size=1), max_size=20))
+@example({f"{VARIANT_MARK}rust", "rust"})
 def test_every_term_is_a_word_of_its_own_for_any_tokenizer(terms: set[str]) -> None:
     words = {word_of(term) for term in terms}
     assert len(words) == len(terms)
