@@ -41,6 +41,11 @@ def test_rrf_does_not_depend_on_the_order_of_rankings(rankings: Rankings, weight
     assert reciprocal_rank_fusion(rankings, weights, 60) == reciprocal_rank_fusion(turned, weights, 60)
 
 
+def test_evidence_is_a_weighted_mean() -> None:
+    mean = weighted_mean([Evidence(1.0, np.array([1.0, 0.2])), None, Evidence(3.0, np.array([0.0, 0.8]))], 2)
+    assert mean.tolist() == pytest.approx([0.25, 0.65])
+
+
 @given(PARTS)
 def test_evidence_stays_between_zero_and_one(parts: list[Evidence]) -> None:
     assert all(-1e-9 <= score <= 1 + 1e-9 for score in weighted_mean(parts, ROWS))
