@@ -340,7 +340,6 @@ class VaultService:
         return NoteText(path, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
 
     def changes(self, before: int, now: int) -> NoteChanges:
-        """Return the notes whose changes led from one seq of the index to a later one."""
         return self._session.changes(before, now)
 
     def outline(self, note: str) -> NoteOutline:
@@ -701,7 +700,6 @@ class VaultService:
 
     @property
     def failure(self) -> VaultIndexerError | None:
-        """The error that forces the daemon to end, or None while it can continue."""
         return self._session.failure
 
     def pause(self, seconds: float | None = None) -> StatusReport:
@@ -744,7 +742,6 @@ class VaultService:
         self._session.close()
 
     def wait_fresh(self, deadline_s: float) -> bool:
-        """Wait as `IndexSession.wait_fresh` does."""
         return self._session.wait_fresh(deadline_s)
 
     @property

@@ -81,6 +81,7 @@ class House:
         headers = {"Authorization": f"Bearer {self.shared['token'] if token is None else token}"}
         if body:
             headers |= {"Content-Type": "application/json", "Accept": "application/json"}
+            headers["MCP-Protocol-Version"] = "2025-06-18"  # for /mcp
         connection.request(method or ("POST" if body else "GET"), target, body or None, headers)
         return connection.getresponse()
 

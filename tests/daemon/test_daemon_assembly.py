@@ -7,17 +7,12 @@ from pathlib import Path
 
 import pytest
 from reliability_lab import in_one_process, is_slow
-from vault_at_work import NOTES, WORDLLAMA, Place, copy_of, silent
+from vault_at_work import NOTES, WORDLLAMA, Place, silent
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import DamagedError, UsageError
 from vault_indexer.model import SkippedFile
 from vault_indexer.parse import parse_note
-
-
-@pytest.fixture
-def where(built: Place, tmp_path: Path) -> Place:
-    return copy_of(built, tmp_path)
 
 
 def beside(where: Place, **changed: object) -> Assembly:

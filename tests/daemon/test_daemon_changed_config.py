@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 import pytest
+import tomlkit
 from loop_by_hand import LoopByHand
 from vault_at_work import WORDLLAMA
 
@@ -96,9 +97,9 @@ def test_what_decides_what_is_read_counts_at_once(kept: LoopByHand, key: str, ch
     kept.save(CODE, "value = 1\n")
     for name, text in ({change.file: change.before} | change.beside).items():
         put(kept, name, text)
-    kept.run(4.0)
+    kept.run(4.0, tick_s=1.0)
     put(kept, change.file, change.after)
-    kept.run(4.0)
+    kept.run(4.0, tick_s=1.0)
     current = kept.vault_sync.current
     assert current is not None
     with current.reader.holder.lease() as snapshot:
@@ -133,7 +134,7 @@ def test_the_processes_that_read_keep_to_changed_limits(kept: LoopByHand) -> Non
     assert not kept.notices
 
 
-UNFOLLOWED = {
+UNFOLLOWED: dict[str, object] = {
     "embedding.url": "http://127.0.0.1:9",
     "embedding.api_key_env": "KEY",
     "embedding.batch_size": 5,
@@ -147,24 +148,22 @@ UNFOLLOWED = {
 }
 
 
-@pytest.mark.parametrize("key", UNFOLLOWED)
-def test_a_key_that_is_not_followed_is_named_until_it_is_as_before(kept: LoopByHand, key: str) -> None:
-    table, name = key.split(".")
-    assert not kept.notices
-    others = (
-        "" if table == "index" else WORDLLAMA.replace("[embedding]", "").replace('provider = "wordllama"', "")
-    )
-    provider = 'provider = "wordllama"\n'
-    head = f"{others}[{table}]\n" if table == "embedding" else f"[embedding]\n{provider}{others}[{table}]\n"
-    tail = provider if table == "embedding" else "workers = 1\n" if table == "index" else ""
-    kept.where.configure(f"{head}{name} = {json.dumps(UNFOLLOWED[key])}\n{tail}")
-    kept.run(1.0)
-    said = "restart the daemon (indexer stop, indexer start): it does not follow "
-    expected = () if key == "index.dir" else (said + key,)
-    assert kept.notices == expected, "the folder of this index is an option, which wins"
-    kept.where.configure(WORDLLAMA)
-    kept.run(1.0)
-    assert not kept.notices
+def test_a_key_that_is_not_followed_is_named_until_it_is_as_before(kept: LoopByHand) -> None:
+    for key, value in UNFOLLOWED.items():
+        table, name = key.split(".")
+        tables: dict[str, dict[str, object]] = {
+            "index": {"workers": 1},
+            "embedding": {"provider": "wordllama"},
+        }
+        tables.setdefault(table, {})[name] = value
+        kept.where.configure(tomlkit.dumps(tables))
+        kept.run(0.5)
+        said = "restart the daemon (indexer stop, indexer start): it does not follow "
+        expected = () if key == "index.dir" else (said + key,)
+        assert kept.notices == expected, "the folder of this index is an option, which wins"
+        kept.where.configure(WORDLLAMA)
+        kept.run(0.5)
+        assert not kept.notices, key
 
 
 ELSEWHERE = {

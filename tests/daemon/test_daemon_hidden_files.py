@@ -64,7 +64,7 @@ def notes_of(session: LocalSession) -> set[str]:
         return set(snapshot.catalog.note_paths())
 
 
-@pytest.mark.parametrize("by_itself", [True, False])
+@pytest.mark.parametrize("by_itself", [pytest.param(True, marks=pytest.mark.long), False])
 def test_a_rebuild_keeps_them_and_says_so(where: Place, by_itself: bool) -> None:
     options = {"chunking_max_chunk_chars": 200} if by_itself else {}
     with closing(opened(where, **options)) as session:

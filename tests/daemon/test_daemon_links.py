@@ -100,6 +100,7 @@ def test_links_follow_the_names_that_a_note_gives_itself(
         assert service.verify(repair=False) == ()
 
 
+@pytest.mark.long
 def test_a_command_finds_that_a_vault_has_become_a_site(tmp_path: Path) -> None:
     where = place(tmp_path, {name: text for name, text in MKDOCS.items() if name != "mkdocs.yml"})
     where.configure(WORDLLAMA)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from answering_daemon import answering_daemon
 from reliability_lab import ModelDownPool, in_one_process, is_slow, pools_of
-from vault_at_work import NOTES, WORDLLAMA, Place, copy_of, opened, place, silent
+from vault_at_work import NOTES, WORDLLAMA, Place, opened, place, silent
 
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON, LocalSession, ReadOnlySession
@@ -21,11 +21,6 @@ from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
 
 IN_USE = "the index {} is in use by process"
-
-
-@pytest.fixture
-def where(built: Place, tmp_path: Path) -> Place:
-    return copy_of(built, tmp_path)
 
 
 def session_of(where: Place) -> LocalSession:

@@ -147,11 +147,14 @@ def test_the_sizes_are_those_of_the_docs() -> None:
 
 
 @pytest.mark.parametrize("texts", [["again"] * 3, [f"note {number}" for number in range(23)]])
-def test_what_was_counted_is_told_although_nothing_else_is_logged(lines: Lines, texts: list[str]) -> None:
-    handler = RepeatCollapser(lines, window_s=0.05)
+def test_what_was_counted_is_told_although_nothing_else_is_logged(
+    clock: Clock, lines: Lines, texts: list[str]
+) -> None:
+    handler = RepeatCollapser(lines, clock, window_s=1.0)
     try:
         for text in texts:
             handler.handle(logging.makeLogRecord({"msg": text}))
+        clock.now += 1.0
         wait_until(lambda: "times in" in lines.said[-1])
     finally:
         handler.close()

@@ -130,7 +130,6 @@ def test_a_question_goes_over_all_vaults_and_each_citation_names_its_own(house: 
     for target in ("/v1/ask?vault=garden", "/vault/garden/v1/ask"):
         assert cited(asked(house, QUESTION, target)) == (QUOTE, None, "Tomatoes.md")
     assert house.ask("/v1/ask?vault=nope", "POST", body='{"q": "x"}').status == 422
-    assert asked(house, "Which quarterback won the Superbowl?")["kind"] == "declined"
     stream = house.connect("/v1/ask", json.dumps({"q": QUESTION, "model": False, "stream": True}))
     events = [json.loads(line) for line in stream.read().decode().splitlines()]
     assert [one["event"] for one in events[:2]] == ["passages", "sentence"]

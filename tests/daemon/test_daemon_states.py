@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from vault_at_work import WORDLLAMA, Place, copy_of, daemon, holding, opened, stop, wait_for
+from vault_at_work import WORDLLAMA, Place, daemon, holding, opened, stop, wait_for
 
 from vault_indexer.bootstrap import open_daemon
 from vault_indexer.errors import IndexUnusableError
@@ -17,11 +17,6 @@ from vault_indexer.service import VaultService
 
 FULL_DEVICE = Path("/dev/full")
 needs_full_device = pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
-
-
-@pytest.fixture
-def where(built: Place, tmp_path: Path) -> Place:
-    return copy_of(built, tmp_path)
 
 
 def notices(service: VaultService) -> str:

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 from loop_by_hand import Clock, loop_by_hand
 from reliability_lab import InProcessPool, in_one_process, pools_of
-from vault_at_work import NOTES, WORDLLAMA, Place, copy_of, place, silent
+from vault_at_work import NOTES, WORDLLAMA, Place, place, silent
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import EVERYTHING, ChangeFeed, UnreadNotes, VaultSync, status_of
@@ -23,11 +23,6 @@ from vault_indexer.model import IndexCounts, NoteChanges, Problem, Progress, Ski
 
 BY_WORDS = "---\nchunking: word\n---\nquince jelly sets slowly now\n"
 OTHER_OPTIONS = ("chunking.word.chunk_size is now 80",)
-
-
-@pytest.fixture
-def where(built: Place, tmp_path: Path) -> Place:
-    return copy_of(built, tmp_path)
 
 
 def sync_of(where: Place, clock: Clock, *, live: bool) -> VaultSync:

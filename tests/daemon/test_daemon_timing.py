@@ -46,15 +46,6 @@ def test_each_failure_in_a_row_waits_twice_as_long_up_to_a_bound(clock: Clock) -
     assert retry.remaining_s == 1.0
 
 
-@pytest.mark.parametrize("error", [None, VaultError("x"), DiskFullError("x")])
-def test_a_wait_without_a_folder_ends_with_its_time(clock: Clock, error: Exception | None) -> None:
-    retry = Retry(3.0, 10.0, clock)
-    retry.record_failure(error)
-    assert not retry.is_due
-    clock.now += 3.0
-    assert retry.is_due
-
-
 def test_after_a_full_disk_the_wait_ends_when_there_is_a_mebibyte_more_room(
     clock: Clock, tmp_path: Path
 ) -> None:

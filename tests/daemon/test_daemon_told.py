@@ -3,13 +3,12 @@
 import re
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 
 import pytest
 from loop_by_hand import Clock, Faults, FaultyPool
 from reliability_lab import ModelDownPool, in_one_process, is_slow, pools_of
-from vault_at_work import Place, copy_of, daemon, holding, silent, stop, wait_for
+from vault_at_work import Place, daemon, holding, silent, stop, wait_for
 from waiting import DEADLINE_S
 
 from vault_indexer.daemon.assembly import Assembly
@@ -19,11 +18,6 @@ from vault_indexer.index.jobs import Pool
 from vault_indexer.index.note_workers import WorkerSpec
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
-
-
-@pytest.fixture
-def where(built: Place, tmp_path: Path) -> Place:
-    return copy_of(built, tmp_path)
 
 
 def notices(service: VaultService) -> tuple[str, ...]:

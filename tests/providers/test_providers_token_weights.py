@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from vault_indexer.errors import ProviderError
 from vault_indexer.providers import TokenWeights, WordLlamaEmbedder
-from vault_indexer.providers.token_weights import TokenCounts
 
 EMBEDDER = WordLlamaEmbedder()
 TEXTS = ["the boat and the sea", "the harbour of the town", "the tea of the mountain"]
@@ -19,13 +18,8 @@ some_texts = st.lists(st.text(alphabet="abc the", max_size=20), max_size=6)
 def test_counts_of_two_parts_merge_to_the_counts_of_the_whole(left: list[str], right: list[str]) -> None:
     parts = EMBEDDER.count(left), EMBEDDER.count(right)
     whole = EMBEDDER.count(left + right).occurrences
-    assert np.array_equal(parts[0].merge(parts[1]).occurrences, whole)
+    assert np.array_equal(pickle.loads(pickle.dumps(parts[0])).merge(parts[1]).occurrences, whole)
     assert np.array_equal(parts[1].merge(parts[0]).occurrences, whole)
-
-
-def test_counts_travel_between_processes() -> None:
-    counts = EMBEDDER.count(TEXTS)
-    assert np.array_equal(pickle.loads(pickle.dumps(counts)).occurrences, counts.occurrences)
 
 
 def test_a_token_counts_less_the_more_often_it_stands() -> None:
@@ -50,24 +44,14 @@ def test_no_texts_give_equal_weights_and_usable_vectors() -> None:
 def test_bytes_bring_back_the_same_weights() -> None:
     weights = TokenWeights.fit(EMBEDDER.count(TEXTS))
     again = TokenWeights.from_bytes(weights.to_bytes())
-    assert again.name == weights.name
+    assert again.name == weights.name != TokenWeights.fit(EMBEDDER.count(TEXTS[:2])).name
     assert np.array_equal(again.values, weights.values)
-
-
-def test_other_texts_have_weights_of_another_name() -> None:
-    assert TokenWeights.fit(EMBEDDER.count(TEXTS)).name != TokenWeights.fit(EMBEDDER.count(TEXTS[:2])).name
 
 
 @pytest.mark.parametrize("data", [b"", b"x" * 128_000, bytes(128_000), b"\xff" * 128_000])
 def test_damaged_bytes_are_an_error(data: bytes) -> None:
     with pytest.raises(ProviderError, match="rebuild"):
         TokenWeights.from_bytes(data)
-
-
-def test_weights_cannot_be_changed() -> None:
-    weights = TokenWeights.fit(TokenCounts.of([]))
-    with pytest.raises(ValueError, match="read-only"):
-        weights.values[0] = 1
 
 
 def test_a_word_that_every_text_has_no_longer_decides() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from hostile_notes import HOSTILE, file_name
 from reliability_lab import assembly_of, make_vault, opened, told_by, told_by_a_fresh_build, unheard
 
 from vault_indexer.daemon.local_session import LocalSession
@@ -105,12 +104,27 @@ DANGEROUS: dict[str, bytes] = {
     "yaml bomb.md": b"---\na: &a [x,x,x,x,x,x,x,x]\n"
     + b"".join(b"%c: &%c [%s]\n" % (n, n, b",".join([b"*%c" % (n - 1)] * 8)) for n in range(98, 108))
     + b"---\n\nkestrel\n",
+    "yaml depth.md": b"---\na: " + b"[" * 60_000 + b"\n---\n\nkestrel\n",
     "yaml long.md": b"---\na: " + b"x" * 200_000 + b"\n---\n\nkestrel\n",
     "yaml tag.md": b"---\na: !!python/object/apply:os.system ['false']\n---\n\nkestrel\n",
+    "brackets.md": b"[[" * 40_000,
+    "half links.md": b"[[a|" * 20_000 + b"]]",
+    "images.md": b"![](" * 5_000,
+    "quotes.md": b">" * 20_000 + b" deep",
+    "lists.md": b"".join(b" " * n + b"- x\n" for n in range(1500)),
+    "emphasis.md": b"*a_ " * 15_000,
+    "backticks.md": b"".join(b"`" * n + b" " for n in range(400)),
+    "html.md": b"<div>" * 15_000,
+    "table.md": b"|" * 30_000 + b"\n" + b"|-" * 15_000 + b"\n",
     "nul.md": b"a\0b\0" * 5_000,
+    "no newline.md": b"x" * 1_000_000,
     "controls.md": bytes(range(256)) * 400,
+    "headings.md": b"# h\n" * 3_000,
+    "tags.md": b"#a/" * 30_000,
+    "mathematics.md": b"$$" * 30_000,
+    "comments.md": b"%%" * 30_000,
     "large.md": b"# Large\n\n" + b"kestrel " * 700_000,
-    **{file_name(name): make(10_000) for name, make in HOSTILE.items()},
+    "cards.canvas": b'{"nodes":[' + b'{"a":[' * 20_000,
 }
 
 

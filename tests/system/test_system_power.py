@@ -15,27 +15,18 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the files of Li
     [
         ({}, False),
         ({"AC": None}, False),
-        ({"BAT0": "Charging\n"}, False),
-        ({"BAT0": "Full\n", "BAT1": "Discharging\n"}, True),
+        ({"BAT0": b"Charging\n"}, False),
+        ({"BAT0": b"Full\n", "BAT1": b" Discharging \n"}, True),
+        ({"BAT0": b"", "BAT1": b"Discharging\n"}, True),  # the first cannot be read: it is a folder
+        ({"BAT0": b"Discharging\xff\n"}, False),
     ],
 )
-def test_a_battery_that_discharges(tmp_path: Path, supplies: dict[str, str | None], expected: bool) -> None:
+def test_a_battery_that_discharges(tmp_path: Path, supplies: dict[str, bytes | None], expected: bool) -> None:
     for name, status in supplies.items():
         (tmp_path / name).mkdir()
-        if status is not None:
-            (tmp_path / name / "status").write_text(status, "ascii")
+        if status:
+            (tmp_path / name / "status").write_bytes(status)
+        elif status is not None:
+            (tmp_path / name / "status").mkdir()
     assert is_on_battery(tmp_path) is expected
-
-
-def test_a_machine_without_power_supplies(tmp_path: Path) -> None:
     assert not is_on_battery(tmp_path / "missing")
-
-
-def test_a_supply_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "BAT0" / "status").mkdir(parents=True)
-    assert not is_on_battery(tmp_path)
-    (tmp_path / "BAT1").mkdir()
-    (tmp_path / "BAT1" / "status").write_bytes(b"Discharging\xff\n")
-    assert not is_on_battery(tmp_path)
-    (tmp_path / "BAT1" / "status").write_bytes(b" Discharging \n")
-    assert is_on_battery(tmp_path)

@@ -85,8 +85,6 @@ def _known_files(index_dir: IndexDir) -> dict[str, Decision] | None:
 
 Report = Callable[[Progress], None]
 
-"""The subfolder of the index folder that stores the answers of the language model."""
-
 LLM_CALLS = "llm-calls"
 """The subfolder that counts the running calls to the language model. It is in the index folder, or in the
 folder of a daemon with several vaults."""

@@ -56,7 +56,6 @@ class _SessionWithoutLoop:
 
     @property
     def llm_cache(self) -> Path:
-        """The folder that stores the answers of the language model."""
         return self._assembly.llm_cache
 
     def changes(self, before: int, now: int) -> NoteChanges:  # noqa: ARG002 - nobody follows such an index

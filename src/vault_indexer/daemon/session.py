@@ -91,7 +91,6 @@ class DaemonSession:
 
     @property
     def llm_cache(self) -> Path:
-        """The folder that stores the answers of the language model."""
         return self._assembly.llm_cache
 
     def reader(self) -> IndexReader:
@@ -109,8 +108,6 @@ class DaemonSession:
         return self._loop.pending()
 
     def missing(self) -> int:
-        """Return a lower bound for the number of notes that have never been in the index. It is 0 only once
-        all of them are."""
         unread = self._vault_sync.unread
         return 0 if unread is None else max(1, unread.left)
 
@@ -125,7 +122,6 @@ class DaemonSession:
 
     @property
     def failure(self) -> VaultIndexerError | None:
-        """The error that forces the daemon to end; None while it can continue."""
         return self._loop.state.failure
 
     @property
@@ -133,7 +129,6 @@ class DaemonSession:
         return self._loop.paused
 
     def pause(self, seconds: float | None) -> None:
-        """Pause indexing for `seconds`, or (None) until `resume`."""
         self._loop.pause(seconds)
 
     def resume(self) -> None:

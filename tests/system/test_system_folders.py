@@ -1,4 +1,4 @@
-"""Where index and configuration live."""
+"""Where index and configuration live, and how large a folder is."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from vault_indexer.system import default_index_dir, user_config_file
+from vault_indexer.system import default_index_dir, size_of, user_config_file
 
 
 def test_the_index_lies_in_the_state_folder_and_not_in_the_vault(tmp_path: Path) -> None:
@@ -39,3 +39,27 @@ def test_a_relative_xdg_folder_does_not_count() -> None:
     expected = Path(platformdirs.user_config_dir("vault-indexer")) / "config.toml"
     assert user_config_file({"XDG_CONFIG_HOME": "relative"}) == expected
     assert user_config_file({}) == expected
+
+
+def test_all_files_below_count(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "one").write_bytes(b"12345")
+    (tmp_path / "two").write_bytes(b"123")
+    assert size_of(tmp_path) == 8
+    assert size_of(tmp_path / "missing") == 0
+
+
+def test_a_file_that_vanishes_meanwhile_counts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).write_bytes(b"123")
+    stat_of = Path.lstat
+
+    def vanish(path: Path) -> object:
+        if path.name == "one":
+            path.unlink()
+        return stat_of(path)
+
+    monkeypatch.setattr(Path, "lstat", vanish)
+    assert size_of(tmp_path) == 3
