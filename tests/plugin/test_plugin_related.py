@@ -5,6 +5,7 @@ import re
 
 from playwright.sync_api import Locator, expect
 from plugin_page import PluginPage, write_and_index
+from waiting import wait_until
 
 HARBOUR = "Places/Moonlit Harbour.md"
 LEDGER = "Kitchen/Ledger.md"
@@ -16,8 +17,25 @@ def related(plugin: PluginPage) -> Locator:
     return plugin.page.get_by_role("region", name="Related").locator(".vault-indexer-item")
 
 
-def mentions(plugin: PluginPage) -> Locator:
-    return plugin.page.get_by_role("region", name="Unlinked mentions").locator(".vault-indexer-item")
+def mentions(plugin: PluginPage, path: str) -> Locator:
+    """The mentions of the active note in the note at `path`."""
+    section = plugin.page.get_by_role("region", name="Unlinked mentions")
+    return section.locator(f'.vault-indexer-item[data-path="{path}"]')
+
+
+def link_mention(mention: Locator) -> None:
+    mention.get_by_role("button", name=re.compile("Link this mention")).click()
+
+
+def create(plugin: PluginPage, path: str, text: str) -> None:
+    plugin.evaluate("([path, text]) => window.host.app.vault.create(path, text)", [path, text])
+
+
+def modify(plugin: PluginPage, path: str, text: str) -> None:
+    plugin.evaluate(
+        "([path, text]) => window.host.app.vault.modify(window.host.app.vault.getFileByPath(path), text)",
+        [path, text],
+    )
 
 
 def paths(items: Locator) -> list[str]:
@@ -102,7 +120,7 @@ def test_related_notes_are_pinned_hidden_and_expanded(plugin: PluginPage) -> Non
 
 def test_related_notes_are_live_while_a_note_is_edited(plugin: PluginPage) -> None:
     note = "Drafts/Live.md"
-    plugin.evaluate("path => window.host.app.vault.create(path, '# Live\\n\\nNothing yet.\\n')", note)
+    create(plugin, note, "# Live\n\nNothing yet.\n")
     show(plugin, "Places/Ferry.md")
     plugin.open_note(note)
     harbour = related(plugin).and_(plugin.page.locator(f'[data-path="{HARBOUR}"]'))
@@ -118,10 +136,10 @@ def test_a_mention_in_a_closed_note_is_linked_and_the_link_undone(plugin: Plugin
     file = plugin.sandbox.vault / LEDGER
     before = file.read_text("utf-8")
     show(plugin, HARBOUR)
-    in_ledger = mentions(plugin).and_(plugin.page.locator(f'[data-path="{LEDGER}"]'))
+    in_ledger = mentions(plugin, LEDGER)
     expect(in_ledger).to_have_count(2)
     expect(in_ledger.first.locator("mark")).to_have_text("Moonlit Harbour")
-    in_ledger.nth(1).get_by_role("button", name=re.compile("Link this mention")).click()
+    link_mention(in_ledger.nth(1))
     expect(plugin.page.locator(".notice")).to_contain_text("Linked in Ledger")
     linked = before.replace("and Moonlit Harbour", "and [[Moonlit Harbour]]")
     assert linked != before
@@ -144,8 +162,8 @@ def test_a_mention_in_an_open_note_is_one_step_of_its_undo(plugin: PluginPage) -
         HARBOUR,
     )
     plugin.run("open-related-pane")
-    mention = mentions(plugin).and_(plugin.page.locator(f'[data-path="{path}"]'))
-    mention.get_by_role("button", name=re.compile("Link this mention")).click()
+    mention = mentions(plugin, path)
+    link_mention(mention)
     linked = before.replace("And Moonlit Harbour is", "And [[Moonlit Harbour]] is")
     plugin.wait("text => window.host.tabs()[0].text === text", linked)
     plugin.evaluate("() => window.host.app.workspace.leaves[0].view.editor.undo()")
@@ -156,28 +174,22 @@ def test_a_note_that_changed_meanwhile_is_left_alone(plugin: PluginPage) -> None
     file = plugin.sandbox.vault / LEDGER
     before = file.read_text("utf-8")
     show(plugin, HARBOUR)
-    in_ledger = mentions(plugin).and_(plugin.page.locator(f'[data-path="{LEDGER}"]'))
+    in_ledger = mentions(plugin, LEDGER)
     expect(in_ledger).to_have_count(2)
     changed = before.replace("A plain page", "One quite plain page")
-    plugin.evaluate(
-        "([path, text]) => window.host.app.vault.modify(window.host.app.vault.getFileByPath(path), text)",
-        [LEDGER, changed],
-    )
+    modify(plugin, LEDGER, changed)
     # The index may have taken the change in: then the place is right again.
     in_ledger.first.get_by_role("button").click()
     expect(plugin.page.locator(".notice").first).to_be_visible()
     after = file.read_text("utf-8")
     assert after in (changed, changed.replace("Moonlit Harbour", "[[Moonlit Harbour]]", 1))
-    plugin.evaluate(
-        "([path, text]) => window.host.app.vault.modify(window.host.app.vault.getFileByPath(path), text)",
-        [LEDGER, before],
-    )
+    modify(plugin, LEDGER, before)
     assert file.read_text("utf-8") == before
 
 
 def test_a_mention_opens_at_its_place(plugin: PluginPage) -> None:
     show(plugin, HARBOUR)
-    in_ledger = mentions(plugin).and_(plugin.page.locator(f'[data-path="{LEDGER}"]'))
+    in_ledger = mentions(plugin, LEDGER)
     in_ledger.nth(1).locator(".vault-indexer-snippet").click(button="middle")
     plugin.wait("() => window.host.tabs().length === 2 && window.host.tabs()[1].marks.length > 0")
     opened = plugin.tabs()[1]
@@ -190,7 +202,7 @@ def test_a_mention_opens_at_its_place(plugin: PluginPage) -> None:
 def test_titles_and_mentions_run_in_the_direction_of_their_script(plugin: PluginPage) -> None:
     note = write_and_index(plugin, "Drafts/الميناء.md", "# الميناء\n\nهذا هو Moonlit Harbour في الليل.\n")
     show(plugin, HARBOUR)
-    mention = mentions(plugin).and_(plugin.page.locator(f'[data-path="{note}"]'))
+    mention = mentions(plugin, note)
     expect(mention.locator(".vault-indexer-note-title")).to_have_css("direction", "rtl")
     expect(mention.locator(".vault-indexer-snippet")).to_have_css("direction", "rtl")
     plugin.open_note(note)
@@ -203,10 +215,36 @@ def test_a_mention_in_a_table_is_linked_without_ending_its_cell(plugin: PluginPa
     table = "# Trips\n\n| where | when |\n| --- | --- |\n| the moonlit harbour | by night |\n"
     note = write_and_index(plugin, "Drafts/Trips.md", table)
     show(plugin, HARBOUR)
-    mention = mentions(plugin).and_(plugin.page.locator(f'[data-path="{note}"]'))
-    mention.get_by_role("button", name=re.compile("Link this mention")).click()
+    mention = mentions(plugin, note)
+    link_mention(mention)
     expect(plugin.page.locator(".notice")).to_contain_text("Linked in Trips")
     file = plugin.sandbox.vault / note
     linked = table.replace("moonlit harbour", r"[[Moonlit Harbour\|moonlit harbour]]")
     assert file.read_text("utf-8") == linked
     file.unlink()
+
+
+RENAMED = "Kitchen/Register.md"
+
+
+def test_a_mention_whose_note_was_renamed_says_so_and_follows_the_name(plugin: PluginPage) -> None:
+    show(plugin, HARBOUR)
+    stale = mentions(plugin, LEDGER).first
+    expect(stale).to_be_visible()
+    # In Obsidian the note has its new name; the index has not heard of it yet.
+    plugin.evaluate(
+        "([old, path]) => window.host.app.vault.rename(window.host.app.vault.getFileByPath(old), path)",
+        [LEDGER, RENAMED],
+    )
+    stale.locator(".vault-indexer-snippet").click(button="middle")
+    expect(plugin.page.locator(".notice")).to_contain_text(f"{LEDGER} is no longer in the vault")
+    vault = plugin.sandbox.vault
+    (vault / LEDGER).rename(vault / RENAMED)
+    follows = mentions(plugin, RENAMED).first
+    expect(follows).to_be_visible()
+    expect(mentions(plugin, LEDGER)).to_have_count(0)
+    follows.locator(".vault-indexer-snippet").click(button="middle")
+    plugin.wait("path => window.host.tabs().some((tab) => tab.path === path && tab.marks.length)", RENAMED)
+    (vault / RENAMED).rename(vault / LEDGER)
+    indexer = plugin.sandbox.indexer
+    wait_until(lambda: LEDGER in indexer("search", "a plain page", "-l").out, "the former name")

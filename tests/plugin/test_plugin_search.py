@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 from plugin_page import PluginPage, write_and_index
 
 WORD = "zymurgist"
@@ -28,6 +28,8 @@ def test_hits_are_grouped_by_note_with_marks_and_header_path(plugin: PluginPage)
 def test_notes_that_are_not_likely_are_folded_into_a_row(plugin: PluginPage) -> None:
     plugin.search(WORD)
     prompt = plugin.page.locator(".vault-indexer-prompt")
+    # Its title is not its file name.
+    expect(prompt.locator(".vault-indexer-note-folder").first).to_have_text(SOURDOUGH)
     groups, row = prompt.locator(".vault-indexer-group"), prompt.locator(".vault-indexer-others")
     likely = groups.count()
     assert likely > 0
@@ -65,11 +67,6 @@ def test_an_answer_that_a_later_one_overtook_is_dropped(plugin: PluginPage) -> N
     plugin.answered("publish")
 
 
-def test_a_note_whose_title_is_not_its_file_name_shows_its_path(plugin: PluginPage) -> None:
-    plugin.search(WORD)
-    expect(plugin.page.locator(".vault-indexer-note-folder").first).to_have_text(SOURDOUGH)
-
-
 def hold_requests(plugin: PluginPage) -> None:
     """Keep back all requests from now on; `window.release()` lets them go."""
     plugin.evaluate(
@@ -95,11 +92,17 @@ def test_enter_waits_for_the_answer_to_what_is_typed(plugin: PluginPage) -> None
     assert not list(plugin.sandbox.vault.rglob(f"{WORD}.md"))
 
 
-def test_a_long_query_has_two_requests_under_way_at_most(plugin: PluginPage) -> None:
+def publish_then_hold(plugin: PluginPage) -> Locator:
+    """The field of the modal with the hits of a query; later requests are held back."""
     field = plugin.open_search()
     field.fill("publish")
     plugin.answered("publish")
     hold_requests(plugin)
+    return field
+
+
+def test_a_long_query_has_two_requests_under_way_at_most(plugin: PluginPage) -> None:
+    field = publish_then_hold(plugin)
     field.fill("")
     before = len(plugin.requests)
     query = "how to sync a vault between two devices"
@@ -110,27 +113,14 @@ def test_a_long_query_has_two_requests_under_way_at_most(plugin: PluginPage) -> 
     plugin.answered(query)
 
 
-def test_a_daemon_that_does_not_answer_is_shown_until_it_does(plugin: PluginPage) -> None:
-    field = plugin.open_search()
-    field.fill("publish")
-    plugin.answered("publish")
-    state = plugin.page.locator(".vault-indexer-prompt .vault-indexer-state")
-    expect(state).to_be_hidden()
-    hold_requests(plugin)
-    field.fill(WORD)
-    expect(state).to_contain_text("The daemon does not answer")
-    plugin.evaluate("() => window.release()")
-    plugin.answered(WORD)
-    expect(state).to_be_hidden()
-
-
-def test_hits_of_an_earlier_query_are_marked_as_old_until_the_answer_comes(plugin: PluginPage) -> None:
-    field = plugin.open_search()
-    field.fill("publish")
-    plugin.answered("publish")
+def test_earlier_hits_are_marked_as_old_and_then_a_daemon_that_does_not_answer_is_said(
+    plugin: PluginPage,
+) -> None:
+    field = publish_then_hold(plugin)
     results = plugin.page.locator(".vault-indexer-prompt .vault-indexer-results")
+    state = plugin.page.locator(".vault-indexer-prompt .vault-indexer-state")
     expect(results).to_have_attribute("aria-busy", "false")
-    hold_requests(plugin)
+    expect(state).to_be_hidden()
     plugin.evaluate(
         """() => {
             const [list, state] = ["results", "state"].map((one) =>
@@ -143,8 +133,10 @@ def test_hits_of_an_earlier_query_are_marked_as_old_until_the_answer_comes(plugi
     expect(results).to_have_attribute("aria-busy", "true")
     expect(results).to_have_css("opacity", "0.5")
     assert plugin.evaluate("() => window.saidSilent") is False  # long before the daemon is said to be silent
+    expect(state).to_contain_text("The daemon does not answer")
     plugin.evaluate("() => window.release()")
     plugin.answered(WORD)
+    expect(state).to_be_hidden()
     expect(results).to_have_attribute("aria-busy", "false")
     expect(results).to_have_css("opacity", "1")
 
