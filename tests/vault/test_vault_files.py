@@ -95,6 +95,7 @@ def test_a_file_of_many_pieces_is_read_whole(tmp_path: Path) -> None:
     assert found.stat == FileStat.of("a.md", (tmp_path / "a.md").stat())
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_path_leads_to_its_real_place(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "link").symlink_to("a")
@@ -136,6 +137,7 @@ def test_a_scan_vouches_for_what_it_has_seen(
     assert found.covers(path) is covers
 
 
+@pytest.mark.posix("symbolic links")
 def test_what_is_found_and_skipped_is_sorted_and_timed(tmp_path: Path) -> None:
     for name in ("b.md", "a.md", "c/d.canvas", "c/a.png"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -264,6 +264,7 @@ def test_a_root_that_is_swapped_is_watched_anew(tmp_path: Path) -> None:
         until(watcher, tells_of("c.md"))
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_root_behind_a_symbolic_link_is_watched(tmp_path: Path, hooks: SystemHooks) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
@@ -388,6 +389,7 @@ def test_git_checkout_of_many_files_ends_in_the_final_text(tmp_path: Path) -> No
         assert sizes == {3}
 
 
+@pytest.mark.posix("modes of files")
 def test_unreadable_folders_do_not_stop_the_watch_of_the_others() -> None:
     with folder_of_a_plain_user() as vault:
         for name in ("one", "two"):
@@ -399,6 +401,7 @@ def test_unreadable_folders_do_not_stop_the_watch_of_the_others() -> None:
             until(watcher, tells_of("open/a.md"))
 
 
+@pytest.mark.posix("modes of files")
 @pytest.mark.parametrize("is_scanned_first", [False, True])
 def test_a_folder_that_can_be_read_again_is_watched_and_looked_at(
     tmp_path: Path, is_scanned_first: bool
