@@ -124,6 +124,13 @@ def test_a_long_path_is_cut_in_a_message(tmp_path: Path) -> None:
     assert str(caught.value) == f"not a path in the vault: {path[:200]!r}"
 
 
+def test_a_renamed_note_can_be_read(tmp_path: Path) -> None:
+    """A rename changes the ctime of an open file, and on Windows not that of its path."""
+    (tmp_path / "a.md").write_text("x", encoding="utf-8")
+    (tmp_path / "a.md").rename(tmp_path / "b.md")
+    assert read_note(tmp_path, "b.md", LIMIT).data == b"x"
+
+
 @pytest.mark.posix("symbolic links")
 def test_the_vault_itself_is_in_the_vault(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
