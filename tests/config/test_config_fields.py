@@ -89,6 +89,7 @@ def test_a_file_in_the_vault_is_trusted_when_it_is_named(sandbox: Sandbox) -> No
     assert sandbox.load(env={"INDEXER_CONFIG": str(sandbox.vault_file)}).files == (sandbox.vault_file,)
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_link_to_the_users_file_is_not_trusted(sandbox: Sandbox) -> None:
     sandbox.write(user=line("server.port"))
     sandbox.vault_file.symlink_to(sandbox.user_file)

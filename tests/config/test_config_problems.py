@@ -96,13 +96,14 @@ def test_a_named_file_must_exist(sandbox: Sandbox, tmp_path: Path) -> None:
     assert str(by_variable) == f"environment INDEXER_CONFIG: {absent}: there is no such file"
 
 
+@pytest.mark.posix("pipes")
 def test_a_pipe_is_no_file(sandbox: Sandbox) -> None:
     os.mkfifo(sandbox.vault_file)
     (in_vault,) = sandbox.problems()
     assert (in_vault.source, in_vault.allowed) == ("the vault's configuration", "is not a file")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable for root")
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="nothing is unreadable for root")
 def test_an_unreadable_file_is_told(sandbox: Sandbox) -> None:
     sandbox.write(user="[search]")
     sandbox.user_file.chmod(0)

@@ -103,6 +103,7 @@ def problems_of(path: Path, *, named: bool = False) -> list[str] | None:
     return None if parsed is None else [one.allowed for one in parsed if isinstance(one, ConfigProblem)]
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_file_that_is_not_there_is_a_mistake_only_where_it_is_named(tmp_path: Path) -> None:
     assert problems_of(tmp_path / "no.toml") is None
     assert problems_of(tmp_path / "no.toml", named=True) == ["there is no such file"]

@@ -484,3 +484,18 @@ def test_only_the_first_commit_after_opening_looks_for_what_was_left(
     assert (folder / "left.seg").exists()
     index.compact()
     assert not (folder / "left.seg").exists()
+
+
+def test_a_segment_that_a_search_still_reads_goes_with_a_later_commit(
+    index: KeywordIndex, folder: Path
+) -> None:
+    """Windows removes no file that is mapped; the commit is complete all the same."""
+    index.apply([note(1, "oak")], [], 1)
+    read = index.snapshot()
+    index.compact()
+    index.apply([note(2, "oak elm")], [], 2)
+    assert (hits(read, "oak"), hits(index.snapshot(), "oak")) == ([1], [1, 2])
+    del read
+    index.apply([note(3, "ash")], [], 3)
+    kept = {name for name in read_commit_record(folder).files if name.endswith(".seg")}
+    assert {file.name for file in folder.glob("*.seg")} == kept

@@ -22,6 +22,7 @@ def test_vaults_of_one_name_have_indices_of_their_own(tmp_path: Path) -> None:
     assert first.name[:6] == second.name[:6] == "notes-"
 
 
+@pytest.mark.posix("symbolic links")
 def test_one_vault_by_two_paths_has_one_index(tmp_path: Path) -> None:
     vault = tmp_path / "notes"
     vault.mkdir()
@@ -29,6 +30,7 @@ def test_one_vault_by_two_paths_has_one_index(tmp_path: Path) -> None:
     assert default_index_dir(tmp_path / "link", {}) == default_index_dir(vault / ".." / "notes", {})
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize("vault", ["/", "/...", "/" + "n" * 255, "/日本語ノート", "/a\nb", "/-x"])
 def test_any_name_of_a_vault_makes_one_short_folder_name(vault: str) -> None:
     name = default_index_dir(Path(vault), {}).name

@@ -4,6 +4,7 @@ The rules of Windows are text. Spellings are tried on a file system of this test
 form of letters, and on the one that is there.
 """
 
+import ntpath
 import os
 import unicodedata
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 
 from vault_indexer.model import SizeLimits
 from vault_indexer.system import Spelling, canonical_folder
-from vault_indexer.system.paths import same_name, windows_fault, windows_long_path
+from vault_indexer.system.paths import same_name, windows_fault, windows_long_path, windows_short_path
 from vault_indexer.vault import IgnoreRules, Scan, scan
 from vault_indexer.vault.walk import Entry, SystemFiles, VaultFiles
 
@@ -36,6 +37,7 @@ DEEP = "\\".join(["a folder with a name"] * 15)
 )
 def test_long_paths_of_windows(path: str, long: str) -> None:
     assert windows_long_path(path) == long
+    assert windows_short_path(long) == ntpath.normpath(path).removeprefix("\\\\?\\")
 
 
 def nfd(text: str) -> str:

@@ -83,6 +83,7 @@ def test_a_file_of_many_pieces_is_read_whole(tmp_path: Path) -> None:
     assert found.stat == FileStat.of("a.md", (tmp_path / "a.md").stat())
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_path_leads_to_its_real_place(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "link").symlink_to("a")

@@ -202,6 +202,7 @@ def mount(point: str, kind: str) -> str:
     return f"device {point} {kind} rw 0 0\n"
 
 
+@pytest.mark.posix("/proc/mounts")
 @pytest.mark.parametrize(
     ("folder", "mounts", "kind"),
     [

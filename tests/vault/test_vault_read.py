@@ -25,6 +25,7 @@ def test_bytes_stat_and_hash_belong_together(tmp_path: Path) -> None:
     assert read_note(tmp_path, "empty.md", LIMIT).data == b""
 
 
+@pytest.mark.posix("symbolic links")
 @pytest.mark.parametrize(
     "path",
     [
@@ -45,6 +46,7 @@ def test_no_path_leads_out_of_the_vault(tmp_path: Path, path: str) -> None:
     assert not isinstance(caught.value, NoteVanished)
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_sibling_with_the_same_beginning_is_outside(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault2").mkdir()
@@ -54,6 +56,7 @@ def test_a_sibling_with_the_same_beginning_is_outside(tmp_path: Path) -> None:
         resolve_in_vault(tmp_path / "vault", "l.md")
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_link_within_the_vault_may_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("x", encoding="utf-8")
     (tmp_path / "l.md").symlink_to("a.md")
@@ -69,6 +72,7 @@ def test_a_file_that_is_not_there_has_vanished(tmp_path: Path, path: str) -> Non
         read_note(tmp_path, path, LIMIT)
 
 
+@pytest.mark.posix("pipes and modes of files")
 def test_the_reason_is_told(tmp_path: Path) -> None:
     (tmp_path / "big.md").write_bytes(b"x" * (LIMIT + 1))
     with pytest.raises(NoteError, match=r"too large: 100,001 bytes, the limit .* is 100,000"):
@@ -120,6 +124,14 @@ def test_a_long_path_is_cut_in_a_message(tmp_path: Path) -> None:
     assert str(caught.value) == f"not a path in the vault: {path[:200]!r}"
 
 
+def test_a_renamed_note_can_be_read(tmp_path: Path) -> None:
+    """A rename changes the ctime of an open file, and on Windows not that of its path."""
+    (tmp_path / "a.md").write_text("x", encoding="utf-8")
+    (tmp_path / "a.md").rename(tmp_path / "b.md")
+    assert read_note(tmp_path, "b.md", LIMIT).data == b"x"
+
+
+@pytest.mark.posix("symbolic links")
 def test_the_vault_itself_is_in_the_vault(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "up").symlink_to(tmp_path)

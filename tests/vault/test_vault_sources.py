@@ -52,6 +52,7 @@ class Told:
         self.hints.append(("lost", reason))
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize(
     ("event", "hints"),
     [

@@ -54,6 +54,7 @@ def test_all_files_sorted_with_their_stat_and_kind(tmp_path: Path) -> None:
     assert found.skipped == ()
 
 
+@pytest.mark.posix("symbolic links")
 def test_symbolic_links(tmp_path: Path) -> None:
     vault, outside = tmp_path / "vault", tmp_path / "outside"
     put(vault, "real/Note.md")
@@ -77,6 +78,7 @@ def test_symbolic_links(tmp_path: Path) -> None:
     assert "own path" in skipped["loop"]
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_root_that_is_a_symbolic_link_is_followed(tmp_path: Path) -> None:
     put(tmp_path / "real", "a.md")
     (tmp_path / "link").symlink_to("real")
@@ -98,6 +100,7 @@ def test_large_files_stay_linkable_and_are_named(tmp_path: Path) -> None:
     assert found.skipped == (("big.md", reason),)
 
 
+@pytest.mark.posix("pipes")
 def test_pipes_and_sockets_are_named_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     server = socket.socket(socket.AF_UNIX)
@@ -109,12 +112,14 @@ def test_pipes_and_sockets_are_named_not_opened(tmp_path: Path) -> None:
     server.close()
 
 
+@pytest.mark.posix("names of bytes")
 def test_a_name_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("x", encoding="utf-8")
     assert look(tmp_path).skipped == (("caf\\xe9.md", "its name is not valid UTF-8"),)
     assert look(tmp_path).files == ()
 
 
+@pytest.mark.posix("modes of files")
 def test_an_unreadable_folder_is_not_an_empty_one() -> None:
     with folder_of_a_plain_user() as vault:
         put(vault, "open/a.md", "closed/b.md", "closed/deep/c.md")
@@ -131,6 +136,7 @@ def test_an_unreadable_folder_is_not_an_empty_one() -> None:
         assert not one.covers("closed/b.md")
 
 
+@pytest.mark.posix("modes of files")
 def test_an_unusable_root_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(VaultError, match=r"^no such vault: .*/missing$"):
         look(tmp_path / "missing")
@@ -178,6 +184,7 @@ def test_rules_hold_for_the_file_that_a_placeholder_stands_for(tmp_path: Path) -
     assert [file.path for file in scan(tmp_path, rules, limits=SizeLimits(LIMIT)).evicted] == ["kept.md"]
 
 
+@pytest.mark.posix("a path of any length")
 def test_deep_folders_do_not_exhaust_the_stack(tmp_path: Path) -> None:
     folder, depth = tmp_path, 250
     for _ in range(depth):

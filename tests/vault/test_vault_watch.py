@@ -216,6 +216,7 @@ def test_a_root_deleted_and_made_again_is_watched_again(tmp_path: Path, hooks: S
         until(watcher, tells_of("c.md"))
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_root_behind_a_symbolic_link_is_watched(tmp_path: Path, hooks: SystemHooks) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
@@ -279,6 +280,7 @@ def test_an_edit_of_the_rules_is_told(tmp_path: Path, path: str) -> None:
         assert batch.scan_all is (path != ".indexer.toml")
 
 
+@pytest.mark.posix("modes of files")
 def test_unreadable_folders_do_not_stop_the_watch_of_the_others() -> None:
     with folder_of_a_plain_user() as vault:
         for name in ("one", "two"):
@@ -290,6 +292,7 @@ def test_unreadable_folders_do_not_stop_the_watch_of_the_others() -> None:
             until(watcher, tells_of("open/a.md"))
 
 
+@pytest.mark.posix("modes of files")
 @pytest.mark.parametrize("is_scanned_first", [False, True])
 def test_a_folder_that_can_be_read_again_is_watched_and_looked_at(
     tmp_path: Path, is_scanned_first: bool

@@ -9,6 +9,7 @@ from vault_indexer.system.durable import (
     fsync_file,
     only_writer,
     open_to_append,
+    remove_unused,
     replace_file,
     temporary_prefix,
     write_atomically,
@@ -39,6 +40,7 @@ from vault_indexer.system.paths import (
     name_fault,
     owner_fault,
     read_own,
+    real_path,
     size_of,
     state_folder,
     user_config_file,
@@ -59,6 +61,7 @@ from vault_indexer.system.processes import (
     python_command,
     start_in_background,
     usable_cores,
+    usage_by_windows,
 )
 
 __all__ = [
@@ -103,6 +106,8 @@ __all__ = [
     "owner_fault",
     "python_command",
     "read_own",
+    "real_path",
+    "remove_unused",
     "replace_file",
     "size_of",
     "start_in_background",
@@ -110,6 +115,7 @@ __all__ = [
     "temporary_prefix",
     "trim_heap",
     "usable_cores",
+    "usage_by_windows",
     "user_config_file",
     "with_home",
     "write_atomically",

@@ -48,6 +48,15 @@ if sys.platform == "win32":
         open, so it is retried for a second and a half. Raises OSError."""
         retrying(lambda: source.replace(target))
 
+    def remove_unused(path: Path) -> bool:
+        """Remove a file, if it exists. Return whether it is gone: Windows refuses while a process reads it.
+        Raises OSError."""
+        try:
+            path.unlink(missing_ok=True)
+        except PermissionError:
+            return False
+        return True
+
     @contextmanager
     def _opened_folder(_path: Path) -> Iterator[int | None]:
         """Yield None: Windows cannot open a folder."""
@@ -81,6 +90,11 @@ else:
     def replace_file(source: Path, target: Path) -> None:
         """Rename a file or folder, and replace an existing file. Raises OSError."""
         source.replace(target)
+
+    def remove_unused(path: Path) -> bool:
+        """Remove a file, if it exists. Return whether it is gone, which it is. Raises OSError."""
+        path.unlink(missing_ok=True)
+        return True
 
     @contextmanager
     def _opened_folder(path: Path) -> Iterator[int | None]:

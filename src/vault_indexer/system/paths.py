@@ -45,6 +45,13 @@ def windows_long_path(path: str) -> str:
     return f"{_LONG}{absolute}"
 
 
+def windows_short_path(path: str) -> str:
+    r"""A path without the long form of `windows_long_path`."""
+    if path.startswith(f"{_LONG}UNC\\"):
+        return f"\\\\{path[len(_LONG) + 4 :]}"
+    return path.removeprefix(_LONG)
+
+
 def windows_fault(name: str) -> str:
     """Why Windows has no file of this name in a folder ("" if it may): a device has it, a part of a file
     (`note.md:stream`), or it would lose the dot or blank at its end and name another file."""
@@ -60,6 +67,13 @@ def windows_fault(name: str) -> str:
 def long_path(path: str) -> str:
     """The path as this system takes it at any length."""
     return windows_long_path(path) if sys.platform == "win32" else path
+
+
+def real_path(path: str) -> str:
+    """The path without symbolic links, as `os.path.realpath` gives it, at any length. Raises OSError."""
+    if sys.platform == "win32":
+        return windows_short_path(os.path.realpath(windows_long_path(path)))
+    return os.path.realpath(path)
 
 
 def name_fault(name: str) -> str:

@@ -122,8 +122,36 @@ if sys.platform == "win32":
         if not kernel.SetPriorityClass(kernel.GetCurrentProcess(), idle if nice >= 15 else below_normal):
             raise ctypes.WinError(ctypes.get_last_error())
 
+    def usage_by_windows(pid: int) -> Usage | None:
+        """The usage of a process of this user; None if there is no such process."""
+        import ctypes
+
+        class Counters(ctypes.Structure):  # PROCESS_MEMORY_COUNTERS; the last field stands for six
+            _fields_ = (
+                *((name, ctypes.c_uint32) for name in ("size", "faults")),
+                *((name, ctypes.c_size_t) for name in ("peak", "resident")),
+                ("others", ctypes.c_size_t * 6),
+            )
+
+        query_limited_information = 0x1000
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.OpenProcess.restype = ctypes.c_void_p
+        process = ctypes.c_void_p(kernel.OpenProcess(query_limited_information, False, pid))
+        if not process:
+            return None
+        counters = Counters(size=ctypes.sizeof(Counters))
+        times = [ctypes.c_uint64() for _ in range(4)]  # created, ended, in the kernel, in the program
+        try:
+            known = kernel.GetProcessTimes(process, *map(ctypes.byref, times))
+            known = known and kernel.K32GetProcessMemoryInfo(process, ctypes.byref(counters), counters.size)
+        finally:
+            kernel.CloseHandle(process)
+        seconds = (times[2].value + times[3].value) / 10**7
+        return Usage(seconds, counters.resident) if known else None
+
     def _resident_now() -> int | None:
-        return None
+        usage = usage_by_windows(os.getpid())
+        return None if usage is None else usage.resident
 
     def _peak_bytes() -> int:
         return 0
@@ -133,6 +161,10 @@ else:
     def lower_priority(nice: int) -> None:
         """For this process, unless it is lower already. Raises OSError."""
         os.setpriority(os.PRIO_PROCESS, 0, max(nice, os.getpriority(os.PRIO_PROCESS, 0)))
+
+    def usage_by_windows(pid: int) -> Usage | None:  # noqa: ARG001
+        """None: another system tells it another way."""
+        return None
 
     def _resident_now() -> int | None:
         try:
@@ -191,8 +223,7 @@ def usable_cores() -> int:
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in use now; where the system does not tell, the most it ever was, and 0
-    on Windows, where limits of memory therefore do not hold."""
+    """Memory of this process that is in use now; where the system does not tell, the most it ever was."""
     now = _resident_now()
     return _peak_bytes() if now is None else now
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from dataclasses import dataclass
 
 # macOS SF_DATALESS; Windows FILE_ATTRIBUTE_OFFLINE and FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS.
@@ -27,7 +28,12 @@ class FileStat:
     @classmethod
     def of(cls, path: str, status: os.stat_result) -> FileStat:
         """Create the stat of `path` from the result of the system call."""
-        return cls(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        changed = status.st_ctime_ns
+        if sys.platform == "win32":
+            # From Python 3.12 on `st_ctime` tells of an open file when it changed, and of a path when it was
+            # created.
+            changed = getattr(status, "st_birthtime_ns", changed)
+        return cls(path, status.st_size, status.st_mtime_ns, changed, status.st_ino)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from vault_indexer.errors import NoteError
 from vault_indexer.model import FileRow, document_kind_of
-from vault_indexer.system import long_path, name_fault
+from vault_indexer.system import long_path, name_fault, real_path
 from vault_indexer.vault.diff import KnownFile
 from vault_indexer.vault.files import FileStat, is_evicted, is_regular
 
@@ -48,9 +48,9 @@ def resolve_in_vault(vault: Path, path: str) -> Path:
         raise NoteError(f"not a path in the vault: {path[:200]!r}")
     if fault := next(filter(None, map(name_fault, parts)), ""):
         raise NoteError(f"not a path in the vault: {path[:200]!r}: {fault}")
-    root = os.path.realpath(vault)
+    root = real_path(str(vault))
     try:
-        real = os.path.realpath(f"{root}/{path}")
+        real = real_path(f"{root}/{path}")
     except (OSError, ValueError) as error:
         raise NoteError(f"cannot be resolved: {path[:200]!r}: {error}") from error
     if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
@@ -60,7 +60,7 @@ def resolve_in_vault(vault: Path, path: str) -> Path:
 
 def resolved_path(vault: Path, path: str) -> str:
     """Return the vault path of the target of an untrusted vault path. Raises as `resolve_in_vault` does."""
-    return resolve_in_vault(vault, path).relative_to(os.path.realpath(vault)).as_posix()
+    return resolve_in_vault(vault, path).relative_to(real_path(str(vault))).as_posix()
 
 
 def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
-from vault_indexer.system import ProcessLimits, Usage, memory_limit, usable_cores
+from vault_indexer.system import ProcessLimits, Usage, memory_limit, usable_cores, usage_by_windows
 
 _ON_LINUX = sys.platform.startswith("linux")
-_LOOK_S = 0.25 if _ON_LINUX else 2.0
+_LOOK_S = 0.25 if _ON_LINUX or sys.platform == "win32" else 2.0
 """The interval between two measurements. `ps` takes some milliseconds of processor time, and reading a file
 of `/proc` takes some microseconds."""
 
@@ -63,10 +63,7 @@ class NoteBudget:
 
 
 if sys.platform == "win32":
-
-    def usage_of(pid: int) -> Usage | None:  # noqa: ARG001 - the other systems tell
-        """Return None: the usage of other processes is not available."""
-        return None
+    usage_of = usage_by_windows
 
 else:
 

@@ -37,7 +37,15 @@ from vault_indexer.store.keywords.whoosh_segment import (
     without_documents,
     write_segment_table,
 )
-from vault_indexer.system import FULL_ERRORS, LruCache, fsync_dir, fsync_file, only_writer, write_atomically
+from vault_indexer.system import (
+    FULL_ERRORS,
+    LruCache,
+    fsync_dir,
+    fsync_file,
+    only_writer,
+    remove_unused,
+    write_atomically,
+)
 
 if TYPE_CHECKING:
     from vault_indexer.store.keywords.whoosh_segment import Segment
@@ -398,7 +406,7 @@ class KeywordIndex:
             # obsolete.
             if not all(one.data.name in held for one in chosen):
                 for segment in made:
-                    (self._folder / segment.make_filename(segment.COMPOUND_EXT)).unlink(missing_ok=True)
+                    remove_unused(self._folder / segment.make_filename(segment.COMPOUND_EXT))
                 return
             gone: list[int] = []
             for one in chosen:
@@ -435,9 +443,10 @@ class KeywordIndex:
         record = write_commit_record(self._folder, seq, generation, [*names, toc], known)
         self._record, self._segments = record, list(segments)
         self._snapshot = self._take_snapshot()
-        # Old files go last: a crash before this line leaves only superfluous files.
-        for name in old.keys() - record.files.keys():
-            (self._folder / name).unlink(missing_ok=True)
+        # Old files go last: a crash before this line leaves only superfluous files. The next commit removes
+        # those that a search still reads, which Windows keeps.
+        gone = [remove_unused(self._folder / name) for name in old.keys() - record.files.keys()]
+        self._swept = self._swept and all(gone)
 
     def _take_snapshot(self) -> KeywordSnapshot:
         live = [self._live_segment(segment) for segment in self._segments]
@@ -476,12 +485,13 @@ class KeywordIndex:
         """Removes the files that an interrupted commit or build has left behind."""
         import shutil
 
+        gone = True
         for path in self._folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             elif path.name not in self._record.files and path.suffix in {".seg", ".toc"}:
-                path.unlink(missing_ok=True)
-        self._swept = True
+                gone = remove_unused(path) and gone
+        self._swept = gone
 
 
 def _unwritable(folder: Path, error: OSError) -> UnavailableError:
