@@ -1,6 +1,7 @@
 """The table of measured watcher failures, row by row, with real files and the real watchdog."""
 
 import shutil
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -278,6 +279,63 @@ def test_an_edit_of_the_rules_is_told(tmp_path: Path, path: str) -> None:
         write(tmp_path / path, "changed")
         batch = until(watcher, lambda batch: path in batch.control)[-1]
         assert batch.scan_all is (path != ".indexer.toml")
+
+
+def test_a_root_that_is_swapped_is_watched_anew(tmp_path: Path) -> None:
+    vault, spare = tmp_path / "vault", tmp_path / "spare"
+    write(vault / "a.md")
+    write(spare / "b.md")
+    with watching(vault) as watcher:
+        vault.rename(tmp_path / "away")
+        spare.rename(vault)
+        until(watcher, scan_because("folder is new"))
+        write(vault / "c.md")
+        until(watcher, tells_of("c.md"))
+
+
+def test_a_folder_that_replaces_another_is_heard(tmp_path: Path) -> None:
+    write(tmp_path / "a/n.md")
+    (tmp_path / "b").mkdir()
+    with watching(tmp_path) as watcher:
+        (tmp_path / "a").rename(tmp_path / "b")
+        until_quiet(watcher)
+        write(tmp_path / "b/late.md")
+        until(watcher, tells_of("b/late.md"))
+
+
+def test_new_rules_watch_other_folders(tmp_path: Path) -> None:
+    write(tmp_path / "Drafts/a.md")
+    write(tmp_path / ".indexerignore", "Drafts/\n")
+    with watching(tmp_path, rules=load_ignore_rules(tmp_path, FilesSettings())) as watcher:
+        watcher.use_rules(IgnoreRules())
+        until(watcher, scan_because("rules changed"))
+        write(tmp_path / "Drafts/a.md", "y")
+        until(watcher, tells_of("Drafts/a.md"))
+
+
+def test_git_checkout_of_many_files_ends_in_the_final_text(tmp_path: Path) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+
+    def git(*words: str) -> None:
+        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "-q", "-b", "one")
+    for number in range(600):
+        write(tmp_path / f"d{number % 7}/n{number}.md", "one")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    git("checkout", "-qb", "two")
+    for number in range(600):
+        write(tmp_path / f"d{number % 7}/n{number}.md", "two!")
+    git("commit", "-qam", "two")
+    with watching(tmp_path) as watcher:
+        git("checkout", "-q", "one")
+        until(watcher, lambda batch: batch.scan_all or len(batch.scan_folders) == 7)
+        until_quiet(watcher)
+        sizes = {file.stat.size for file in scan(tmp_path, IgnoreRules(), limits=SizeLimits(9999)).files}
+        assert sizes == {3}
 
 
 @pytest.mark.posix("modes of files")
