@@ -107,7 +107,7 @@ def test_a_plan_is_carried_out_and_says_what_it_did(writer: IndexWriter, desk: D
     linked = FileRow("pic.png", 1, 1, 1, 1, "", "linked")
     left: list[int] = []
     done = writer.apply(replace(plan, linked=(linked,), removed=("a.md",)), left.append)
-    assert done == Applied(("c.md", "b.md"), ("a.md",), ("big.md",), 0, frozenset())
+    assert done == Applied(("c.md", "b.md"), ("a.md",), 0, frozenset())
     assert left == [3, 2, 1, 0]
     assert paths_in(writer) == ["b.md", "c.md"]
     with writer.holder.lease() as snapshot:
@@ -117,10 +117,14 @@ def test_a_plan_is_carried_out_and_says_what_it_did(writer: IndexWriter, desk: D
     assert writer.missing_vectors == 0
 
 
-def test_an_empty_plan_changes_nothing(writer: IndexWriter, desk: Desk) -> None:
+def test_an_empty_plan_changes_nothing_nor_does_a_note_that_still_cannot_be_read(
+    writer: IndexWriter, desk: Desk
+) -> None:
     vanished = Skipped(FileRow("gone.md", 0, 0, 0, 0, "", "skipped", ""))
+    unreadable = Skipped(FileRow("shut.md", 9, 9, 9, 9, "", "skipped", "unreadable: Permission denied"))
+    writer.apply(desk.put(unreadable))
     with writer.holder.lease() as before:
-        assert writer.apply(Plan()) == writer.apply(desk.put(vanished)) == Applied()
+        assert writer.apply(Plan()) == writer.apply(desk.put(vanished, unreadable)) == Applied()
         with writer.holder.lease() as after:
             assert after is before
 

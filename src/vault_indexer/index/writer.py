@@ -216,6 +216,8 @@ class IndexWriter:
         self._follow()
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
+        # A file that still cannot be read changes nothing: without a commit, nobody fetches anything again.
+        edit.files = [row for row in edit.files if row != known.get(row.path)]
         if not (edit.notes or edit.files or edit.removed):
             return Applied()
         # A file that was only touched keeps its chunks and vectors; its new times keep the next scan from
@@ -227,7 +229,6 @@ class IndexWriter:
         return Applied(
             indexed=tuple(note.file.path for note in edit.notes),
             removed=tuple(edit.removed),
-            skipped=tuple(row.path for row in edit.files if row.reason),
             relinked=relinked,
             strategies=chosen,
         )
