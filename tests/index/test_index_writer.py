@@ -121,10 +121,13 @@ def test_an_empty_plan_changes_nothing_nor_does_a_note_that_still_cannot_be_read
     writer: IndexWriter, desk: Desk
 ) -> None:
     vanished = Skipped(FileRow("gone.md", 0, 0, 0, 0, "", "skipped", ""))
-    unreadable = Skipped(FileRow("shut.md", 9, 9, 9, 9, "", "skipped", "unreadable: Permission denied"))
-    writer.apply(desk.put(unreadable))
+    unreadable = [
+        Skipped(FileRow("shut.md", 0, 0, 0, 9, "", "skipped", "unreadable: Permission denied", seen_ns))
+        for seen_ns in (1, 2)
+    ]
+    writer.apply(desk.put(unreadable[0]))
     with writer.holder.lease() as before:
-        assert writer.apply(Plan()) == writer.apply(desk.put(vanished, unreadable)) == Applied()
+        assert writer.apply(Plan()) == writer.apply(desk.put(vanished, unreadable[1])) == Applied()
         with writer.holder.lease() as after:
             assert after is before
 

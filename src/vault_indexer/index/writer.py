@@ -217,7 +217,7 @@ class IndexWriter:
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
         # A file that still cannot be read changes nothing: without a commit, nobody fetches anything again.
-        edit.files = [row for row in edit.files if row != known.get(row.path)]
+        edit.files = [row for row in edit.files if not _is_still_unread(row, known.get(row.path))]
         if not (edit.notes or edit.files or edit.removed):
             return Applied()
         # A file that was only touched keeps its chunks and vectors; its new times keep the next scan from
@@ -476,6 +476,11 @@ class IndexWriter:
         self.derived.follow()
         if self._writer.log_is_long:
             self._shorten_log(lambda: True)
+
+
+def _is_still_unread(row: FileRow, known: FileRow | None) -> bool:
+    """Whether a file cannot be read, for the same reason as before. Such a row has no times of the file."""
+    return known is not None and row.mtime_ns == 0 and row == replace(known, seen_ns=row.seen_ns)
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:
