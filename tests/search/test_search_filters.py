@@ -122,10 +122,29 @@ def test_filters_alone_list_the_newest_first(ask: Ask) -> None:
     assert any("changed last come first" in notice for notice in answer.notices)
 
 
-def test_a_filter_that_leaves_nothing_says_so(ask: Ask) -> None:
-    answer = ask("heap [WIP]")
+@pytest.mark.parametrize(
+    ("query", "advice"),
+    [
+        ("heap [WIP]", ""),
+        ("tag:#arae", "did you mean tag:#area?"),
+        ("heap tag:gardn", "did you mean tag:#area/garden?"),
+        ("tag:area/gardens", "did you mean tag:#area/garden?"),
+        ("path:Gardne/", 'did you mean path:"Garden"?'),
+        ('path:"dailly notes"', 'did you mean path:"Daily notes"?'),
+        ("[Ratings:>3]", "did you mean [rating]?"),
+        ("tag:area [due:2024-01-01]", ""),  # both names are right
+        ("-tag:area tag:area", ""),
+    ],
+)
+def test_a_filter_that_leaves_nothing_says_so_with_the_nearest_name(
+    ask: Ask, query: str, advice: str
+) -> None:
+    answer = ask(query)
     assert not answer.results
-    assert "no note matches the filter [WIP]" in answer.notices[0]
+    filters = query.removeprefix("heap ")
+    wanted = advice or "to search for it as text, put it in quotes"
+    assert answer.notices[0].startswith(f"no note matches the filter {filters}; ")
+    assert answer.notices[0].endswith(f"; {wanted}")
 
 
 CONDITIONS = st.sampled_from(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from vault_indexer.contract.marks import check_note_name
@@ -13,6 +13,7 @@ from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.parse.resolve import normal
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkPlaces
+from vault_indexer.text.fold import nearest_names
 
 _ALIKE = 75.0
 """The similarity, out of 100, from which a name may be a misspelling of another. A rule of thumb: one letter
@@ -48,17 +49,6 @@ def nearest_note(name: str, paths: Iterable[str]) -> str:
     """Returns the note with the most similar name, or "" if no name is similar."""
     names = {path: doc_id_of(path).rpartition("/")[2] for path in paths}
     return next(iter(nearest_names(doc_id_of(name).rpartition("/")[2], names, 1, _ALIKE)), "")
-
-
-def nearest_names(wanted: str, names: Mapping[str, str], count: int, least: float) -> list[str]:
-    """Returns the keys of at most `count` names that are similar in any case, the most similar first. `least`
-    is the lowest similarity, out of 100."""
-    from rapidfuzz.fuzz import ratio
-    from rapidfuzz.process import extract
-
-    folded = {key: name.casefold() for key, name in names.items()}
-    found = extract(wanted.casefold(), folded, scorer=ratio, limit=count, score_cutoff=least)
-    return [key for _, _, key in found]
 
 
 def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int, int]:

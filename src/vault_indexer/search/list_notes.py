@@ -15,7 +15,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.model import Completion, Completions, JsonValue, ListedNote, NoteList
 from vault_indexer.search.query import MOMENTS, OPERATORS, moment_ns
 from vault_indexer.store.catalog import CatalogReader, folder_condition, tag_condition
-from vault_indexer.text.fold import fold, normalize, tag_name
+from vault_indexer.text.fold import fold, nearest_names, normalize, tag_name
 from vault_indexer.text.phrases import iso_time
 
 Values = list[str | int]
@@ -32,13 +32,15 @@ def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
     if folder := request.folder.strip().strip("/"):
         below, bounds = folder_condition("path", folder)
         if not catalog.rows(f"SELECT 1 FROM notes WHERE {below} LIMIT 1", bounds):
-            raise UsageError(f"no note of the index is in a folder {folder!r}{_folder_hint(catalog, folder)}")
+            raise UsageError(
+                f"no note of the index is in a folder {folder!r}{_hint(folder, catalog.folders())}"
+            )
         conditions.append(below)
         values += bounds
     if tag := tag_name(request.tag.strip()):
         has_tag, names = tag_condition(tag)
         if not catalog.rows(f"SELECT 1 FROM tags WHERE {has_tag} LIMIT 1", names):
-            raise UsageError(f"no note of the index has the tag {tag!r}{_tag_hint(catalog, tag)}")
+            raise UsageError(f"no note of the index has the tag {tag!r}{_hint(tag, catalog.tags())}")
         conditions.append(f"note_id IN (SELECT note_id FROM tags WHERE {has_tag})")
         values += names
     if request.since.strip():
@@ -105,23 +107,9 @@ def _since_ns(since: str) -> int:
         raise UsageError(f"since = {since!r}: not a time: write {MOMENTS}") from None
 
 
-def _folder_hint(catalog: CatalogReader, folder: str) -> str:
-    parts = (path.split("/")[:-1] for path in catalog.note_paths())
-    folders = {"/".join(names[:end]) for names in parts for end in range(1, len(names) + 1)}
-    return _hint(folder, folders)
-
-
-def _tag_hint(catalog: CatalogReader, tag: str) -> str:
-    return _hint(tag, (row[0] for row in catalog.rows("SELECT DISTINCT tag FROM tags")))
-
-
 def _hint(name: str, known: Iterable[str]) -> str:
-    from rapidfuzz.fuzz import ratio
-    from rapidfuzz.process import extractOne
-
-    folded = {candidate: candidate.casefold() for candidate in known}
-    match = extractOne(name.casefold(), folded, scorer=ratio, score_cutoff=_ALIKE)
-    return f"; did you mean {match[2]}?" if match else ""
+    near = nearest_names(name, {one: one for one in known}, 1, _ALIKE)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 # Completes the end of a query: operators, and the tags, properties, values and folders of the vault.
@@ -180,18 +168,14 @@ def _best(found: Iterable[Completion], limit: int) -> list[Completion]:
 
 def _tags(catalog: CatalogReader, prefix: str) -> Iterator[Completion]:
     wanted = prefix.casefold()
-    for tag, count in catalog.rows("SELECT tag, count(*) FROM tags GROUP BY tag"):
+    for tag, count in catalog.tags().items():
         if wanted in tag:
             yield Completion(f"tag:#{tag}", "tag", count)
 
 
 def _folders(catalog: CatalogReader, prefix: str) -> Iterator[Completion]:
     wanted = prefix.strip('"').casefold()
-    counts: Counter[str] = Counter()
-    for path in catalog.note_paths():
-        parts = path.split("/")[:-1]
-        counts.update("/".join(parts[:end]) for end in range(1, len(parts) + 1))
-    for folder, count in counts.items():
+    for folder, count in catalog.folders().items():
         if wanted in folder.casefold() and '"' not in folder:
             yield Completion(f'path:"{folder}/"', "folder", count)
 

@@ -6,6 +6,7 @@ It also searches the texts of notes for words as typed that the index does not c
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -28,8 +29,11 @@ from vault_indexer.search.query import (
     Either,
     Node,
     Phrase,
+    Property,
     Query,
     Regex,
+    Scope,
+    Within,
     Word,
     in_vault,
     parse_query,
@@ -50,7 +54,7 @@ from vault_indexer.search.terms import (
     with_synonyms,
 )
 from vault_indexer.store import Snapshot
-from vault_indexer.text.fold import has_words
+from vault_indexer.text.fold import has_words, nearest_names, tag_name
 from vault_indexer.text.query import is_hyphenated
 from vault_indexer.text.scripts import SPACELESS
 from vault_indexer.text.terms import QueryTerm
@@ -59,6 +63,7 @@ from vault_indexer.text.tokens import RUN
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
     from vault_indexer.ports import Vectors
+    from vault_indexer.store.catalog import CatalogReader
 
 
 # Searches the texts of notes for words as typed that the index does not contain as one word.
@@ -70,6 +75,9 @@ if TYPE_CHECKING:
 
 TYPED_CHARACTERS = 10_000_000
 """Limit of characters read to find the words of one query in one vault; reading them takes about 50 ms."""
+
+_ALIKE = 75.0
+"""The similarity, out of 100, from which a name is suggested as the correct spelling. A rule of thumb."""
 
 _MOST = 8
 """Limit of words of a query that are searched for. A rule of thumb."""
@@ -276,7 +284,10 @@ class PreparedQuery:
         left = found or self.chosen.leaves_any()
         if self.chosen.unchecked:
             return (_unchecked_notice(self.chosen, self.filters),)
-        return () if left else (_no_match_notice(self.filters),)
+        if left:
+            return ()
+        near = [_nearest(self.snapshot.catalog, one) for one in self.conditions]
+        return (_no_match_notice(self.filters, " ".join(filter(None, near))),)
 
 
 def prepare_query(
@@ -373,8 +384,30 @@ def _correction_notice(correction: Correction) -> str:
     return f"no note contains {correction.written!r}: also searched for {correction.searched!r}"
 
 
-def _no_match_notice(filters: Sequence[str]) -> str:
+def _nearest(catalog: CatalogReader, condition: Condition) -> str:
+    """A filter by a tag, folder or property with the most similar name that notes have, where none has the
+    name in the condition; otherwise ""."""
+    match condition.node:
+        case Within(Scope.TAG, Word() | Phrase() as leaf):
+            names, wanted, written = catalog.tags(), tag_name(leaf.text), "tag:#{}"
+        case Within(Scope.PATH, Word() | Phrase() as leaf):
+            names, wanted, written = catalog.folders(), leaf.text.strip("/"), 'path:"{}"'
+        case Property(wanted):
+            names = Counter(name for properties in catalog.properties() for name in properties)
+            written = "[{}]"
+        case _:
+            return ""
+    last = {name: name if "/" in wanted else name.rpartition("/")[2] for name in names}
+    if wanted.casefold() in map(str.casefold, (*names, *last.values())):
+        return ""
+    return "".join(map(written.format, nearest_names(wanted, last, 1, _ALIKE)))
+
+
+def _no_match_notice(filters: Sequence[str], near: str) -> str:
+    """The notice that nothing meets all filters. `near` is what some of them may have meant."""
     said = f"no note matches the filter {' '.join(filters)}"
+    if near:
+        return f"{said}; did you mean {near}?"
     if not any('"' in one for one in filters):
         return f"{said}; to search for it as text, put it in quotes"
     is_phrase = all(one.startswith('"') for one in filters) and any(map(has_words, filters))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
@@ -65,15 +65,14 @@ def _first_day(value: JsonValue) -> str:
 def vault_overview(catalog: CatalogReader, today: date) -> VaultOverview:
     """What a vault is about: its folders, tags and properties, the latest changes, the open tasks."""
     paths = catalog.note_paths()
-    tags = catalog.rows("SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY 2 DESC, 1")
     recent = catalog.rows(f"SELECT path, mtime_ns FROM notes ORDER BY mtime_ns DESC, path LIMIT {_RECENT}")
     tasks = list_tasks(catalog, "open", today=today)
     return VaultOverview(
         notes=len(paths),
         languages={name or "unknown": count for name, count in catalog.notes_by_language().items()},
-        folders=_most(folder for path in paths for folder in _folders_of(path)),
+        folders=catalog.folders(),
         daily_notes=_daily_folder(paths),
-        tags=dict(tags),
+        tags=catalog.tags(),
         properties=_properties(catalog),
         recent=tuple((path, iso_time(mtime_ns)) for path, mtime_ns in recent),
         open_tasks=_most(task.path for task in tasks),
@@ -84,11 +83,6 @@ def vault_overview(catalog: CatalogReader, today: date) -> VaultOverview:
 def _most(names: Iterable[str]) -> dict[str, int]:
     """The names with their counts, the most frequent first."""
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
-
-
-def _folders_of(path: str) -> Iterator[str]:
-    parts = path.split("/")[:-1]
-    yield from ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
 def _daily_folder(paths: Iterable[str]) -> str | None:

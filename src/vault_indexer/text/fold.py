@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import groupby
 
@@ -99,3 +100,14 @@ def _stays(before: str, char: str) -> bool:
 def tag_name(written: str) -> str:
     """Returns a tag in its stored form: without `#`, in lower case."""
     return written.removeprefix("#").rstrip("/").casefold()
+
+
+def nearest_names(wanted: str, names: Mapping[str, str], count: int, least: float) -> list[str]:
+    """Returns the keys of at most `count` names that are similar in any case, the most similar first. `least`
+    is the lowest similarity, out of 100."""
+    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.process import extract
+
+    folded = {key: name.casefold() for key, name in names.items()}
+    found = extract(wanted.casefold(), folded, scorer=ratio, limit=count, score_cutoff=least)
+    return [key for _, _, key in found]

@@ -19,7 +19,6 @@ from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, validate
 from vault_indexer.documents import part_name, span_of_parts
 from vault_indexer.errors import IndexUnusableError, NoteError, UnknownNoteError, UsageError
-from vault_indexer.links import nearest_names
 from vault_indexer.model import (
     HEADER_SEPARATOR,
     FetchedMetadata,
@@ -63,6 +62,7 @@ from vault_indexer.serve.mcp.reading import (
     section_of,
 )
 from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.text.fold import nearest_names
 from vault_indexer.text.language import function_words
 
 _SNIPPET_TOKENS = (40, 116)

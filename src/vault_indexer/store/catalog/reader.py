@@ -660,6 +660,16 @@ class CatalogReader:
         rows = self.rows(sql, (name,)) if self._keeps_fields else ()
         return [(int(note_id), json.loads(value)) for note_id, value in rows]
 
+    def folders(self) -> dict[str, int]:
+        """The folders with the number of notes in or below each, the fullest first."""
+        parts = (path.split("/")[:-1] for path in self.note_paths())
+        counts = Counter("/".join(names[:end]) for names in parts for end in range(1, len(names) + 1))
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def tags(self) -> dict[str, int]:
+        """The tags in their stored form with the number of notes that have each, the most frequent first."""
+        return dict(self.rows("SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY 2 DESC, 1"))
+
     def properties(self) -> Iterator[Mapping[str, JsonValue]]:
         """The properties of each note that has any, in its frontmatter and its text."""
         with_fields = self.rows("SELECT DISTINCT note_id FROM fields") if self._keeps_fields else ()
