@@ -128,7 +128,7 @@ def test_a_base_without_views_shows_every_file(vault: tuple[VaultService, Path])
 @pytest.mark.parametrize(
     ("name", "view", "message"),
     [
-        ("Boks", "", r"no such note in the index: 'Boks.base'; did you mean Books.base\?"),
+        ("Boks", "", r"no such base in the index: 'Boks.base'; did you mean Books.base\?"),
         ("Books", "None", "Books.base has no view 'None'; it has Shelf, Reading list"),
         ("Broken", "", r"Broken.base: damaged: not valid YAML: .* \(line \d\)"),
         ("Wrong", "A", r"Wrong.base: formulas.x: shout\(\) is not supported \(in 'shout\(1\)'\)"),
