@@ -145,6 +145,7 @@ def test_the_exit_status_of_failures_is_1(here: CommandHere, tmp_path: Path) -> 
 
 @pytest.mark.long
 def test_a_daemon_answers_and_the_index_is_read_beside_it(here: CommandHere, sandbox: Sandbox) -> None:
+    assert sandbox.indexer("rebuild").code == 0
     started = sandbox.indexer("start", "--wait", str(PROCESS_S))
     assert started.code == 0, started.err
     try:
