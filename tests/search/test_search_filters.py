@@ -145,6 +145,7 @@ def test_a_filter_that_leaves_nothing_says_so_with_the_nearest_name(
     wanted = advice or "to search for it as text, put it in quotes"
     assert answer.notices[0].startswith(f"no note matches the filter {filters}; ")
     assert answer.notices[0].endswith(f"; {wanted}")
+    assert "did you mean" not in ask(query, as_you_type=True).notices[0]
 
 
 CONDITIONS = st.sampled_from(
