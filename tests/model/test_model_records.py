@@ -1,6 +1,7 @@
 """What the records of the index say of themselves: keys, kinds of files, chunks, and lists that are cut."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -10,6 +11,7 @@ from vault_indexer.model import (
     Diagnostic,
     FileKind,
     FileRow,
+    HitKind,
     IndexState,
     LinkPlace,
     LinksAnswer,
@@ -26,7 +28,7 @@ from vault_indexer.model import (
     note_id_of,
 )
 from vault_indexer.model.chunk import join_context
-from vault_indexer.model.file_kind import language_of
+from vault_indexer.model.file_kind import DOCUMENT_KINDS, language_of
 from vault_indexer.model.records import QUARANTINED, chunk_key, count_in_notes, names_of_json
 
 
@@ -205,3 +207,7 @@ def test_lists_of_the_vault_are_cut_and_count_all(limit: int | None, kept: int, 
     assert UnresolvedLinks.of(targets, limit) == UnresolvedLinks(3, 2, more, tuple(targets[:kept]))
     orphans = [Orphan("a.md", "A"), Orphan("b.md", "B")]
     assert Orphans.of(orphans, limit) == Orphans(tuple(orphans[:kept]), 2, more)
+
+
+def test_the_type_of_kinds_has_every_kind_of_document() -> None:
+    assert {*get_args(HitKind)} == {"note", "canvas", "attachment", *(kind.name for kind in DOCUMENT_KINDS)}

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import FLAT, HIDDEN, OMIT_EMPTY, ON_REQUEST, ChosenKeys, Digits, Key
 from vault_indexer.model.chunk import Chunk
-from vault_indexer.model.file_kind import DOCUMENT_KINDS
 from vault_indexer.model.note import Diagnostic, Heading
 
-if TYPE_CHECKING:
-    HitKind = str
-else:
-    _DOCUMENTS = [kind.name for kind in DOCUMENT_KINDS if kind.name != "base"]
-    HitKind = Literal[("note", "canvas", "base", "attachment", *_DOCUMENTS)]
-"""What a hit is: a note, a canvas, a kind of `DOCUMENT_KINDS`, or a file that is found by its name. The
-schema of an answer lists them."""
+HitKind = Literal[
+    "note",
+    "canvas",
+    "base",
+    "attachment",
+    "pdf",
+    "docx",
+    "pptx",
+    "xlsx",
+    "odt",
+    "ods",
+    "odp",
+    "rtf",
+    "epub",
+    "html",
+    "ipynb",
+    "csv",
+    "subtitles",
+    "text",
+    "json",
+    "image",
+]
+"""What a hit is: a note, a canvas, a kind of `DOCUMENT_KINDS`, or a file that is found by its name."""
 
 
 Verdict = Literal["strong", "likely", "weak", "none"]

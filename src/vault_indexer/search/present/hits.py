@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 from urllib.parse import quote
 
 from vault_indexer.chunk import Span, trim
@@ -258,7 +258,9 @@ class _ShownNote:
         self.is_canvas = _is_canvas(row.path)
         document = _document_kind_of(row.path)
         self.is_document = document is not None
-        self.kind: HitKind = document.name if document else "canvas" if self.is_canvas else "note"
+        self.kind: HitKind = (
+            cast("HitKind", document.name) if document else "canvas" if self.is_canvas else "note"
+        )
         self._is_source = bool(_language_of_path(row.path))
         self.labels = link_labels(text)
         self.body_start = body_start(text)
