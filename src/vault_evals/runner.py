@@ -29,7 +29,7 @@ from vault_evals.wording import holds
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.documents import part_name, part_spans
 from vault_indexer.errors import UsageError, VaultIndexerError
-from vault_indexer.links import nearest_note
+from vault_indexer.links import note_hint
 from vault_indexer.text.phrases import iso_moment
 
 # Layer 1: whether an answer has the expected shape: findings, their sources, their order.
@@ -191,13 +191,12 @@ def _check_notes(cases: Iterable[GoldenCase], vault: Path, service: EvalService)
                 if _same_form(path) in known or (vault / path).is_file():
                     continue
                 note, _, part = path.rpartition("#")
-                near, reason = "", "no such note in the index"
+                hint, reason = "", "no such note in the index"
                 if document := known.get(_same_form(note)):
                     reason = _part_fault(document, part, service)
                 else:
-                    near = nearest_note(note or path, notes)
+                    hint = note_hint(note or path, notes)
                 if reason:
-                    hint = f"; did you mean {near}?" if near else ""
                     problems.append(f"{case.file}: expected.{key}: {reason}: {path!r}{hint}")
     if problems:
         raise UsageError("\n".join(problems))

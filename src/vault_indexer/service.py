@@ -122,7 +122,7 @@ from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.system import LruCache
-from vault_indexer.text.fold import nearest_names
+from vault_indexer.text.fold import did_you_mean
 from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
@@ -759,7 +759,7 @@ def _base_path(snapshot: Snapshot, vault: Path, name: str) -> str:
                 raise UsageError(f"{file.path}: {file.reason}") from None
         paths = (path for path in snapshot.catalog.note_paths() if path.lower().endswith(_BASE_SUFFIX))
         bases = {path: Path(path).stem for path in paths}
-        hint = "".join(f"; did you mean {near}?" for near in nearest_names(Path(name).stem, bases, 1, 75.0))
+        hint = did_you_mean(Path(name).stem, bases)
         raise UnknownNoteError(f"no such base in the index: {name!r}{hint}") from None
 
 

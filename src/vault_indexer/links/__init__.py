@@ -6,7 +6,7 @@ from __future__ import annotations
 from vault_indexer.links.mentions import mentions
 from vault_indexer.links.neighbourhood import MAX_DEPTH, MAX_NODES, cluster_map, neighbourhood
 from vault_indexer.links.note_links import links_of, links_of_draft, orphans, unresolved_links
-from vault_indexer.links.note_names import nearest_note, note_of, part_of, path_of, vault_path
+from vault_indexer.links.note_names import note_hint, note_of, part_of, path_of, vault_path
 from vault_indexer.links.related import related_notes
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "links_of",
     "links_of_draft",
     "mentions",
-    "nearest_note",
     "neighbourhood",
+    "note_hint",
     "note_of",
     "orphans",
     "part_of",

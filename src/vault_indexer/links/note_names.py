@@ -13,11 +13,7 @@ from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.parse.resolve import normal
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkPlaces
-from vault_indexer.text.fold import nearest_names
-
-_ALIKE = 75.0
-"""The similarity, out of 100, from which a name may be a misspelling of another. A rule of thumb: one letter
-of four."""
+from vault_indexer.text.fold import did_you_mean
 
 
 def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
@@ -40,15 +36,14 @@ def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
         return matches[0]
     if matches:
         raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
-    near = nearest_note(folded, snapshot.catalog.note_paths())
-    hint = f"; did you mean {near}?" if near else ""
+    hint = note_hint(folded, snapshot.catalog.note_paths())
     raise UnknownNoteError(f"no such note in the index: {note!r}{hint}")
 
 
-def nearest_note(name: str, paths: Iterable[str]) -> str:
-    """Returns the note with the most similar name, or "" if no name is similar."""
+def note_hint(name: str, paths: Iterable[str]) -> str:
+    """Returns the end of a message that suggests the note with the most similar name; "" if none is."""
     names = {path: doc_id_of(path).rpartition("/")[2] for path in paths}
-    return next(iter(nearest_names(doc_id_of(name).rpartition("/")[2], names, 1, _ALIKE)), "")
+    return did_you_mean(doc_id_of(name).rpartition("/")[2], names)
 
 
 def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int, int]:

@@ -15,14 +15,12 @@ from vault_indexer.errors import UsageError
 from vault_indexer.model import Completion, Completions, JsonValue, ListedNote, NoteList
 from vault_indexer.search.query import MOMENTS, OPERATORS, moment_ns
 from vault_indexer.store.catalog import CatalogReader, folder_condition, tag_condition
-from vault_indexer.text.fold import fold, nearest_names, normalize, tag_name
+from vault_indexer.text.fold import did_you_mean, fold, normalize, tag_name
 from vault_indexer.text.phrases import iso_time
 
 Values = list[str | int]
 
 _ORDERS = {"path": "path", "recent": "mtime_ns DESC, path"}
-_ALIKE = 75.0
-"""The similarity, out of 100, from which a name is suggested as the correct spelling. A rule of thumb."""
 
 
 def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
@@ -108,8 +106,7 @@ def _since_ns(since: str) -> int:
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
-    near = nearest_names(name, {one: one for one in known}, 1, _ALIKE)
-    return f"; did you mean {near[0]}?" if near else ""
+    return did_you_mean(name, {one: one for one in known})
 
 
 # Completes the end of a query: operators, and the tags, properties, values and folders of the vault.

@@ -6,7 +6,6 @@ It also searches the texts of notes for words as typed that the index does not c
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -75,9 +74,6 @@ if TYPE_CHECKING:
 
 TYPED_CHARACTERS = 10_000_000
 """Limit of characters read to find the words of one query in one vault; reading them takes about 50 ms."""
-
-_ALIKE = 75.0
-"""The similarity, out of 100, from which a name is suggested as the correct spelling. A rule of thumb."""
 
 _MOST = 8
 """Limit of words of a query that are searched for. A rule of thumb."""
@@ -393,18 +389,18 @@ def _nearest(catalog: CatalogReader, condition: Condition) -> str:
     name in the condition; otherwise ""."""
     match condition.node:
         case Within(Scope.TAG, Word() | Phrase() as leaf):
-            names, wanted, written = catalog.tags(), tag_name(leaf.text), "tag:#{}"
+            names, wanted, written = [*catalog.tags()], tag_name(leaf.text), "tag:#{}"
         case Within(Scope.PATH, Word() | Phrase() as leaf):
-            names, wanted, written = catalog.folders(), leaf.text.strip("/"), 'path:"{}"'
+            names, wanted, written = [*catalog.folders()], leaf.text.strip("/"), 'path:"{}"'
         case Property(wanted):
-            names = Counter(name for properties in catalog.properties() for name in properties)
+            names = [*dict.fromkeys(name for properties in catalog.properties() for name in properties)]
             written = "[{}]"
         case _:
             return ""
     last = {name: name if "/" in wanted else name.rpartition("/")[2] for name in names}
     if wanted.casefold() in map(str.casefold, (*names, *last.values())):
         return ""
-    return "".join(map(written.format, nearest_names(wanted, last, 1, _ALIKE)))
+    return "".join(map(written.format, nearest_names(wanted, last)))
 
 
 def _no_match_notice(filters: Sequence[str], near: str) -> str:

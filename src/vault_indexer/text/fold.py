@@ -102,12 +102,18 @@ def tag_name(written: str) -> str:
     return written.removeprefix("#").rstrip("/").casefold()
 
 
-def nearest_names(wanted: str, names: Mapping[str, str], count: int, least: float) -> list[str]:
+def nearest_names(wanted: str, names: Mapping[str, str], count: int = 1, least: float = 75.0) -> list[str]:
     """Returns the keys of at most `count` names that are similar in any case, the most similar first. `least`
-    is the lowest similarity, out of 100."""
+    is the lowest similarity, out of 100; from the default on, a name is likely the correct spelling (a rule
+    of thumb)."""
     from rapidfuzz.fuzz import ratio
     from rapidfuzz.process import extract
 
     folded = {key: name.casefold() for key, name in names.items()}
     found = extract(wanted.casefold(), folded, scorer=ratio, limit=count, score_cutoff=least)
     return [key for _, _, key in found]
+
+
+def did_you_mean(wanted: str, names: Mapping[str, str]) -> str:
+    """Returns the end of a message that suggests the key of the most similar name; "" if none is similar."""
+    return "".join(f"; did you mean {near}?" for near in nearest_names(wanted, names))

@@ -17,7 +17,7 @@ from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
 from vault_indexer.index.reading import Inspection, Inspector
-from vault_indexer.links import nearest_note
+from vault_indexer.links import note_hint
 from vault_indexer.model import SkippedFile
 from vault_indexer.text.phrases import quantity
 
@@ -66,8 +66,7 @@ def inspect(
 def _hint(named: str, inspector: Inspector) -> str:
     """Suggests a note for a name that no file of the vault has."""
     paths = inspector.all_notes()
-    near = "" if named in paths else nearest_note(named, paths)
-    return f"; did you mean {near}?" if near else ""
+    return "" if named in paths else note_hint(named, paths)
 
 
 def _print_note(found: Inspection, style: str) -> None:
