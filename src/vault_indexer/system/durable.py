@@ -48,15 +48,6 @@ if sys.platform == "win32":
         open, so it is retried for a second and a half. Raises OSError."""
         retrying(lambda: source.replace(target))
 
-    def remove_unused(path: Path) -> bool:
-        """Remove a file, if it exists. Return whether it is gone: Windows refuses while a process reads it.
-        Raises OSError."""
-        try:
-            path.unlink(missing_ok=True)
-        except PermissionError:
-            return False
-        return True
-
     @contextmanager
     def _opened_folder(_path: Path) -> Iterator[int | None]:
         """Yield None: Windows cannot open a folder."""
@@ -91,11 +82,6 @@ else:
         """Rename a file or folder, and replace an existing file. Raises OSError."""
         source.replace(target)
 
-    def remove_unused(path: Path) -> bool:
-        """Remove a file, if it exists. Return whether it is gone, which it is. Raises OSError."""
-        path.unlink(missing_ok=True)
-        return True
-
     @contextmanager
     def _opened_folder(path: Path) -> Iterator[int | None]:
         """Yield the descriptor of a folder."""
@@ -115,6 +101,18 @@ def _fsync(path: Path, flags: int) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def remove_unused(path: Path) -> bool:
+    """Remove a file, if it exists. Return whether it is gone: Windows refuses while a process reads it.
+    Raises OSError."""
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        if sys.platform == "win32":
+            return False
+        raise
+    return True
 
 
 def retrying(action: Callable[[], object], sleep: Callable[[float], object] = time.sleep) -> None:
