@@ -175,7 +175,7 @@ def test_a_plan_without_notes_is_one_part() -> None:
 
 
 def test_what_two_edits_did_is_added_up() -> None:
-    one = Applied(("a",), ("b",), 1, frozenset({"x"}))
-    other = Applied(("d",), ("e",), 2, frozenset({"x", "y"}))
-    assert one + other == Applied(("a", "d"), ("b", "e"), 3, frozenset({"x", "y"}))
-    assert Applied() == Applied((), (), 0, frozenset())
+    one = Applied(("a",), ("b",), ("c",), 1, frozenset({"x"}))
+    other = Applied(("d",), ("e",), ("f",), 2, frozenset({"x", "y"}))
+    assert one + other == Applied(("a", "d"), ("b", "e"), ("c", "f"), 3, frozenset({"x", "y"}))
+    assert Applied() == Applied((), (), (), 0, frozenset())

@@ -65,11 +65,12 @@ def _is_document(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The result of an edit: indexed and removed notes, the number of links that changed their target, and
-    strategies that split a note for the first time."""
+    """The result of an edit: indexed, removed and skipped notes, the number of links that changed their
+    target, and strategies that split a note for the first time."""
 
     indexed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     relinked: int = 0
     strategies: frozenset[str] = frozenset()
 
@@ -77,6 +78,7 @@ class Applied:
         return Applied(
             self.indexed + other.indexed,
             self.removed + other.removed,
+            self.skipped + other.skipped,
             self.relinked + other.relinked,
             self.strategies | other.strategies,
         )

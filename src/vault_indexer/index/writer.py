@@ -229,6 +229,7 @@ class IndexWriter:
         return Applied(
             indexed=tuple(note.file.path for note in edit.notes),
             removed=tuple(edit.removed),
+            skipped=tuple(row.path for row in edit.files if row.reason),
             relinked=relinked,
             strategies=chosen,
         )
