@@ -105,7 +105,8 @@ _FIELD_ERRORS: Mapping[str, str] = MappingProxyType(
 
 def differences(old: Manifest, new: Manifest) -> list[str]:
     """A line for each difference by the name of its key, such as `chunking.max_chunk_chars is now 900`. Of
-    another strategy or provider its own options are not listed: they follow from it."""
+    another strategy or provider its own options are not listed: they follow from it. What only the program
+    decides is one line."""
     before, after = dict(_flat(_comparable(old))), dict(_flat(_comparable(new)))
     changed = [
         name
@@ -116,7 +117,13 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
         if leader in changed:
             table = leader.rpartition(".")[0]
             changed = [name for name in changed if name == leader or not name.startswith(f"{table}.")]
-    return [f"{_key_of(name)} is now {after.get(name, 'not set').strip(chr(34))}" for name in changed]
+    lines = [
+        _ANOTHER_VERSION
+        if name.partition(".")[0] in _OF_THE_PROGRAM
+        else f"{_key_of(name)} is now {after.get(name, 'not set').strip(chr(34))}"
+        for name in changed
+    ]
+    return [*dict.fromkeys(lines)]
 
 
 def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict[str, JsonValue]:
@@ -174,6 +181,9 @@ def language_model(settings: Settings) -> str:
 
 _LEADERS = ("chunking_config.strategy", "embedding_model.provider")
 _TABLES = MappingProxyType({"chunking_config": "chunking", "embedding_model": "embedding"})
+
+_OF_THE_PROGRAM = ("spec_version", "parsers", "analyzer")
+_ANOTHER_VERSION = "another version of vault-indexer built it"
 
 _DEFAULT_STRATEGY = "header_based"
 """Its options stand in `[chunking]` itself, those of any other in `[chunking.<strategy>]`."""
