@@ -4,8 +4,11 @@
 
 VAULT is a folder of notes, such as `vaults/obsidian-help`, QUERIES a file of `benchmarks/queries`. Only the
 half of the queries is asked that weights were tuned on, so that the other half stays unseen. That favours
-our own search, whose weights were fitted to it. Each engine ranks notes, and gets the same text. The peers
-are installed by `pip install tantivy`, and by `npm install minisearch` in FOLDER; those missing are left out.
+our own search, whose weights were fitted to it. Each engine ranks notes, and gets the same text. The two
+peers with vectors have one for each section of a note, from our multilingual model; our own search has the
+static model of a first index. The peers are installed by `pip install tantivy apsw sqlite-vec
+llama-index-retrievers-bm25 llama-index-vector-stores-faiss`, and by `npm install minisearch` in FOLDER;
+those missing are left out.
 
 minisearch has the fields, boosts and conditions of Omnisearch with its default settings
 (scambier/obsidian-omnisearch, `src/search` and `src/settings`, read on 2026-11-29), but its own tokenizer,
@@ -29,17 +32,24 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from quality.engine import plain
 from quality.measures import MEASURES, measured
 from quality.queries import TUNE, Query, read_queries
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.ports import Embedder
+from vault_indexer.providers import embedder_for
 
 Ask = Callable[[str], list[str]]
 """A query in, paths of notes out, best first."""
 
 Notes = Mapping[str, str]
 LIMIT = 10
+_DEPTH = 50
+"""Sections that each of two fused rankings has."""
+
 _NDCG = MEASURES.index("nDCG@10")
 _WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"^(#{1,3}) +(.+)$", re.MULTILINE)
@@ -122,6 +132,111 @@ def tantivy(_vault: Path, notes: Notes, folder: Path, _stack: ExitStack) -> Ask:
     return ask
 
 
+def _sections(text: str) -> list[str]:
+    """Cut before each heading."""
+    borders = [0, *(heading.start() for heading in _HEADING.finditer(text)), len(text)]
+    return [text[start:end] for start, end in pairwise(borders) if text[start:end].strip()]
+
+
+def _embedder() -> Embedder:
+    return embedder_for(EmbeddingSettings(provider="multilingual"))
+
+
+def sqlite_vec(_vault: Path, notes: Notes, folder: Path, stack: ExitStack) -> Ask:
+    """FTS5 and vectors of sections, their ranks fused. The sqlite3 of many Pythons loads no extension."""
+    import apsw
+    import sqlite_vec
+
+    embedder = _embedder()
+    database = apsw.Connection(str(folder / "vectors.db"))
+    stack.callback(database.close)
+    database.enable_load_extension(True)
+    database.load_extension(sqlite_vec.loadable_path())
+    database.execute(
+        "CREATE VIRTUAL TABLE fts USING fts5(path UNINDEXED, title, content, tokenize='porter unicode61');"
+        f"CREATE VIRTUAL TABLE vec USING vec0"
+        f"(vector float[{embedder.model.dimension}] distance_metric=cosine)"
+    )
+    parts = [(path, part) for path, text in notes.items() for part in _sections(text)]
+    vectors = embedder.embed([f"{Path(path).stem}\n{part}" for path, part in parts])
+    with database:
+        rows = ((path, Path(path).stem, part) for path, part in parts)
+        database.executemany("INSERT INTO fts VALUES (?, ?, ?)", rows)
+        numbered = ((row, vector.tobytes()) for row, vector in enumerate(vectors, 1))
+        database.executemany("INSERT INTO vec(rowid, vector) VALUES (?, ?)", numbered)
+    by_words = f"SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY bm25(fts, 0, 3, 1) LIMIT {_DEPTH}"
+    by_meaning = f"SELECT rowid FROM vec WHERE vector MATCH ? AND k = {_DEPTH} ORDER BY distance"
+
+    def ask(text: str) -> list[str]:
+        words = " OR ".join(f'"{word}"' for word in _WORD.findall(text))
+        legs = [database.execute(by_words, (words,))] if words else []
+        legs.append(database.execute(by_meaning, (embedder.embed_query(text).tobytes(),)))
+        scores: dict[str, float] = defaultdict(float)
+        for leg in legs:
+            paths = dict.fromkeys(parts[row - 1][0] for (row,) in leg)
+            for rank, path in enumerate(paths):
+                scores[path] += 1 / (60 + rank)
+        return sorted(scores, key=lambda path: -scores[path])[:LIMIT]
+
+    return ask
+
+
+def llama_index(_vault: Path, notes: Notes, _folder: Path, _stack: ExitStack) -> Ask:
+    """What LlamaIndex documents as hybrid search: its Markdown splitter, BM25 and FAISS, fused by rank."""
+    import faiss
+    from llama_index.core import Document, StorageContext, VectorStoreIndex
+    from llama_index.core.embeddings import BaseEmbedding
+    from llama_index.core.llms import MockLLM
+    from llama_index.core.node_parser import MarkdownNodeParser
+    from llama_index.core.retrievers import QueryFusionRetriever
+    from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
+    from llama_index.retrievers.bm25 import BM25Retriever
+    from llama_index.vector_stores.faiss import FaissVectorStore
+
+    embedder = _embedder()
+
+    class Model(BaseEmbedding):
+        def _get_text_embedding(self, text: str) -> list[float]:
+            return self._get_text_embeddings([text])[0]
+
+        def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+            vectors: list[list[float]] = embedder.embed(texts).tolist()
+            return vectors
+
+        def _get_query_embedding(self, query: str) -> list[float]:
+            vector: list[float] = embedder.embed_query(query).tolist()
+            return vector
+
+        async def _aget_query_embedding(self, query: str) -> list[float]:
+            return self._get_query_embedding(query)
+
+    documents = [
+        Document(text=text, metadata={"path": path, "title": Path(path).stem}) for path, text in notes.items()
+    ]
+    nodes = MarkdownNodeParser().get_nodes_from_documents(documents)
+    store = FaissVectorStore(faiss.IndexFlatIP(embedder.model.dimension))
+    index = VectorStoreIndex(
+        nodes, storage_context=StorageContext.from_defaults(vector_store=store), embed_model=Model()
+    )
+    legs = [
+        index.as_retriever(similarity_top_k=_DEPTH),
+        BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=_DEPTH),
+    ]
+    fused = QueryFusionRetriever(
+        legs,
+        MockLLM(),
+        mode=FUSION_MODES.RECIPROCAL_RANK,
+        similarity_top_k=_DEPTH,
+        num_queries=1,
+        use_async=False,
+    )
+
+    def ask(text: str) -> list[str]:
+        return [*dict.fromkeys(node.metadata["path"] for node in fused.retrieve(text))][:LIMIT]
+
+    return ask
+
+
 def minisearch(modules: Path, notes: Notes, _folder: Path, stack: ExitStack) -> Ask:
     command = ["node", "-e", _MINISEARCH]
     node = subprocess.Popen(command, cwd=modules, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -171,6 +286,10 @@ def _engines(minisearch_in: Path | None, vault: Path) -> Iterator[tuple[str, Eng
     yield "SQLite FTS5", fts5, vault
     if importlib.util.find_spec("tantivy"):
         yield "tantivy", tantivy, vault
+    if importlib.util.find_spec("sqlite_vec") and importlib.util.find_spec("apsw"):
+        yield "SQLite FTS5 and sqlite-vec, fused by rank", sqlite_vec, vault
+    if importlib.util.find_spec("bm25s"):
+        yield "LlamaIndex, BM25 and FAISS, fused by rank", llama_index, vault
 
 
 def main() -> None:
