@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 import traceback
@@ -62,6 +63,22 @@ def test_an_error_that_nobody_foresaw_is_one_line_with_its_place(
             assert ended.value.code == 3
             told = capsys.readouterr()
             assert told.err == f"indexer: internal error: KeyError: 'a\\nb'{where}\n"
+
+
+@pytest.mark.parametrize(
+    ("variable", "written"), [("", "é → 日".encode()), ("cp1252", b"\xe9 \\u2192 \\u65e5")]
+)
+def test_output_is_in_utf_8_unless_the_environment_names_an_encoding(
+    monkeypatch: pytest.MonkeyPatch, hook: None, variable: str, written: bytes
+) -> None:
+    stream = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, encoding="cp1252"))
+    monkeypatch.setenv("PYTHONIOENCODING", variable)
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    sys.stdout.write("é → 日")
+    sys.stdout.flush()
+    assert stream.getvalue().endswith(written)
 
 
 def test_the_help_takes_no_more_than_its_time() -> None:

@@ -20,7 +20,8 @@ from cli_sandbox import Sandbox
 from command_here import CommandHere
 from waiting import wait_until
 
-from vault_indexer.daemon.discovery import DaemonInfo, remove_daemon, write_daemon
+from vault_indexer.cli.commands.start import end_daemon
+from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, remove_daemon, write_daemon
 from vault_indexer.model import VaultList, VaultSummary
 from vault_indexer.serve.api.endpoints import VAULTS
 
@@ -183,6 +184,16 @@ def test_the_daemon_of_one_vault_is_stopped(here: CommandHere, daemon: Answering
     for said in (STOPPED.format(here.sandbox.vault), "No daemon is running.\n"):
         ran = here.indexer("stop")
         assert (ran.code, ran.out, ran.err, ended.times, daemon.requests) == (0, "", said, 1, [])
+
+
+def test_the_announcement_of_a_daemon_that_ends_without_a_word_is_removed(
+    here: CommandHere, ended: Ended, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_indexer.cli.commands.start._SILENT_S", 0.0)
+    ended.announced.clear()
+    folder = here.sandbox.index_dir
+    end_daemon(gone(folder), folder)
+    assert (announced_daemon(folder), ended.times) == (None, 1)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from vault_at_work import Place, place
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.writer import KEPT
+from vault_indexer.model import SkippedFile
 
 NOTES = {
     "a.md": "Alpha [[n]] and [[Cloud]] and ![[p.png]].\n",
@@ -92,6 +93,28 @@ def test_a_rebuild_keeps_them_and_says_so(where: Place, by_itself: bool) -> None
     fresh = replace(where, index_dir=where.index_dir.parent / "fresh")
     with closing(opened(fresh, **options)) as session:
         assert now.export == told_by(session).export != before
+
+
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_a_note_without_permission_stays_as_it_was_until_it_can_be_read(
+    tmp_path: Path, is_changed: bool
+) -> None:
+    where = place(tmp_path, NOTES)
+    with closing(opened(where)) as session, permissions_count():
+        before = notes_told(told_by(session).export)
+        if is_changed:
+            where.write("Cloud.md", "Quartz.\n")
+        (where.vault / "Cloud.md").chmod(0)
+        session.wait_fresh(0)
+        for _ in range(2):
+            assert notes_told(told_by(session).export) == before
+            (skipped,) = session.status().skipped
+            assert skipped == SkippedFile("Cloud.md", "unreadable: Permission denied", is_indexed=True)
+            session.rebuild(unheard, RebuildOptions(refit=False))
+        (where.vault / "Cloud.md").chmod(0o600)
+        session.wait_fresh(0)
+        assert (notes_told(told_by(session).export) == before) != is_changed
+        assert (session.status().skipped, session.verify(repair=False)) == ((), ())
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,23 @@ def test_an_empty_plan_changes_nothing_nor_does_a_note_that_still_cannot_be_read
             assert after is before
 
 
+def test_a_note_that_cannot_be_read_now_stays_as_it_was(writer: IndexWriter, desk: Desk) -> None:
+    shut = FileRow("a.md", 0, 0, 0, 9, "", "skipped", "unreadable: Permission denied", 1)
+    with writer.holder.lease() as snapshot:
+        before = snapshot.catalog.file("a.md")
+    assert before is not None
+    for seen_ns, skipped in ((1, ("a.md",)), (2, ())):
+        done = writer.apply(desk.put(Skipped(replace(shut, seen_ns=seen_ns))))
+        assert done == Applied(skipped=skipped)
+    assert paths_in(writer) == ["a.md", "b.md"]
+    with writer.holder.lease() as snapshot:
+        assert snapshot.catalog.file("a.md") == replace(before, ctime_ns=0, reason=shut.reason, seen_ns=1)
+        assert list(snapshot.catalog.quarantine()) == ["a.md"]
+    # What says that the note is another file, or too large, takes it out.
+    writer.apply(desk.put(Skipped(replace(shut, reason="not a plain file"))))
+    assert paths_in(writer) == ["b.md"]
+
+
 @pytest.mark.parametrize(
     ("digest", "state", "known_reason", "reason", "is_same"),
     [

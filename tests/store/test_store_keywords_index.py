@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import weakref
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -26,6 +27,7 @@ from vault_indexer.store.keywords.index import (
 from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.store.keywords.whoosh_segment import SegmentBuilder, SegmentData
+from vault_indexer.system import gc_paused
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -84,6 +86,19 @@ def test_a_snapshot_stays_as_it_was(index: KeywordIndex) -> None:
     index.compact()
     assert (before.seq, hits(before, "old"), hits(before, "words")) == (1, [1], [1])
     assert hits(index.snapshot(), "old") == [11]
+
+
+def test_a_merged_segment_is_closed_with_the_last_snapshot_that_reads_it(index: KeywordIndex) -> None:
+    """At once: the garbage collector may come late, and Windows removes no file that is open."""
+    with gc_paused():
+        index.apply([note(1, "word")], [], 1)
+        first = weakref.ref(index.snapshot()._segments[0].data)
+        for seq in range(2, 6):
+            assert hits(index.snapshot(), "word")
+            assert [word.term for word in index.snapshot().lexicon.words_with("wor")] == ["word"]
+            assert first() is not None
+            index.apply([note(seq, "word")], [], seq)
+        assert first() is None
 
 
 def test_threads_may_read_while_another_commits(index: KeywordIndex) -> None:

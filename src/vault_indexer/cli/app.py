@@ -202,9 +202,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The process `indexer`: sets up its streams, runs one command, and exits with its status."""
     sys.excepthook = _report_unforeseen
     open_missing_streams()
+    encoding = None if os.environ.get("PYTHONIOENCODING") else "utf-8"  # None: as it is
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
     protect_terminal()
     try:
         run(sys.argv[1:] if arguments is None else arguments)

@@ -249,11 +249,12 @@ class VaultSync:
         with old.writer.holder.lease() as snapshot:
             with new.writer.holder.lease() as built:
                 known = {row.path for row in built.catalog.files() if row.state != "skipped"}
+                unread = {row.path for row in built.catalog.files() if row.is_unreadable}
             kept = [
                 row
                 for row in snapshot.catalog.files()
                 if row.path not in known
-                and (found is None or not found.covers(row.path))
+                and (found is None or row.path in unread or not found.covers(row.path))
                 and decide(row.path) is _KEPT_AS.get(row.state)
             ]
             for rows in batches(kept, PART_NOTES):

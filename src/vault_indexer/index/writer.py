@@ -217,6 +217,7 @@ class IndexWriter:
         with self.holder.lease() as snapshot:
             known = {path: snapshot.catalog.file(path) for path in plan.read}
         # A file that still cannot be read changes nothing: without a commit, nobody fetches anything again.
+        edit.files = [_kept_row(row, known.get(row.path)) for row in edit.files]
         edit.files = [row for row in edit.files if not _is_still_unread(row, known.get(row.path))]
         if not (edit.notes or edit.files or edit.removed):
             return Applied()
@@ -465,8 +466,9 @@ class IndexWriter:
         return 0 if notes > _BATCH_NOTES or self.missing_vectors else AT_ONCE
 
     def _put_file(self, row: FileRow, writer: CatalogWriter) -> None:
-        """Store a file that has no note. It stays a link target as long as it exists."""
-        writer.remove_note(row.path)
+        """Store a file that has no note, or whose note stays. It stays a link target as long as it exists."""
+        if row.state != "note":
+            writer.remove_note(row.path)
         writer.put_file(row)
         if is_linkable(row):
             self._linker.add(row.path)
@@ -479,9 +481,17 @@ class IndexWriter:
             self._shorten_log(lambda: True)
 
 
+def _kept_row(row: FileRow, known: FileRow | None) -> FileRow:
+    """Return the row of a file without a note; if it is a note of the index that cannot be read now, the row
+    of that note, with a time by which the next scan tries it again."""
+    if known is None or known.state != "note" or not row.is_unreadable:
+        return row
+    return replace(known, ctime_ns=0, reason=row.reason, seen_ns=row.seen_ns)
+
+
 def _is_still_unread(row: FileRow, known: FileRow | None) -> bool:
-    """Whether a file cannot be read, for the same reason as before. Such a row has no times of the file."""
-    return known is not None and row.mtime_ns == 0 and row == replace(known, seen_ns=row.seen_ns)
+    """Whether a file cannot be read, for the same reason as before. Such a row lacks times of the file."""
+    return known is not None and row.ctime_ns == 0 and row == replace(known, seen_ns=row.seen_ns)
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:

@@ -44,6 +44,10 @@ SPLIT_WITHOUT_MODEL = "split without its language model"
 QUARANTINED = "set aside: "
 """So begins the reason of a note that ended the process that read it, or took more than it may."""
 
+UNREADABLE = "unreadable: "
+"""So begins the reason of `read_note` for a note that is there and cannot be read now: another program has it
+locked or is writing it, or the program has no permission."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
@@ -66,6 +70,12 @@ class FileRow:
     def is_quarantined(self) -> bool:
         """Whether the note cannot be read safely: it is read again when it changes, and now and then."""
         return self.state == "skipped" and self.reason.startswith(QUARANTINED)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether the file could not be read. It is tried again now and then, and a note of the index stays
+        as it was until then."""
+        return self.reason.startswith(UNREADABLE)
 
 
 def names_of_json(encoded: str) -> tuple[str, ...]:

@@ -67,8 +67,9 @@ def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
     """Read a consistent state of a vault file.
 
     The stats before and after the read must agree; otherwise the file is read again, a few times. Raises
-    NoteVanished if it does not exist, and NoteError if it is too large, unreadable, not a regular file, not
-    downloaded, outside the vault, or keeps changing (its next change makes it dirty again).
+    NoteVanished if it does not exist, and NoteError if it is too large, not a regular file, not downloaded or
+    outside the vault, or, with a reason that begins with `UNREADABLE`, if it cannot be read now or keeps
+    changing.
     """
     real = resolve_in_vault(vault, path)
     try:
@@ -80,7 +81,7 @@ def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
         raise NoteVanished("vanished") from error
     except OSError as error:
         raise NoteError(f"unreadable: {error.strerror or error}") from error
-    raise NoteError("it keeps changing while it is read")
+    raise NoteError("unreadable: it keeps changing while it is read")
 
 
 def _read_once(real: Path, path: str, max_file_bytes: int) -> ReadResult | None:

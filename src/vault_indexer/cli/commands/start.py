@@ -25,6 +25,7 @@ from vault_indexer.daemon.discovery import (
     is_listening,
     read_daemon,
     read_index_pointer,
+    remove_daemon,
     shared_daemon_dir,
 )
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
@@ -149,7 +150,8 @@ def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
 _END_S = 60.0
 _LOOK_FOR_END_EVERY_S = 0.02
 _SILENT_S = 5.0
-"""A daemon whose address has been free for this time was killed, and has left its announcement."""
+"""A daemon whose address has been free for this time was killed, as each one is on Windows, and has left its
+announcement."""
 _IN_ADDRESS = "/vault/"
 
 
@@ -242,6 +244,7 @@ def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
         if is_listening(info):
             heard = now
         elif now - heard > _SILENT_S:
+            remove_daemon(index_dir, info.pid)
             return
         if now > until:
             raise DaemonError(f"process {info.pid} did not exit within {_END_S:g} s")

@@ -21,6 +21,7 @@ from vault_indexer.errors import DamagedError
 from vault_indexer.model import (
     QUARANTINED,
     SPLIT_WITHOUT_MODEL,
+    UNREADABLE,
     Chunk,
     ChunkRow,
     DocumentKind,
@@ -297,13 +298,14 @@ class CatalogReader:
         return {str(path): str(digest) for path, digest in self.rows(sql, (SPLIT_WITHOUT_MODEL,))}
 
     def quarantine(self) -> dict[str, tuple[int, str]]:
-        """Returns the notes that crashed the process that read them or exceeded its limits, in order. Each
-        has the `mtime_ns` and digest of the change that did so, because two saves may have the same time."""
+        """Returns the notes that crashed the process that read them, exceeded its limits or could not be
+        read, in order. Each has the `mtime_ns` and digest of the change that did so, because two saves may
+        have the same time."""
         sql = (
-            "SELECT path, mtime_ns, digest FROM files"
-            " WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ? ORDER BY path"
+            "SELECT path, mtime_ns, digest FROM files WHERE reason != ''"
+            " AND (state = 'skipped' AND substr(reason, 1, ?) = ? OR substr(reason, 1, ?) = ?) ORDER BY path"
         )
-        found = self.rows(sql, (len(QUARANTINED), QUARANTINED))
+        found = self.rows(sql, (len(QUARANTINED), QUARANTINED, len(UNREADABLE), UNREADABLE))
         return {str(path): (int(mtime), str(digest)) for path, mtime, digest in found}
 
     def file(self, path: str) -> FileRow | None:

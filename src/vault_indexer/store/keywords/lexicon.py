@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -61,8 +61,9 @@ class Lexicon:
 
     def __init__(self, segments: Sequence[WordSource]) -> None:
         self._segments = segments
-        # Each keystroke of a query repeats the look-ups of its first words.
-        self._by_piece = lru_cache(maxsize=_PIECES)(self._with_piece)
+        # Each keystroke of a query repeats the look-ups of its first words. Without a reference to the
+        # lexicon: files of segments are closed with the last snapshot that uses them, not later.
+        self._by_piece = lru_cache(maxsize=_PIECES)(partial(_words_with, segments))
 
     def load(self) -> None:
         """Reads everything not read yet, so that the next call is fast."""
@@ -142,12 +143,6 @@ class Lexicon:
         words into one text; a scan of 250,000 of them takes 2 to 4 ms of processor time."""
         return self._by_piece(piece)
 
-    def _with_piece(self, piece: str) -> tuple[Word, ...]:
-        counts: Counter[str] = Counter()
-        for segment in self._segments:
-            counts.update(segment.words.words_with(piece))
-        return tuple(Word(*item) for item in counts.items())
-
     @cached_property
     def _accented_terms(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -163,6 +158,13 @@ class Lexicon:
         for words in found:
             counts.update(words)
         return [Word(*item) for item in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]]
+
+
+def _words_with(segments: Sequence[WordSource], piece: str) -> tuple[Word, ...]:
+    counts: Counter[str] = Counter()
+    for segment in segments:
+        counts.update(segment.words.words_with(piece))
+    return tuple(Word(*item) for item in counts.items())
 
 
 # The words of one segment, and those of them near a misspelt one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -237,7 +237,7 @@ class WordScores:
         self._rounds = len(live) >= rounded_from
         self._lengths: dict[int, _FieldLengths] = {}
         # A word is scored once, but each search needs its shares.
-        self._boosts = lru_cache(maxsize=_BOOSTS)(self._find_boosts)
+        self._boosts = lru_cache(maxsize=_BOOSTS)(partial(_find_boosts, postings, weights, len(live)))
         self._words: LruCache[Classes, Sparse | Dense | RoundedScores] = LruCache(
             limit_for(_WORD_BYTES, len(live)), entry_bytes
         )
@@ -343,17 +343,6 @@ class WordScores:
             others = [(found, weight) for held, weight in variants if (found := held[field]) is not None]
             yield _FieldOfClass(field, boost, exact[field], others)
 
-    def _find_boosts(self, one: TermClass) -> tuple[tuple[int, float], ...]:
-        """The fields that contain any term of the class and have a weight, each with the factor of a
-        saturated occurrence: boost, rarity and the weight of the class."""
-        found: list[tuple[int, float]] = []
-        frequencies = zip(*map(self._postings.frequencies, one.terms), strict=True)
-        for field, frequency in enumerate(map(max, frequencies)):
-            boost = self._weights.of(FIELDS[field]).boost * one.weight
-            if frequency and boost:
-                found.append((field, boost * inverse_document_frequency(self._size, frequency)))
-        return tuple(found)
-
     def _pool(self, held: _FieldOfClass) -> Sparse:
         """Term frequencies of a class in one field: max(exact, weighted sum of its variants)."""
         pooled = combine([found.weighted(weight) for found, weight in held.variants], self._size, np.add)
@@ -379,6 +368,20 @@ class WordScores:
         codes, norms = self._lengths[field]
         found: Floats32 = norms[codes[positions]]
         return found
+
+
+def _find_boosts(
+    postings: TermPostings, weights: FieldWeights, size: int, one: TermClass
+) -> tuple[tuple[int, float], ...]:
+    """The fields that contain any term of the class and have a weight, each with the factor of a saturated
+    occurrence: boost, rarity and the weight of the class."""
+    found: list[tuple[int, float]] = []
+    frequencies = zip(*map(postings.frequencies, one.terms), strict=True)
+    for field, frequency in enumerate(map(max, frequencies)):
+        boost = weights.of(FIELDS[field]).boost * one.weight
+        if frequency and boost:
+            found.append((field, boost * inverse_document_frequency(size, frequency)))
+    return tuple(found)
 
 
 class _FieldOfClass(NamedTuple):
