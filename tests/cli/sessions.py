@@ -13,6 +13,7 @@ import json
 import re
 import shlex
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -25,7 +26,7 @@ from golden_cases import compare_golden
 from shown_text import hidden
 
 from vault_indexer.cli.known_vaults import recorded_vaults, remember_vault
-from vault_indexer.daemon.discovery import write_index_pointer
+from vault_indexer.daemon.discovery import write_daemon, write_index_pointer
 from vault_indexer.serve.api.endpoints import VAULTS
 
 _SESSION = re.compile(r"^## (.*)\n(?:(?!## ).*\n)*", re.MULTILINE)
@@ -120,15 +121,22 @@ class _Shell:
         return hidden(text)
 
     def _tell(self, verb: str, *words: str) -> None:
-        """`announce FOLDER [VAULT]`, `answer METHOD JSON… PATH` in turn, or `fail METHOD MESSAGE PATH`."""
+        """`announce FOLDER [VAULT [NAME]]`, `answer METHOD JSON… PATH` in turn, `fail METHOD TEXT PATH`."""
         endpoint = replace(VAULTS, method="GET" if words[0] == "GET" else "POST", path=words[-1])
         match verb:
             case "announce":
-                self._daemon.announce(Path(words[0]), *words[1:])
+                self._announce(*words)
             case "answer":
                 self._daemon.reply(endpoint, *(Reply(200, one.encode()) for one in words[1:-1]))
             case "fail":
                 self._daemon.fail(endpoint, "internal", words[1])
+
+    def _announce(self, folder: str, vault: str = "", name: str = "") -> None:
+        """With a name it is one of several vaults of the daemon."""
+        self._daemon.announce(Path(folder), vault)
+        if name:
+            info = self._daemon.info(vault)
+            write_daemon(Path(folder), replace(info, url=f"{info.url}/vault/{name}"))
 
     def _index(self, folder: str, vault: str = "") -> None:
         Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -143,8 +151,10 @@ class _Shell:
         self._monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
 
-def _ls(folder: str) -> str:
-    found = Path(folder)
+def _ls(*words: str) -> str:
+    found = Path(words[-1])
+    if words[0] == "-l":
+        return stat.filemode(found.stat().st_mode)
     return " ".join(sorted(path.name for path in found.iterdir())) if found.exists() else "no such folder"
 
 
