@@ -126,19 +126,6 @@ def test_discourse_says_where_long_paragraphs_of_one_chunk_differ_in_language(
     assert (found.extra["mixed_language"], found.extra["language_detected"]) == (is_mixed, "en")
 
 
-@pytest.mark.parametrize(
-    ("declared", "option", "language"),
-    [("pt_BR", "auto", "pt"), ("DE-at", "auto", "de"), ("de", "fr", "fr"), ("", "auto", "en")],
-)
-def test_discourse_takes_the_language_asked_for_then_that_of_the_note(
-    declared: str, option: str, language: str
-) -> None:
-    front = f"---\nlang: {declared}\n---\n" if declared else ""
-    (found,) = build("discourse", language=option).chunk(note_of(f"{front}{ENGLISH}"))
-    assert found.extra["language_detected"] == language
-    assert "fallback" not in found.extra
-
-
 def test_a_child_names_the_innermost_section_and_its_parts() -> None:
     found = chunks("parent_child", said("a", 3), "# A", "## B", sentences(6), "# C", **CHILD)
     keys = ("section_title", "section_id", "parent_id", "level", "paragraph_part", "paragraph_part_count")
@@ -150,15 +137,6 @@ def test_a_child_names_the_innermost_section_and_its_parts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("size", "found"), [(21, ["One two. Three fours.", "Five."]), (20, ["One two.", "Three fours.", "Five."])]
-)
-def test_boundary_counts_no_blank_lines_behind_a_unit(size: int, found: list[str]) -> None:
-    options = {"max_chunk_size": size, "min_chunk_size": 0, "size_unit": "characters"}
-    cut = chunks("boundary", "One two. Three fours.", "Five.", **options)
-    assert [chunk.body for chunk in cut] == found
-
-
 def test_boundary_leaves_small_units_alone_where_asked() -> None:
     found = chunks(
         "boundary", said("a", 5), sentences(11), said("c", 3), merge_small_chunks=False, **BOUNDARY
@@ -167,94 +145,3 @@ def test_boundary_leaves_small_units_alone_where_asked() -> None:
     assert {(chunk.extra["split_on"], chunk.extra["size_unit"]) for chunk in found} == {
         ("paragraph", "words")
     }
-
-
-@pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        ({"patterns": ["^Q"], "replace_patterns": True}, ["x\n\ny", "Q z\nw"]),
-        ({"patterns": ["^w", "^Q"]}, ["x", "y", "Q z", "w"]),
-        ({}, ["x", "y", "Q z\nw"]),
-    ],
-)
-def test_boundary_begins_units_at_patterns_beside_its_own_or_instead(
-    options: dict[str, object], found: list[str]
-) -> None:
-    text = "---\nQ: 1\n---\nx\n\ny\n\nQ z\nw\n"
-    assert [chunk.body for chunk in chunks("boundary", text, merge_small_chunks=False, **options)] == found
-
-
-A, B, C = "a" * 30, "b" * 30, "c" * 15
-
-
-@pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        ({}, [f"|{A}; ", f"|{B}; {C}; ", f"|{A}"]),
-        ({"keep_separator": False}, [f"|{A}", f"|{B}; {C}", f"|{A}"]),
-        ({"separator_position": "start"}, [f"|{A}", f"|; {B}; {C}", f"|; {A}"]),
-        ({"separator_position": "start", "keep_separator": False}, [f"|{A}", f"|{B}; {C}", f"|{A}"]),
-        ({"chunk_overlap": 17}, [f"|{A}; ", f"|{B}; {C}; ", f"{C}; |{A}"]),
-        ({"chunk_overlap": 17, "keep_separator": False}, [f"|{A}", f"|{B}; {C}", f"{C}; |{A}"]),
-    ],
-)
-def test_recursive_keeps_or_drops_the_separator_of_a_split(
-    options: dict[str, object], found: list[str]
-) -> None:
-    sizes_of = {"size_unit": "characters", "chunk_size": 50, "chunk_overlap": 0, "separators": ["; "]}
-    cut = chunks("recursive", "; ".join([A, B, C, A]), **{**sizes_of, **options})
-    assert [f"{chunk.overlap}|{chunk.body}" for chunk in cut] == found
-    assert {tuple(chunk.extra["separators"]) for chunk in cut} == {("; ",)}  # type: ignore[arg-type]  # a list
-
-
-@pytest.mark.parametrize("front", ["", "---\na: 1\n---\n"])
-@pytest.mark.parametrize(("position", "last"), [("start", f"{B};"), ("end", f"{B};")])
-def test_recursive_keeps_separators_at_the_ends_of_a_note(front: str, position: str, last: str) -> None:
-    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "], "size_unit": "characters"}
-    found = chunks(
-        "recursive", f"{front}; {A}; {B}; ", keep_separator=False, separator_position=position, **options
-    )
-    assert [chunk.overlap + chunk.body for chunk in found] == [f"; {A}", last]
-
-
-@pytest.mark.parametrize(
-    ("text", "separators", "found"),
-    [
-        ("a" * 50, [""], [50]),
-        ("a" * 51, [""], [26, 25]),
-        ("\n\n \n", [""], []),
-        ("a" * 49 + "; " + "b" * 48 + "; c", ["; "], [50, 50, 1]),
-        (f"{A} {B}; {C}", ["; ", " "], [31, 47]),
-    ],
-)
-def test_recursive_fills_chunks_up_to_their_size(text: str, separators: list[str], found: list[int]) -> None:
-    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": separators, "size_unit": "characters"}
-    assert [len(chunk.body) for chunk in chunks("recursive", text, **options)] == found
-
-
-TEN = "One two six. Ten red sky. "
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "found"),
-    [
-        (TEN * 2, {}, ["|One two six. Ten red sky."] * 2),
-        (
-            TEN * 2,
-            {"overlap_tokens": 3},
-            ["|One two six. Ten red sky.", "red sky. |One two six.", "two six. |Ten red sky."],
-        ),
-        ("a b c d e f g h", {"overflow": "truncate"}, ["|a b c d e f g h"]),
-        ("a b c d e f g h i", {"overflow": "truncate"}, ["|a b c d e f g h"]),
-        ("a b c d e f g h i", {}, ["|a b c d e f g h", "|i"]),
-    ],
-)
-def test_token_windows_hold_so_many_tokens(text: str, options: dict[str, object], found: list[str]) -> None:
-    settings = {"max_tokens": 8, "overlap_tokens": 0, **options}
-    cut = build("token", **settings).chunk(note_of(text))
-    assert [f"{chunk.overlap}|{chunk.body}" for chunk in cut] == found
-    assert {chunk.extra["tokenizer"] for chunk in cut} == {"embedding model"}
-    dropped = [
-        chunk.extra.get(key) for chunk in cut for key in ("dropped_start", "dropped_end", "dropped_tokens")
-    ]
-    assert dropped == ([15, 17, 1] if options and len(text) == 17 else [None] * 3 * len(cut))
