@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
-import pytest
+from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
 
 from vault_indexer.answer.extract import Question, choose_quotes
@@ -45,38 +46,22 @@ def test_a_sentence_without_a_word_of_the_question_is_no_quote_even_where_none_h
     assert choose_quotes(sentences(), [HIT], asked([word("gulls"), word("zeppelin")]), 3) == []  # one of two
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "headings", "is_quoted"),
-    [
-        # who: a single name answers only with what was done, an unrelated verb of the same stem does not
-        ("Who painted the gate?", "The gate was painted by Hanna.", (), True),
-        ("Who painted the gate?", "The gate near Varano creaks.", (), False),
-        ("Who founded Gullhaven?", "Gullhaven was founded by Hanna.", (), True),
-        ("Who founded Gullhaven?", "Hanna can be found in Gullhaven.", (), False),
-        ("Who founded Gullhaven?", "Members can be found in Gullhaven.", (), False),
-        # why: a reason for less than the question states is none, unless the heading asks
-        ("Why is the rusty gate painted green?", "The gate is painted, so that it lasts.", (), False),
-        ("Why is the gate painted green?", "The gate is painted green, so that it lasts.", (), True),
-        ("Why is the rusty gate painted?", "The gate is painted, so that it lasts.", ("Why paint",), True),
-        # names: parts, number words, another ending
-        ("What happened to Gullhaven in 1620-21?", "In 1620–21 Gullhaven burned.", (), True),
-        ("What evolved from the 3 layers?", "From the three layers something evolved.", (), True),
-        ("Which pale colour have Ctenophora?", "The colour of ctenophores is pale.", (), True),
-    ],
-)
-def test_a_quote_says_it_of_what_is_asked(
-    question: str, text: str, headings: tuple[str, ...], is_quoted: bool
-) -> None:
-    row = NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0)
-    sentence = Sentence(NoteText(row, text, ""), 0, len(text), text, 0, headings=headings)
-    kind = AskedKind.read(question)
+def test_a_quote_says_it_of_what_is_asked() -> None:
     idle = {"who", "why", "what", "which", "is", "the", "to", "in", "from", "have"}
-    words = [
-        QuestionWord(one, 1.0, frozenset(analyze(one, "en")) | {one.lower().removesuffix("ed")}, True)
-        for one in question.rstrip("?").split()
-        if one.lower() not in idle
-    ]
-    assert bool(choose_quotes([sentence], [HIT], Question(kind, words), 3)) is is_quoted
+
+    def quoted(question: str, text: str, heading: str) -> str:
+        row = NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0)
+        headings = (heading,) if heading else ()
+        sentence = Sentence(NoteText(row, text, ""), 0, len(text), text, 0, headings=headings)
+        words = [
+            QuestionWord(one, 1.0, frozenset(analyze(one, "en")) | {one.lower().removesuffix("ed")}, True)
+            for one in question.rstrip("?").split()
+            if one.lower() not in idle
+        ]
+        asked = Question(AskedKind.read(question), words)
+        return "quoted" if choose_quotes([sentence], [HIT], asked, 3) else "no"
+
+    check_golden(Path(__file__).parent / "fixtures" / "extract.md", {"": of_parts(quoted)})
 
 
 def test_in_a_list_only_the_items_that_say_the_asked_kind_of_thing_count() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
 
 from vault_indexer.answer.extract import Question, choose_quotes, is_supported
@@ -32,28 +34,23 @@ def quoted(text: str, *parts: str, code: str = "") -> list[tuple[str, str]]:
     return [(one.quote, one.readable) for one in quotable(sentences)]
 
 
-@pytest.mark.parametrize(
-    ("text", "whole"),
-    [
-        ("Take:\n\n- one\n- two\n\nThen go.", "Take:\n\n- one\n- two"),
-        ("Take:\n* one\n+ two\n1. three\n22) four\n", "Take:\n* one\n+ two\n1. three\n22) four"),
-        ("Take:\n- one\n  more\n\tmore\n\n  still\nThen", "Take:\n- one\n  more\n\tmore\n\n  still"),
-        ("Take:\n- one\n more", "Take:\n- one"),
-        ("Take：\n> - one", "Take：\n> - one"),
-        ("Take:\n- one   ", "Take:\n- one"),
-    ],
-)
-def test_a_lead_in_is_quoted_with_all_its_list(text: str, whole: str) -> None:
-    ((quote, shown),) = quoted(text, text.partition("\n")[0])
-    assert quote == whole
-    assert shown.startswith(f"{text[:5]}\none")
+def step(text: str, part: str) -> str:
+    start = text.index(part)
+    return whole_steps(Sentence(NoteText(ROW, text, ""), start, start + len(part), part, 0)).quote
 
 
-@pytest.mark.parametrize(
-    "text", ["Take:", "Take:\n", "Take:\n\nThen go.", "Take:\n  indented\n", "Take:\n-one"]
-)
-def test_a_lead_in_without_a_list_is_none(text: str) -> None:
-    assert quoted(text, "Take:") == []
+def test_parts_of_notes_are_quoted_as_the_golden_says() -> None:
+    check_golden(
+        Path(__file__).parent / "fixtures" / "quoted_parts.md",
+        {
+            "A lead-in is quoted with all its list, and without one not at all": lambda text: str(
+                quoted(text, text.partition("\n")[0])
+            ),
+            "What is only links or bold is no quote": lambda text: str(quoted(text, text)),
+            "A step is quoted with the other steps": of_parts(step),
+        },
+    )
+    assert step("Do:\n1. " + "x" * LONGEST_LIST + "\n2. two", "2. two") == "2. two"
 
 
 def test_a_list_of_a_thousand_characters_is_quoted_and_a_longer_one_is_not() -> None:
@@ -62,31 +59,6 @@ def test_a_list_of_a_thousand_characters_is_quoted_and_a_longer_one_is_not() -> 
     assert quoted(fits, "Take:")[0][0] == fits.rstrip()
     assert LONGEST_LIST == 1_000
     assert quoted("Take:\n" + item * 11 + "- last\n", "Take:") == []
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        "[[A]]",
-        "![[A]], [[B]].",
-        "[a](b)",
-        "<https://example.org/x>",
-        "https://example.org",
-        "**Bold words here**",
-        "__Bold__:",
-        "*One*",
-        "_One_",
-    ],
-)
-def test_what_is_only_links_or_bold_is_no_quote(part: str) -> None:
-    assert quoted(part, part) == []
-
-
-@pytest.mark.parametrize(
-    "part", ["See [[A]]", "[[A]] too", "**Bold words are four**", "*Two words*", "**Bold** word", "A [b]"]
-)
-def test_what_says_more_is_one(part: str) -> None:
-    assert quoted(part, part) == [(part, part)]
 
 
 TABLE = "Before | it\n\n| a | b **c** |\n| --- | :-: |\n| 1 | `2` |\n| 3 | x<br>y |\n| 4\\|5 | 6 |\n"
@@ -219,22 +191,6 @@ def test_words_of_the_sentence_before_count_for_the_order() -> None:
 def test_a_sentence_that_begins_with_what_is_to_be_defined_comes_first(question: str, first: str) -> None:
     buy, fires = ("Buy a kiln.", 0), ("A kiln fires clay.", 1)
     assert chosen("kiln", buy, fires, scores=(1.0, 0.6), question=question)[0] == first
-
-
-@pytest.mark.parametrize(
-    ("text", "part", "whole"),
-    [
-        ("Do:\n\n1. one\n2. two\n   more\n3. three\n\nEnd", "2. two", "1. one\n2. two\n   more\n3. three"),
-        ("Do:\n1. one\n2. two", "2. two", "1. one\n2. two"),
-        ("Do:\n- one\n- two", "- two", "- two"),
-        ("Do:\n1. " + "x" * LONGEST_LIST + "\n2. two", "2. two", "2. two"),
-        ("In 2020. Then 2. two", "2. two", "2. two"),
-    ],
-)
-def test_a_step_is_quoted_with_the_other_steps(text: str, part: str, whole: str) -> None:
-    start = text.index(part)
-    step = Sentence(NoteText(ROW, text, ""), start, start + len(part), part, 0)
-    assert whole_steps(step).quote == whole
 
 
 def test_two_quotes_of_a_hit_and_none_of_little_worth() -> None:

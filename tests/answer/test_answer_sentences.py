@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import cast
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
 
 from vault_indexer.answer.sentences import Sentence, SentenceReader
@@ -63,26 +65,20 @@ def read(text: str, part: str, **changes: str) -> list[Sentence]:
     return reader_of(text).of_hits([hit])
 
 
-@pytest.mark.parametrize(
-    ("text", "part", "quotes"),
-    [
-        ("One is. Two is.\n\nThree is.", "One", ["One is.", "Two is."]),
-        ("One is. Two is.\n\nThree is.", "Two", ["One is.", "Two is."]),
-        ("One is.\n \t\nTwo is.\n\nThree is.", "Two is.", ["Two is."]),
-        ("One is.\n\nTwo is.\n\nThree is.", "Two is.\n\nThree", ["Two is.", "Three is."]),
-        ("# Head\n\nOne is.\n## Next\nTwo is.", "One", ["One is.", "Two is."]),
-        ("---\na: Key is.\n---\nOne is.", "---\na", ["One is."]),
-        ("---\na: Key is.\n---\nOne is.", "One", ["One is."]),
-        ("One **is**. _Two_ is.", "One", ["One **is**.", "_Two_ is."]),
-        ("[[a|One is.]] [Two](x.md) is `it`.", "One", ["[[a|One is.]]", "[Two](x.md) is `it`."]),
-        ("One is.\n\n…\n\n!?", "One is.\n\n…\n\n!?", ["One is."]),
-        ("- One\n- Two", "Two", ["One", "Two"]),
-    ],
-)
-def test_the_whole_paragraphs_of_a_hit_are_read_without_headings_and_properties(
-    text: str, part: str, quotes: list[str]
-) -> None:
-    assert [one.quote for one in read(text, part)] == quotes
+def test_sentences_and_their_blocks_are_those_of_the_golden() -> None:
+    def block(text: str, part: str) -> str:
+        first = next(one for one in read(text, part) if "One" in one.quote)
+        return reader_of(text).cite(first).block
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "sentences.md",
+        {
+            "Whole paragraphs are read, without headings and properties": of_parts(
+                lambda text, part: [one.quote for one in read(text, part)]
+            ),
+            "A block is that of the item or of the paragraph": of_parts(block),
+        },
+    )
 
 
 def test_no_more_than_4000_characters_around_a_hit_are_looked_at() -> None:
@@ -144,24 +140,3 @@ def test_in_several_vaults_a_citation_names_its_own() -> None:
     assert (reader.cite(one).vault, reader.cite(one).id.partition("#")[0]) == ("Work", "Work:a/n.md")
     assert [one.quote for one in reader.citations(one)] == ["One is."]
     assert [cited.quote for cited in reader.citations(replace(one, header=(0, 3)))] == ["One is.", "One"]
-
-
-@pytest.mark.parametrize(
-    ("text", "part", "block"),
-    [
-        ("One is. ^b", "One", "b"),
-        ("One is.\nTwo is. ^b\n\nThree.", "One", "b"),
-        ("One is.\n^b\n\nThree.", "One", "b"),
-        ("One is.\n\n^b", "One", ""),
-        ("One is. ^b c", "One", ""),
-        ("One is.^b", "One", ""),
-        ("- One is. ^b\n- Two is. ^c", "One", "b"),
-        ("- One is.\n- Two is. ^c", "One", ""),
-        ("1. One is.\n2) Two is. ^c", "One", ""),
-        ("One is.\n- Two is. ^c", "One", ""),
-        ("One is. ^a-1", "One", "a-1"),
-    ],
-)
-def test_a_block_is_that_of_the_item_or_of_the_paragraph(text: str, part: str, block: str) -> None:
-    first = next(one for one in read(text, part) if "One" in one.quote)
-    assert reader_of(text).cite(first).block == block

@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree as ET
 
 import pytest
+from golden_cases import compare_golden
 from hypothesis import given
 from hypothesis import strategies as st
-from shown_text import compare_golden
 
 from vault_indexer.autostart import SUPERVISORS, Environment, ServiceSpec, supervisor, supervisor_of_platform
 from vault_indexer.autostart.supervisor import escape_path

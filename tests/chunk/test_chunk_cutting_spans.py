@@ -3,8 +3,10 @@
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.chunk.cutting.assemble import Draft, fit
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of
@@ -54,71 +56,6 @@ def atoms(text: str, limit: int, *loose: ElementKind) -> list[str]:
     return texts(note.text, splitter.atoms(blocks_of(note), len(note.text)))
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "cut"),
-    [
-        ("One two.\n\nThree.\n", 8, ["One two.\n\n", "Three.\n"]),
-        ("One two. Three.\n\nFour.\n", 8, ["One two. ", "Three.\n\n", "Four.\n"]),
-        ("One two. Three.\n\nFour.\n", 7, ["One", " two. ", "Three.\n\n", "Four.\n"]),
-        ("Unbreakable.\n", 5, ["Unbr", "eaka", "ble."]),
-        ("# Heading\n\nBody.\n", 16, ["# Heading\n\nBody.\n"]),
-        ("# Heading\n\nBody.\n", 15, ["# Heading\n\n", "Body.\n"]),
-        ("# A\n\n# B\n\nBody.\n", 20, ["# A\n\n# B\n\nBody.\n"]),
-        ("Before it.\n\n# A\n\nOne.\n", 12, ["Before it.\n\n", "# A\n\nOne.\n"]),
-        ("[a]: /x\n\nText.\n", 12, ["[a]: /x\n\n", "Text.\n"]),
-        ("# A\n\nOne.\n\nTwo.\n", 20, ["# A\n\nOne.\n\n", "Two.\n"]),
-        ("- one\n- two\n", 11, ["- one\n- two\n"]),
-        ("- one\n- two\n", 10, ["- one\n", "- two\n"]),
-        ("- one\n  - two\n  - six\n- ten\n", 12, ["- one\n", "  - two\n", "  - six\n", "- ten\n"]),
-        ("- one two\n  - six\n", 9, ["- one two\n", "  - six\n"]),
-        ("- one two\n  - six\n", 8, ["-", " one", " two\n", "  - six\n"]),
-        ("```\nx = 1\ny = 2\n```\n", 9, ["```\n", "x = 1\n", "y = 2\n", "```\n"]),
-        ("```\nOne two. Six.\n```\n", 8, ["```\n", "One two. ", "Six.\n", "```\n"]),
-        ("```\nOne two. Six.\n```\n", 5, ["```\n", "One", " two. ", "Six.\n", "```\n"]),
-    ],
-)
-def test_a_block_is_cut_where_it_says_least(text: str, limit: int, cut: list[str]) -> None:
-    assert atoms(text, limit) == cut
-
-
-@pytest.mark.parametrize(
-    ("text", "span", "trimmed"),
-    [
-        ("\n\n  a b \n\n", (0, 10), "  a b"),
-        ("x  \n  a\n", (1, 8), "  a"),
-        ("x  a\n", (1, 5), "a"),
-        ("x\n  a\n", (2, 6), "  a"),
-        ("  a", (0, 3), "  a"),
-        ("a \n ", (1, 4), ""),
-        ("a", (1, 1), ""),
-    ],
-)
-def test_a_span_has_no_blank_lines_around_it(text: str, span: Span, trimmed: str) -> None:
-    start, end = trim(text, *span)
-    assert text[start:end] == trimmed
-    assert trimmed or (start, end) == (span[0], span[0])
-
-
-@pytest.mark.parametrize(
-    ("text", "pos", "end", "word"),
-    [
-        ("one two six", 0, 11, 0),
-        ("one two six", 1, 11, 4),
-        ("one two six", 4, 11, 4),
-        ("one two six", 3, 11, 4),
-        ("one two six", 9, 11, 9),
-        ("one two six", 5, 7, 5),
-        ("one two", 7, 7, 7),
-        ("漢字 仮名", 1, 5, 1),
-        ("a" * 50 + " b", 1, 52, 1),
-        ("a" * 40 + " b", 1, 42, 41),
-        ("a" * 41 + " b", 1, 43, 1),
-    ],
-)
-def test_what_is_repeated_begins_at_a_word_that_is_near(text: str, pos: int, end: int, word: int) -> None:
-    assert word_start(text, pos, end) == word
-
-
 FLAGS = "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7"
 
 
@@ -141,57 +78,55 @@ def test_no_character_is_cut_in_two(text: str, cut: int, place: int) -> None:
     assert safe_split(text, 0, cut) == place
 
 
+def trimmed(text: str, first: str, last: str) -> str:
+    start, end = trim(text, int(first), int(last))
+    assert start < end or start == end == int(first)
+    return repr(text[start:end])
+
+
+def packed(sizes: str, limit: str) -> list[int]:
+    spans = touching(*map(int, sizes.split()))
+    pieces = pack(spans, Characters("x" * sum(map(int, sizes.split()))), int(limit))
+    return [end - start for start, end in pieces]
+
+
+def slid(size: str, overlap: str) -> str:
+    text, shown = "aaa bbb ccc ddd eee", []
+    for one in slide(text, touching(4, 4, 4, 4, 3), Characters(text), int(size), int(overlap)):
+        repeated = text[one.overlap_start : one.start].rstrip()
+        shown.append(f"{repeated}|{text[one.start : one.end]}" if repeated else text[one.start : one.end])
+    return str(shown)
+
+
+def joined(units: str) -> str:
+    sizes, levels = (
+        zip(*(map(int, one.split("/")) for one in units.split()), strict=True) if units else ((), ())
+    )
+    given = [Unit(*span, level) for span, level in zip(touching(*sizes), levels, strict=True)]
+    found = Joiner(Characters("x" * 40), 5, 10).join(given)
+    assert all(one.end == other.start for one, other in pairwise(found))
+    return " ".join(f"{one.end - one.start}/{one.level}" for one in found)
+
+
+def test_text_is_cut_as_the_golden_says() -> None:
+    check_golden(
+        Path(__file__).parent / "fixtures" / "spans.md",
+        {
+            "A block is cut where it says least": of_parts(lambda text, limit: atoms(text, int(limit))),
+            "A span has no blank lines around it": of_parts(trimmed),
+            "What is repeated begins at a word that is near": of_parts(
+                lambda text, position, end: word_start(text, int(position), int(end))
+            ),
+            "Spans are packed into few pieces of like size": of_parts(packed),
+            "A window over `aaa bbb ccc ddd eee` repeats what fits with the next span": of_parts(slid),
+            "Units below five are joined to a neighbour up to ten": joined,
+        },
+    )
+
+
 def touching(*sizes: int) -> list[Span]:
     starts = [sum(sizes[:index]) for index in range(len(sizes) + 1)]
     return list(pairwise(starts))
-
-
-@pytest.mark.parametrize(
-    ("sizes", "limit", "packed"),
-    [
-        ((3, 3, 3), 9, [9]),
-        ((3, 3, 3), 8, [6, 3]),
-        ((3, 3, 3, 3), 8, [6, 6]),
-        ((1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 8, [5, 5]),
-        ((20, 1, 1), 8, [20, 2]),
-        ((4, 6, 4, 6), 10, [10, 10]),
-        ((7, 5, 7), 10, [7, 5, 7]),
-        ((2, 9, 2), 10, [2, 9, 2]),
-        ((4, 1, 4, 1), 6, [5, 5]),
-        ((5, 4, 4), 10, [5, 8]),
-        ((4, 3, 5), 10, [7, 5]),
-        ((3, 3, 0), 9, [6]),
-        ((6, 6, 0), 9, [6, 6]),
-        ((), 5, []),
-    ],
-)
-def test_spans_are_packed_into_few_pieces_of_like_size(
-    sizes: Sequence[int], limit: int, packed: list[int]
-) -> None:
-    spans = touching(*sizes)
-    pieces = pack(spans, Characters("x" * sum(sizes)), limit)
-    assert [end - start for start, end in pieces] == packed
-
-
-@pytest.mark.parametrize(
-    ("size", "overlap", "slid"),
-    [
-        (8, 0, ["aaa bbb ", "ccc ddd ", "eee"]),
-        (8, 4, ["aaa bbb ", "bbb|ccc ", "ccc|ddd ", "ddd|eee"]),
-        (12, 4, ["aaa bbb ccc ", "ccc|ddd eee"]),
-        (12, 6, ["aaa bbb ccc ", "ccc|ddd eee"]),
-        (12, 99, ["aaa bbb ccc ", "bbb ccc|ddd ", "ccc ddd|eee"]),
-        (3, 2, ["aaa ", "bbb ", "ccc ", "ddd ", "eee"]),
-    ],
-)
-def test_a_window_repeats_what_fits_with_the_next_span(size: int, overlap: int, slid: list[str]) -> None:
-    text = "aaa bbb ccc ddd eee"
-    spans = touching(4, 4, 4, 4, 3)
-    shown = []
-    for one in slide(text, spans, Characters(text), size, overlap):
-        repeated = text[one.overlap_start : one.start].rstrip()
-        shown.append(f"{repeated}|{text[one.start : one.end]}" if repeated else text[one.start : one.end])
-    assert shown == slid
 
 
 def test_a_window_gets_on_by_a_sixteenth_of_its_size() -> None:
@@ -244,35 +179,3 @@ def test_a_draft_over_the_limit_gives_up_overlap_headings_and_its_end(
         content = f"{one.context}{one.overlap}{DOTTED[one.start : one.end]}"
         assert one.extra["token_count"] == 2 + sum(not char.isspace() for char in content)
     assert shown == fitted
-
-
-@pytest.mark.parametrize(
-    ("units", "joined"),
-    [
-        ([(4, 2), (6, 3)], [(10, 2)]),
-        ([(4, 1), (7, 1)], [(4, 1), (7, 1)]),
-        ([(5, 1), (5, 1)], [(5, 1), (5, 1)]),
-        ([(5, 1), (4, 1)], [(9, 1)]),
-        ([(6, 1), (4, 2)], [(10, 1)]),
-        ([(7, 1), (4, 1)], [(7, 1), (4, 1)]),
-        ([(5, 1), (4, 2), (6, 1)], [(9, 1), (6, 1)]),
-        ([(5, 1), (4, 1), (6, 1)], [(5, 1), (10, 1)]),
-        ([(7, 1), (4, 2), (6, 1)], [(7, 1), (10, 2)]),
-        ([(7, 1), (4, 2), (7, 1)], [(7, 1), (4, 2), (7, 1)]),
-        ([(4, 1), (11, 1)], [(15, 1)]),
-        ([(4, 1), (11, 2)], [(15, 1)]),
-        ([(4, 2), (11, 1)], [(4, 2), (11, 1)]),
-        ([(5, 1), (4, 2), (11, 1)], [(9, 1), (11, 1)]),
-        ([(2, 1), (2, 2), (2, 2), (5, 2)], [(6, 1), (5, 2)]),
-        ([(4, 1)], [(4, 1)]),
-        ([], []),
-    ],
-)
-def test_units_below_five_are_joined_to_a_neighbour_up_to_ten(
-    units: list[tuple[int, int]], joined: list[tuple[int, int]]
-) -> None:
-    spans = touching(*(size for size, _ in units))
-    given = [Unit(*span, level) for span, (_, level) in zip(spans, units, strict=True)]
-    found = Joiner(Characters("x" * 40), 5, 10).join(given)
-    assert [(one.end - one.start, one.level) for one in found] == joined
-    assert all(one.end == other.start for one, other in pairwise(found))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from chunk_laws import Letters, build, note_of
 from code_sources import NAMED, NO_CODE, PYTHON, SOURCES
+from golden_cases import check_golden
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -38,27 +41,49 @@ def bodies(chunks: list[Chunk]) -> list[str]:
     return [chunk.body.strip() for chunk in chunks]
 
 
-# --- markdown
+DEFAULTS: Mapping[str, Mapping[str, object]] = {
+    "recursive": {"chunk_size": 50, "chunk_overlap": 0, "size_unit": "characters"},
+    "boundary": {"max_chunk_size": 500},
+}
+"""The options of cases that name no others."""
 
 
-def test_markdown_splits_at_headings_of_the_levels_asked_for() -> None:
-    text = "# A\n\none two\n\n## B\n\nthree four\n\n# C\n\nfive six\n"
-    chunks = cut("markdown", text, header_levels=[1], min_chunk_size=0)
-    assert [chunk.header_path for chunk in chunks] == ["A", "C"]
+def shown(source: str, *keys: str) -> str:
+    head, _, written = source.partition(" ¦ ")
+    strategy, _, options = head.partition(" ")
+    text = re.sub(r"(\w)\{(\d+)\}", lambda found: found[1] * int(found[2]), written)
+    text = re.sub(r"\(([^)]*)\)\*(\d+)", lambda found: found[1] * int(found[2]), text)
+    parts = []
+    for one in cut(strategy, text, **{**DEFAULTS.get(strategy, {}), **json.loads(options)}):
+        said = {key: one.extra[key] for key in keys if key in one.extra}
+        before = f"{one.context}> " * bool(one.context) + f"{one.overlap}|" * bool(one.overlap)
+        parts.append(f"{before}{one.body}{json.dumps(said) if said else ''}")
+    squeezed = " / ".join(parts).replace("\n", "\\n")
+    squeezed = re.sub(r"([a-z])\1{9,}", lambda found: f"{found[1]}{{{len(found[0])}}}", squeezed)
+    return re.sub(r"(One sentence of the text stands here\.)( \1)+", "…", squeezed)
 
 
-def test_markdown_shows_the_headings_above_as_asked() -> None:
-    text = "# A\n\n" + PROSE * 4 + "\n\n## B\n\n" + PROSE * 4
-    by_format = {
-        shown: cut("markdown", text, min_chunk_size=0, header_context_format=shown)[1]
-        for shown in ("full", "breadcrumb", "prefix")
+def test_strategies_make_of_a_text_what_the_golden_says() -> None:
+    keys = {
+        "Markdown": ("header_context",),
+        "Words and tokens": ("tokenizer", "dropped_start", "dropped_end", "dropped_tokens"),
+        "Recursive": (),
+        "Boundary": (),
+        "Discourse": ("fallback", "reason", "language_detected"),
+        "Parents and children": ("section_title", "section_id", "paragraph_ids", "sentence_ids"),
+        "Code": ("language", "block_type", "block_name", "fallback", "reason"),
     }
-    assert by_format["full"].context == "# A"
-    assert by_format["breadcrumb"].context == "A"
-    assert by_format["prefix"].context == ""
-    told = {shown: chunk.extra.get("header_context") for shown, chunk in by_format.items()}
-    assert told == {**dict.fromkeys(by_format), "prefix": "A"}
-    assert not cut("markdown", text, min_chunk_size=0, include_header_context=False)[1].context
+    check_golden(
+        Path(__file__).parent / "fixtures" / "strategies.md",
+        {section: partial(_shown_of, own) for section, own in keys.items()},
+    )
+
+
+def _shown_of(keys: tuple[str, ...], source: str) -> str:
+    return shown(source, *keys)
+
+
+# --- markdown
 
 
 @pytest.mark.parametrize(
@@ -78,15 +103,7 @@ def test_markdown_keeps_blocks_whole_or_not(option: str, block: str) -> None:
     assert not any(block.strip() in chunk.body for chunk in loose)
 
 
-# --- paragraph
-
-
 # --- word, token, recursive
-
-
-def test_word_counts_what_the_pattern_says() -> None:
-    chunks = cut("word", "a-b-c-d", chunk_size=2, chunk_overlap=0, word_pattern=r"\w")
-    assert bodies(chunks) == ["a-b-", "c-d"]
 
 
 def test_token_ends_at_sentences_where_it_can() -> None:
@@ -95,36 +112,6 @@ def test_token_ends_at_sentences_where_it_can() -> None:
     anywhere = cut("token", PROSE * 40, max_tokens=47, overlap_tokens=0, preserve_sentences=False)
     assert not all(chunk.body.endswith(".") for chunk in anywhere)
     assert len(anywhere) < len(chunks)
-
-
-def test_recursive_cuts_between_words_where_no_separator_is_left() -> None:
-    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "]}
-    text = "; ".join([f"{'x' * 30} {'y' * 30}", "z" * 30])
-    found = [chunk.body.strip() for chunk in cut("recursive", text, **options)]
-    assert found == ["x" * 30, "y" * 30 + ";", "z" * 30]
-
-
-# --- boundary
-
-
-def test_boundary_splits_on_what_is_asked_for() -> None:
-    text = "# A\n\nFirst one. Second one.\n\nThird one.\n\n# B\n\nFourth one.\n"
-    loose = {"merge_small_chunks": False, "max_chunk_size": 500}
-    assert bodies(cut("boundary", text, split_on="section", **loose)) == [
-        "# A\n\nFirst one. Second one.\n\nThird one.",
-        "# B\n\nFourth one.",
-    ]
-    assert bodies(cut("boundary", text, split_on="paragraph", **loose)) == [
-        "# A\n\nFirst one. Second one.",
-        "Third one.",
-        "# B\n\nFourth one.",
-    ]
-    assert bodies(cut("boundary", text, split_on="sentence", **loose)) == [
-        "# A\n\nFirst one.",
-        "Second one.",
-        "Third one.",
-        "# B\n\nFourth one.",
-    ]
 
 
 # --- discourse
@@ -143,14 +130,6 @@ def test_the_language_is_declared_or_detected() -> None:
     assert {language: detect(text, markers) for language, text in texts.items()} == {
         name: name for name in texts
     }
-
-
-def test_an_unknown_language_falls_back_to_paragraphs_and_says_so() -> None:
-    (chunk,) = cut("discourse", "lorem ipsum dolor sit amet")
-    assert chunk.extra["fallback"] == "paragraph"
-    assert chunk.extra["reason"] == "language not recognized"
-    (chunk,) = cut("discourse", "some text", language="fi")
-    assert chunk.extra["reason"] == "no discourse markers for language fi"
 
 
 # --- semantic
@@ -246,17 +225,6 @@ def test_sections_are_joined_until_a_parent_is_half_full(words: int, joined: lis
     chunks = cut("hierarchical", "".join(sections), parent_size=40, child_size=11, size_unit="words")
     parents = [chunk.body for chunk in chunks if chunk.extra["level"] == 0]
     assert ["".join(re.findall(r"# (\w)", body)) for body in parents] == joined
-
-
-def test_parent_child_names_sections_paragraphs_and_sentences() -> None:
-    text = "# A\n\nOne. Two.\n\nThree.\n\n## B\n\nFour. Five.\n"
-    chunks = cut("parent_child", text)
-    assert bodies(chunks) == ["# A\n\nOne. Two.", "Three.", "## B\n\nFour. Five."]
-    assert [chunk.extra["section_title"] for chunk in chunks] == ["A", "A", "B"]
-    assert [chunk.extra["section_id"] for chunk in chunks] == ["N_section_0", "N_section_0", "N_section_1"]
-    assert [chunk.extra["paragraph_ids"] for chunk in chunks] == [[f"N_paragraph_{n}"] for n in range(3)]
-    ids = [i for chunk in chunks for i in chunk.extra["sentence_ids"]]  # type: ignore[union-attr]  # a list
-    assert ids == [f"N_sentence_{n}" for n in range(7)]  # headings are sentences too
 
 
 # --- code
@@ -356,9 +324,7 @@ def test_code_options() -> None:
     assert "import os\nfrom sys import path" in imports[-1].context
 
 
-def test_code_without_a_grammar_says_so() -> None:
-    (chunk,) = cut("code", "```cobol\nDISPLAY 'HELLO'.\n```\n")
-    assert chunk.extra == {"language": "cobol", "fallback": "blocks", "reason": "no grammar for cobol"}
+def test_code_may_have_a_language_that_the_options_name() -> None:
     named = cut("code", f"```\n{PYTHON}```\n", language="python")
     assert named[0].extra == {"language": "python", "block_type": "function", "block_name": "hello"}
 
@@ -369,24 +335,6 @@ def test_imports_above_a_chunk_of_code_take_a_thousand_characters_at_most() -> N
     options = {"include_imports": True, **FINE, "max_chunk_size": 100}
     chunk = cut("code", f"```python\n{source}```\n", **options)[-1]
     assert chunk.context == imports[:1000]
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        "```python\ndef f():\n    pass\n```",
-        "~~~ python\ndef f():\n    pass\n~~~",
-        "```python\ndef f():\n    pass",
-        "    def f():\n        pass",
-    ],
-)
-def test_code_of_any_block_is_read_without_its_fences(block: str) -> None:
-    chunk = build("code", language="python").chunk(note_of(f"Text.\n\n{block}"))[-1]
-    assert (chunk.extra["language"], chunk.extra["block_type"], chunk.extra["block_name"]) == (
-        "python",
-        "function",
-        "f",
-    )
 
 
 def test_definitions_far_down_in_text_that_is_not_ascii_stand_where_they_begin() -> None:

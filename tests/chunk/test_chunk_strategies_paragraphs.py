@@ -1,49 +1,14 @@
 """The best division of segments into chunks, compared with all divisions there are."""
 
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.chunk.strategies.paragraphs import Markers, detect, load_markers
 from vault_indexer.chunk.strategies.semantic import best_division
-
-A, B = (1.0, 0.0), (0.0, 1.0)
-
-
-def division(
-    vectors: list[tuple[float, float]], lengths: list[int], opens: list[bool], limit: int
-) -> list[int]:
-    return best_division(np.array(vectors, np.float32), lengths, opens, limit)
-
-
-@pytest.mark.parametrize(
-    ("vectors", "lengths", "opens", "limit", "borders"),
-    [
-        ([A], [900], [True], 1000, [0, 1]),
-        ([A], [1100], [True], 1000, [0, 1]),
-        ([A, A], [500, 500], [True, True], 1000, [0, 2]),
-        ([A, A], [500, 501], [True, True], 1000, [0, 1, 2]),
-        ([A, B], [500, 500], [True, True], 1000, [0, 1, 2]),
-        ([A, B], [100, 50], [True, True], 1000, [0, 2]),
-        ([A, B], [300, 300], [True, True], 1000, [0, 1, 2]),
-        ([A, B], [300, 300], [True, False], 1000, [0, 2]),
-        ([A, B], [88, 88], [True, True], 1000, [0, 2]),
-        ([A, B], [89, 89], [True, True], 1000, [0, 1, 2]),
-        ([A, B], [203, 203], [True, True], 2000, [0, 2]),
-        ([A, B], [204, 204], [True, True], 2000, [0, 1, 2]),
-        ([A, B], [344, 344], [True, False], 1000, [0, 2]),
-        ([A, B], [345, 345], [True, False], 1000, [0, 1, 2]),
-        ([A, A, B, B], [300, 300, 300, 300], [True] * 4, 1000, [0, 2, 4]),
-        ([A, A, B, B], [300, 300, 300, 300], [True] * 4, 500, [0, 1, 2, 3, 4]),
-        ([A, B, A], [400, 1200, 400], [True] * 3, 1000, [0, 1, 2, 3]),
-        ([A, A, A, B, A], [400, 400, 400, 400, 400], [True] * 5, 1200, [0, 3, 4, 5]),
-    ],
-)
-def test_chunks_hold_what_speaks_of_one_thing_within_the_limit(
-    vectors: list[tuple[float, float]], lengths: list[int], opens: list[bool], limit: int, borders: list[int]
-) -> None:
-    assert division(vectors, lengths, opens, limit) == borders
 
 
 def worth(
@@ -89,41 +54,23 @@ def languages(**common: str) -> dict[str, Markers]:
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("one " + "x " * 9, "aa"),
-        ("one " + "x " * 10, ""),
-        ("ONE Two three", "aa"),
-        ("one two one two one two uno dos uno dos uno", "aa"),
-        ("one two one two one uno dos uno dos uno", ""),
-        ("one two one two one two uno dos uno dos uno dos uno", ""),
-        ("one two one two one uno dos uno dos uno dos", "bb"),
-        ("", ""),
-        ("12 34", ""),
-    ],
-)
-def test_a_language_is_known_by_a_tenth_of_the_words_and_a_fifth_more_than_the_next(
-    text: str, language: str
-) -> None:
-    assert detect(text, languages(aa="one two three", bb="uno dos")) == language
+def division(directions: str, lengths: str, opens: str, limit: str) -> list[int]:
+    vectors = [(1.0, 0.0) if one == "A" else (0.0, 1.0) for one in directions]
+    begins = [one == "+" for one in opens]
+    return best_division(np.array(vectors, np.float32), list(map(int, lengths.split())), begins, int(limit))
 
 
-@pytest.mark.parametrize(
-    ("paragraph", "continues", "concludes"),
-    [
-        ("However, it rains.", True, ""),
-        ("> **however** it", True, ""),
-        ("  - However", True, ""),
-        ("“However”, she said", True, ""),
-        ("Howevers do not count", False, ""),
-        ("It rains, however.", False, ""),
-        ("Therefore it rains", False, "Therefore"),
-        ("In\n conclusion, it rains", False, "In\n conclusion"),
-        ("", False, ""),
-    ],
-)
-def test_a_paragraph_is_judged_by_the_words_it_opens_with(
-    paragraph: str, continues: bool, concludes: str
-) -> None:
-    assert (ENGLISH.continues(paragraph), ENGLISH.conclusion_of(paragraph)) == (continues, concludes)
+def test_segments_and_paragraphs_are_judged_as_the_golden_says() -> None:
+    known = languages(aa="one two three", bb="uno dos")
+    check_golden(
+        Path(__file__).parent / "fixtures" / "paragraphs.md",
+        {
+            "The best division": of_parts(division),
+            "A language is known by a tenth of the words and a fifth more than the next": lambda text: detect(
+                text, known
+            ),
+            "A paragraph is judged by the words it opens with": lambda text: (
+                "continues" if ENGLISH.continues(text) else repr(ENGLISH.conclusion_of(text))
+            ),
+        },
+    )

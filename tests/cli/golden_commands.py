@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from answering_daemon import AnsweringDaemon
 from cli_sandbox import Ran
 from command_here import CommandHere
-from shown_text import compare_golden
+from golden_cases import compare_golden
 
 from vault_indexer.serve.api.endpoints import Endpoint
 

@@ -1,11 +1,8 @@
-"""What a command showed, without styles and without what differs from run to run, and goldens of it."""
+"""What a command showed, without styles and without what differs from run to run."""
 
 from __future__ import annotations
 
-import os
 import re
-from difflib import unified_diff
-from pathlib import Path
 
 STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
 CLEARED = re.compile(r".*\x1b\[2K|[^\n]*━[^\n]*\n|\x1b\[\?25[lh]|\x1b\[1A")
@@ -27,12 +24,3 @@ def hidden(text: str) -> str:
     plain = TIME.sub("in N s", SIZE.sub("N kB", plain))
     plain = SECRET.sub("SECRET", ADDRESS.sub("127.0.0.1:PORT", PROCESS.sub("process N", plain)))
     return re.sub(r"/\S*/views\d+", "~", plain)
-
-
-def compare_golden(file: Path, text: str) -> None:
-    """Compare what was printed with a file, or write that."""
-    if os.environ.get("UPDATE_GOLDEN"):
-        file.write_text(text, encoding="utf-8")
-    before = file.read_text(encoding="utf-8")
-    difference = unified_diff(before.splitlines(), text.splitlines(), file.name, "printed", lineterm="")
-    assert text == before, "\n".join(difference)

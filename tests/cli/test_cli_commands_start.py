@@ -10,14 +10,18 @@ import signal
 import socket
 import sys
 import threading
+import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from answering_daemon import TOKEN, AnsweringDaemon, Reply
+from answering_daemon import TOKEN, AnsweringDaemon, Reply, answering_daemon
 from cli_sandbox import Sandbox
 from command_here import CommandHere
+from sessions import compare_session, sessions
 from waiting import wait_until
 
 from vault_indexer.cli.commands.start import end_daemon
@@ -30,7 +34,7 @@ def kept(*names: str) -> VaultList:
     return VaultList(tuple(VaultSummary(name, f"/{name}", "ready", 1, 0, "") for name in names), "")
 
 
-STOPPED = f"Stopped the daemon of {{}} (process {os.getpid()}).\n"
+SESSIONS = Path(__file__).parent / "fixtures" / "sessions" / "daemon.md"
 
 
 class Ended:
@@ -64,21 +68,6 @@ def gone(folder: Path, vault: str = "/v") -> DaemonInfo:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_daemon(folder, info)
     return info
-
-
-def test_a_daemon_that_runs_is_not_started_again(
-    here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("INDEXER_STRATEGY_OPTION", "")  # the option sets it
-    ran = here.indexer("start")
-    said = f"The daemon is already running at {daemon.url} (process {os.getpid()}).\n"
-    assert (ran.code, ran.out, ran.err) == (0, "", said)
-    for ignored in (["--take-over"], ["--strategy", "word"]):
-        refused = here.indexer("start", *ignored)
-        assert (refused.code, refused.out) == (2, "")
-        assert refused.err == f'indexer: {ignored[0]}: the daemon is running; run "indexer stop" first\n'
-    daemon.announce(here.daemons)
-    assert here.run("start", "--all-vaults").err == said
 
 
 _AS_DAEMON = """
@@ -171,21 +160,6 @@ def test_a_daemon_that_does_not_answer_in_time_is_named(
     assert found[2] == str(here.sandbox.index_dir / "daemon.log")
 
 
-def test_where_the_log_cannot_be_written_nothing_is_started(here: CommandHere) -> None:
-    here.sandbox.index_dir.mkdir(mode=0o700)
-    (here.sandbox.index_dir / "daemon.log").mkdir()
-    ran = here.indexer("start")
-    assert (ran.code, ran.out) == (3, "")
-    log = here.sandbox.index_dir / "daemon.log"
-    assert ran.err == f"indexer: cannot write {log}: {os.strerror(21)}\n"
-
-
-def test_the_daemon_of_one_vault_is_stopped(here: CommandHere, daemon: AnsweringDaemon, ended: Ended) -> None:
-    for said in (STOPPED.format(here.sandbox.vault), "No daemon is running.\n"):
-        ran = here.indexer("stop")
-        assert (ran.code, ran.out, ran.err, ended.times, daemon.requests) == (0, "", said, 1, [])
-
-
 def test_the_announcement_of_a_daemon_that_ends_without_a_word_is_removed(
     here: CommandHere, ended: Ended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,39 +168,6 @@ def test_the_announcement_of_a_daemon_that_ends_without_a_word_is_removed(
     folder = here.sandbox.index_dir
     end_daemon(gone(folder), folder)
     assert (announced_daemon(folder), ended.times) == (None, 1)
-
-
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [((), "no vault"), (("a",), "a"), (("b", "a"), "a and b"), (("c", "a", "b"), "a, b and c")],
-)
-def test_the_daemon_of_all_vaults_names_them_and_is_stopped_once_wherever_it_is_announced(
-    here: CommandHere, daemon: AnsweringDaemon, ended: Ended, names: tuple[str, ...], said: str
-) -> None:
-    here.configure(f"[vaults]\na = {str(here.sandbox.vault)!r}\nb = {str(here.sandbox.root)!r}\n")
-    daemon.announce(here.daemons)
-    ended.announced.append(here.daemons)
-    daemon.answer(VAULTS, kept(*names))
-    ran = here.run("stop", "--all-vaults")
-    assert (ran.code, ran.err, ended.times) == (0, STOPPED.format(said), 1)
-    assert here.run("stop", "--all-vaults").err == "No daemon is running.\n"
-
-
-@pytest.mark.parametrize(("names", "others"), [(("work", "a"), "a"), (("b", "work", "a"), "a and b")])
-def test_a_daemon_that_keeps_others_is_not_stopped_for_one(
-    here: CommandHere, daemon: AnsweringDaemon, ended: Ended, names: tuple[str, ...], others: str
-) -> None:
-    info = replace(daemon.info(here.sandbox.vault), url=f"{daemon.url}/vault/work")
-    write_daemon(here.sandbox.index_dir, info)
-    daemon.answer(VAULTS, kept(*names))
-    ran = here.indexer("stop")
-    assert (ran.code, ended.times) == (2, 0)
-    assert ran.complains(f"This daemon also serves {others}. ", "indexer vault remove work")
-    daemon.answer(VAULTS, kept("work"))
-    assert (here.indexer("stop").err, ended.times) == (STOPPED.format("work"), 1)
-    write_daemon(here.sandbox.index_dir, info)
-    daemon.fail(VAULTS, "internal", "it does not tell its vaults")
-    assert (here.indexer("stop").err, ended.times) == (STOPPED.format(here.sandbox.vault), 2)
 
 
 @pytest.fixture(params=["nobody", "another program", "the next daemon", "a daemon that has ended"])
@@ -272,65 +213,42 @@ def test_a_daemon_that_is_silent_is_named(here: CommandHere, monkeypatch: pytest
             assert (ran.code, ran.out, ran.err) == (3, "", said)
 
 
-class Browser:
-    """Keeps what it was told to open."""
-
-    def __init__(self, opens: bool = True) -> None:
-        self._opened: list[str] = []
-        self._opens = opens
-
-    def open(self, address: str) -> bool:
-        self._opened.append(address)
-        return self._opens
-
-    def take(self) -> list[str]:
-        """Those since the last look."""
-        taken, self._opened = self._opened, []
-        return taken
-
-
-@pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> Browser:
-    made = Browser()
-    monkeypatch.setattr("webbrowser.get", lambda: made)
-    return made
-
-
-def test_the_page_is_opened_through_a_private_file_directly_or_its_address_printed(
-    here: CommandHere, daemon: AnsweringDaemon, browser: Browser, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.posix("paths with slashes")
+@pytest.mark.parametrize("heading", sessions(SESSIONS))
+def test_daemons_are_stopped_and_opened(
+    here: CommandHere, ended: Ended, heading: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address, file = f"{daemon.url}/#token={TOKEN}", here.sandbox.index_dir / "open.html"
-    for options, opened in ((["--direct"], [address]), (["--print"], []), ([], [file.as_uri()])):
-        assert not file.exists()
-        ran = here.indexer("open", *options)
-        assert (ran.code, ran.out) == (0, "" if opened else f"{address}\n")
-        assert browser.take() == opened
-    assert (address in file.read_text(), file.stat().st_mode & 0o777) == (True, 0o600)
-    monkeypatch.setattr("webbrowser.get", lambda: Browser(opens=False))
-    assert here.indexer("open", "--direct").out == f"{address}\n"
+    opened: list[str] = []
 
+    def open_address(kind: str, address: str) -> bool:
+        opened.append(address)
+        return kind == "open"
 
-def test_where_there_is_no_browser_the_address_is_printed(
-    here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import webbrowser
+    def browser(kind: str) -> None:
+        def get() -> SimpleNamespace:
+            if kind == "missing":
+                raise webbrowser.Error
+            return SimpleNamespace(open=partial(open_address, kind))
 
-    def none() -> Browser:
-        raise webbrowser.Error
+        monkeypatch.setattr("webbrowser.get", get)
 
-    monkeypatch.setattr("webbrowser.get", none)
-    ran = here.indexer("open")
-    assert (ran.code, ran.out) == (0, f"{daemon.url}/#token={TOKEN}\n")
-    assert ran.err == "No browser was found. Open this address:\n"
+    def take_opened() -> str:
+        taken = " ".join(opened)
+        opened.clear()
+        return taken or "nothing"
 
-
-def test_a_file_that_leads_to_the_page_is_needed(
-    here: CommandHere, daemon: AnsweringDaemon, browser: Browser
-) -> None:
-    (here.sandbox.index_dir / "open.html").mkdir()
-    ran = here.indexer("open")
-    assert (ran.code, ran.out, browser.take()) == (3, "", [])
-    assert ran.err.startswith(f"indexer: cannot write {here.sandbox.index_dir}/open.html: ")
+    monkeypatch.setenv("INDEXER_STRATEGY_OPTION", "")  # an option sets it
+    browser("open")
+    ended.announced.append(here.daemons)
+    with answering_daemon() as daemon:
+        names = {"«token»": TOKEN}
+        commands: dict[str, Callable[..., str | None]] = {
+            "browser": browser,
+            "opened": take_opened,
+            "ended": lambda: f"{ended.times}",
+            "serves": lambda *vaults: daemon.answer(VAULTS, kept(*vaults)),
+        }
+        compare_session(SESSIONS, heading, here, daemon, monkeypatch, names, **commands)
 
 
 REQUEST = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n'

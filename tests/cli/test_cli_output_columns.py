@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cli_sandbox import TERMINAL_VARIABLES
 from command_here import TerminalText
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -48,27 +49,6 @@ def lines_of(monkeypatch: pytest.MonkeyPatch) -> Printed:
         return STYLES.sub("", sent.getvalue()).split("\n")[:-1]
 
     return printed
-
-
-@pytest.mark.parametrize(
-    ("columns", "path", "end", "indent", "line"),
-    [
-        (None, "a/b.md", "words", 2, "  a/b.md  words"),
-        (None, "a/b.md", "", 0, "a/b.md"),
-        (30, "a/b.md", "words", 2, "  a/b.md                 words"),
-        (30, "a/b.md", "", 2, "  a/b.md"),
-        (30, "a/123456789012345678.md", "words", 0, "a/123456789012345678.md  words"),
-        (30, "a/1234567890123456.md", "words", 1, " a/1234567890123456.md   words"),
-        (30, "a/1234567890123456789.md", "words", 1, " a/1234567890123456789.md\n   words"),
-        (30, "a/123456789012345678901234567.md", "", 1, " a/123456789012345678901234567.md"),
-        (24, "a/1234567890123456789.md", "words", 0, "a/1234567890123456789.md\n  words"),
-    ],
-)
-def test_a_path_and_what_is_said_of_it_are_one_line(
-    lines_of: Printed, columns: int | None, path: str, end: str, indent: int, line: str
-) -> None:
-    shown = lines_of(columns, lambda console: print_ends(console, path, "", end, indent=indent))
-    assert shown == line.split("\n")
 
 
 @pytest.mark.parametrize("columns", [20, 30, 40])
@@ -186,28 +166,27 @@ def test_a_shortened_path_has_as_much_of_both_ends(width: int, shown: str) -> No
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
 
 
-@pytest.mark.parametrize(
-    ("width", "span", "line"),
-    [
-        (62, (0, 3), NUMBERS),
-        (61, (0, 3), "one two three four five six seven eight nine ten eleven twel…"),
-        (30, (0, 3), "one two three four five six s…"),
-        (30, (26, 29), "one two three four five six s…"),
-        (30, (24, 30), "…four five six seven eight ni…"),
-        (30, (40, 45), "…seven eight nine ten eleven …"),
-        (30, (56, 62), "…ten eleven twelve"),
-        (20, (30, 40), "…six seven eight ni…"),
-        (10, (30, 40), "…six seven eight ni…"),
-        (20, (0, 22), "…one two three four…"),
-        (20, (4, 19), "one two three four …"),
-    ],
-)
-def test_a_long_line_is_cut_so_that_what_matters_is_seen(
-    width: int, span: tuple[int, int], line: str
-) -> None:
-    for stream in (TerminalText(), io.StringIO()):
-        with redirect_stdout(stream):
-            assert cut_text(text((NUMBERS, "")), width, span).plain == line
+def test_lines_fit_a_terminal_as_the_golden_says(lines_of: Printed) -> None:
+    def cut(width: str, start: str, end: str) -> str:
+        found = []
+        for stream in (TerminalText(), io.StringIO()):
+            with redirect_stdout(stream):
+                found.append(cut_text(text((NUMBERS, "")), int(width), (int(start), int(end))).plain)
+        assert found[0] == found[1]
+        return found[0]
+
+    def ends(columns: str, path: str, end: str, indent: str) -> str:
+        width = None if columns == "pipe" else int(columns)
+        shown = lines_of(width, lambda console: print_ends(console, path, "", end, indent=int(indent)))
+        return repr("\n".join(shown))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "columns.md",
+        {
+            "A long line is cut so that what matters is seen": of_parts(cut),
+            "A path and what is said of it are one line": of_parts(ends),
+        },
+    )
 
 
 @pytest.mark.parametrize(

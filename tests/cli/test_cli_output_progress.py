@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from contextlib import redirect_stderr
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
 from cli_sandbox import TERMINAL_VARIABLES
 from command_here import TerminalText
+from golden_cases import check_golden
 
 from vault_indexer.cli.output.progress import (
     CaseProgress,
@@ -68,26 +70,10 @@ def test_the_next_line_is_two_seconds_behind_the_last(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == "Checking the notes: 1 of 173\n" * 3
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "0.0 s"),
-        (0.44, "0.4 s"),
-        (60, "1 min"),
-        (61, "1 min 1 s"),
-        (7260, "2 h 1 min"),
-        (9.94, "9.9 s"),
-        (10, "10 s"),
-        (59.4, "59 s"),
-        (59.6, "1 min"),
-        (200, "3 min 20 s"),
-        (3599, "59 min 59 s"),
-        (3600, "1 h 0 min"),
-        (3900, "1 h 5 min"),
-    ],
-)
-def test_seconds_as_a_person_says_them(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
+def test_seconds_as_a_person_says_them() -> None:
+    check_golden(
+        Path(__file__).parent / "fixtures" / "words.md", {"": lambda seconds: duration(float(seconds))}
+    )
 
 
 def test_at_a_terminal_a_build_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import pytest
 from answering_daemon import AnsweringDaemon, Reply, answering_daemon
 from cli_sandbox import Sandbox, make
 from command_here import CommandHere
+from sessions import compare_session, sessions
 from test_cli_imports import LOADED
 from waiting import PROCESS_S
 
@@ -21,30 +22,30 @@ from vault_indexer.cli.connection.in_process import DirectDispatcher
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import (
-    asks_all,
     current_folder,
-    default_vault,
     enclosing_vault,
     enclosing_vault_here,
     is_pinned,
     keeps_all,
     named_or_enclosing_vault,
-    names_one,
-    names_vaults,
     note_in_vault,
-    only_vault,
     shown_path,
     vaults_in_config,
-    vaults_meant,
-    vaults_to_choose,
 )
 from vault_indexer.config import NamedVault
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.discovery import write_index_pointer
 from vault_indexer.errors import UsageError
-from vault_indexer.model import PauseState
-from vault_indexer.serve.api.endpoints import RESUME, SEARCH, STATUS
+from vault_indexer.serve.api.endpoints import SEARCH, STATUS
 from vault_indexer.system import user_config_file
+
+WHICH_VAULT = Path(__file__).parent / "fixtures" / "sessions" / "which_vault.md"
+
+
+@pytest.mark.posix("paths with slashes")
+@pytest.mark.parametrize("heading", sessions(WHICH_VAULT))
+def test_which_vault_is_meant(here: CommandHere, heading: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering_daemon() as daemon:
+        compare_session(WHICH_VAULT, heading, here, daemon, monkeypatch)
 
 
 def variables(here: CommandHere, **more: str) -> Mapping[str, str]:
@@ -85,25 +86,6 @@ def test_a_name_with_a_separator_is_a_folder(here: CommandHere, folder: str) -> 
     (here.sandbox.root / "work").mkdir()
     for option, vault in ((folder, here.sandbox.root / "work"), ("work", here.sandbox.vault)):
         assert here.run("config", "show", "--vault", option, "--json").data["vault"] == str(vault)
-
-
-def test_the_default_vault_is_beside_its_configuration(here: CommandHere) -> None:
-    selection = VaultSelection()
-    assert default_vault(selection, variables(here)) is None
-    for text, expected in (
-        ('vault = "~/n"', here.sandbox.root / "home" / "n"),
-        ('vault = "n"', here.config.parent / "n"),
-        ('vault = ""', None),
-        ("vault = 5", None),
-        ("vault = ", None),
-    ):
-        here.configure(text)
-        assert default_vault(selection, variables(here)) == expected
-        assert only_vault(selection, variables(here)) == expected
-    other = here.sandbox.root / "other.toml"
-    other.write_text('vault = "n"')
-    assert default_vault(VaultSelection(config=other), variables(here)) == here.sandbox.root / "n"
-    assert default_vault(selection, variables(here, INDEXER_CONFIG=str(other))) == here.sandbox.root / "n"
 
 
 def test_a_table_is_read_as_far_as_it_makes_sense(here: CommandHere) -> None:
@@ -209,27 +191,6 @@ def test_a_path_is_shown_from_the_current_folder_and_is_no_option(
     assert shown_path("Welcome.md", vault) == str(vault / "Welcome.md")
 
 
-def test_the_daemon_of_a_vault_is_found_without_its_index(
-    here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    daemon.answer(RESUME, PauseState(False, "", 0))
-    write_index_pointer(here.sandbox.vault, here.sandbox.index_dir)
-    (here.sandbox.vault / ".obsidian").mkdir()
-    monkeypatch.chdir(here.sandbox.vault / "Kitchen")
-    assert here.run("resume").code == 0
-    monkeypatch.chdir(here.sandbox.root)
-    assert here.run("resume", "--vault", "vault").code == 0
-    (here.sandbox.root / "other.toml").touch()
-    other = here.run("resume", "--vault", "vault", "--config", "other.toml")
-    assert (other.code, other.complains("no daemon is running")) == (3, True), "it may name another index"
-    here.configure('vault = "../../vault"\n')
-    assert here.run("resume").code == 0
-    monkeypatch.setenv("INDEXER_INDEX_DIR", "index")
-    monkeypatch.setenv("INDEXER_VAULT", "elsewhere")
-    assert here.run("resume").code == 0
-    assert len(daemon.requests) == 4
-
-
 HIT = (
     b'{"query": "x", "verdict": "strong", "missing_words": [], "notices": [], "results": [{"path": '
     b'"Welcome.md", "kind": "%s", "line": 3, "uri": "obsidian://x"}]}'
@@ -314,30 +275,6 @@ def table(here: CommandHere, *names: str) -> None:
     here.configure("[vaults]\n" + "".join(f'{name} = "{here.sandbox.root / name}"\n' for name in names))
 
 
-HITS = (
-    b'{"query": "x", "verdict": "strong", "missing_words": [], "notices": [], "results": [{"vault": "b", '
-    b'"path": "A.md", "kind": "base", "line": 1, "snippet": "", "marks": [], "stale": false, "why": '
-    b'{"keyword": null, "vector": null, "graph": null, "title": 0, "recency": 1, "filters": []}}]}'
-)
-
-
-def test_a_search_of_several_vaults_is_answered_by_their_daemon(
-    here: CommandHere, daemon: AnsweringDaemon
-) -> None:
-    table(here, "a", "b")
-    daemon.announce(here.daemons)
-    daemon.reply(SEARCH, Reply(200, HITS))
-    for arguments in (("search", "x"), ("search", "x", "--all-vaults", "--vault", "a")):
-        ran = here.run(*arguments)
-        assert (ran.code, ran.out, ran.err) == (0, "b: A.md  name\n", "")
-    assert here.run("search", "x", "--paths").out == "b/A.md:1\n"
-    one = here.run("search", "x", "--vault", "a")
-    assert (one.code, one.complains("no such vault")) == (3, True)
-    assert len(daemon.requests) == 3
-    table(here, "a")
-    assert here.run("search", "x").code == 3, "one alone is meant itself"
-
-
 def test_where_their_daemon_listens_nowhere_the_vaults_are_opened_here(here: CommandHere) -> None:
     table(here, "a", "b")
     with answering_daemon() as ended:
@@ -354,63 +291,6 @@ def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None
     for ask in (partial(both.ask, STATUS), partial(both.rebuild, lambda _: None, RebuildOptions())):
         with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\.$"):
             ask()
-
-
-def test_without_a_table_the_known_vaults_are_the_choices_of_a_command(here: CommandHere) -> None:
-    assert here.run("search", "x", "--all-vaults").complains("There are no vaults.")
-    for part in "ab":
-        folder = here.sandbox.root / part / "Notes"
-        folder.mkdir(parents=True)
-        (folder.parent / "CURRENT").touch()
-        remember_vault(folder, folder.parent)
-    ran = here.run("search", "x")
-    assert (ran.code, ran.complains("Add --vault notes or --vault notes-2.")) == (2, True)
-
-
-NAMED = VaultSelection(Path("work")), VaultSelection(index_dir=Path("i"))
-
-
-@pytest.mark.parametrize(
-    ("names", "key", "inside", "environ", "asks", "meant", "choices"),
-    [
-        ("", "", False, {}, False, "", ""),
-        ("a", "", False, {}, False, "", "a"),
-        ("a b", "", False, {}, True, "a b", "a b"),
-        ("a b", "", True, {}, False, "", "a b"),
-        ("a b", "c", False, {}, False, "", "c"),
-        ("a b", "", False, {"INDEXER_VAULT": "a"}, False, "", "a b"),
-        ("a b", "", False, {"INDEXER_INDEX_DIR": "a"}, False, "", "a b"),
-        ("a b", "", False, {"INDEXER_CONFIG": "none.toml"}, False, "", ""),
-    ],
-)
-def test_a_question_means_all_vaults_where_it_means_none_of_them(
-    here: CommandHere,
-    monkeypatch: pytest.MonkeyPatch,
-    names: str,
-    key: str,
-    inside: bool,
-    environ: dict[str, str],
-    asks: bool,
-    meant: str,
-    choices: str,
-) -> None:
-    lines = [f'vault = "{here.sandbox.root / key}"'] if key else []
-    lines += ["[vaults]", *(f'{name} = "{here.sandbox.root / name}"' for name in names.split())]
-    here.configure("\n".join(lines))
-    (here.sandbox.root / "other" / ".obsidian").mkdir(parents=True)
-    if inside:
-        monkeypatch.chdir(here.sandbox.root / "other")
-    full = {**here.sandbox.environ, **environ}
-    selection = VaultSelection()
-    assert asks_all(selection, full) == asks
-    assert " ".join(vaults_meant(selection, full)) == meant
-    assert " ".join(vaults_to_choose(selection, full)) == choices
-    assert names_vaults(selection, full) == bool(choices)
-    only = only_vault(selection, full)
-    assert (only is not None) == (len(choices.split()) == 1)
-    for one in NAMED:
-        assert (names_one(one, full), asks_all(one, full), vaults_meant(one, full)) == (True, False, {})
-    assert names_one(selection, full) == bool(environ.keys() & {"INDEXER_VAULT", "INDEXER_INDEX_DIR"})
 
 
 @pytest.mark.parametrize(
@@ -474,11 +354,3 @@ def test_a_search_through_the_daemon_below_the_vault_or_of_the_default_one_loads
         assert (code, found[0].partition("  ")[0]) == (0, "Sky/Night sky.md"), ran.err
         assert {"numpy", "yaml", "vault_indexer.bootstrap", "vault_indexer.config"} & set(modules) == set()
     file.unlink()
-
-
-@pytest.mark.long
-def test_a_default_vault_that_is_not_there_is_named_with_its_file(sandbox: Sandbox) -> None:
-    file = configure(sandbox, 'vault = "/no/such/notes"\n')
-    ran = sandbox.run("search", "x")
-    assert ran.code == 3
-    assert ran.complains("no such vault: /no/such/notes", f"named by file {file}")

@@ -12,8 +12,9 @@ from importlib.resources import files
 
 import pytest
 from cli_sandbox import PLAIN_MODEL, Sandbox
+from golden_cases import compare_golden
 from golden_commands import GOLDENS
-from shown_text import compare_golden, hidden
+from shown_text import hidden
 
 from vault_indexer.cli.connection.daemon_command import HINT_FILE
 

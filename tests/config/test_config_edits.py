@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import tomli
+from golden_cases import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,32 +16,9 @@ FILE = Path("x.toml")
 TO_WORD: dict[tuple[str, ...], object] = {("chunking", "strategy"): "word"}
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", '[chunking]\nstrategy = "word"\n'),
-        ("# mine\n", '# mine\n\n[chunking]\nstrategy = "word"\n'),
-        ("[search]\nlimit = 3", '[search]\nlimit = 3\n\n[chunking]\nstrategy = "word"\n'),
-        ("[chunking] # how\n", '[chunking] # how\nstrategy = "word"\n'),
-        (
-            "[chunking]\r\nstrategy='none' # x\r\nmax = 1\r\n",
-            '[chunking]\r\nstrategy="word" # x\r\nmax = 1\r\n',
-        ),
-        ("[chunking]\r\nmax = 1\r\n", '[chunking]\r\nmax = 1\r\nstrategy = "word"\r\n'),
-        ('chunking.strategy = "none"\n', 'chunking.strategy = "word"\n'),
-        (
-            '[chunking.word]\nstrategy = "no"\n',
-            '[chunking]\nstrategy = "word"\n\n[chunking.word]\nstrategy = "no"\n',
-        ),
-        ('chunking = {strategy = "none"} # x\n', 'chunking = {strategy = "word"} # x\n'),
-        (
-            '[chunking]\ntext = """\nstrategy = "no"\n"""\nstrategy = "none"\n',
-            '[chunking]\ntext = """\nstrategy = "no"\n"""\nstrategy = "word"\n',
-        ),
-    ],
-)
-def test_nothing_else_changes(before: str, after: str) -> None:
-    assert with_values(before, TO_WORD, FILE) == after
+def test_nothing_else_changes() -> None:
+    golden = Path(__file__).parent / "fixtures" / "edits.md"
+    check_golden(golden, {"": lambda text: repr(with_values(text, TO_WORD, FILE))})
 
 
 @pytest.mark.parametrize("text", ["[chunking\n", 'chunking = "x"\n', "a = " + "[" * 100_000])

@@ -1,7 +1,11 @@
 """A manifest says what built a generation; what differs from it starts a rebuild."""
 
+import json
+from pathlib import Path
+
 import pytest
 import tomlkit
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -171,28 +175,12 @@ def test_a_strategy_without_options_keeps_only_its_name() -> None:
     assert chunking_config(settings(strategy="none")) == {"strategy": "none"}
 
 
-WORDS_BY_RULE = [{"paths": ["*.txt"], "strategy": "word"}]
+def test_what_decides_the_chunks_is_a_difference_and_options_of_an_idle_strategy_are_none() -> None:
+    def compared(one: str, other: str) -> str:
+        configs = [chunking_config(settings(**json.loads(text))) for text in (one, other)]
+        return "the same" if configs[0] == configs[1] else "different"
 
-
-@pytest.mark.parametrize(
-    ("one", "other", "counts"),
-    [
-        ({}, {"min_chunk_chars": 100}, True),
-        ({}, {"max_chunk_chars": 900}, True),
-        ({}, {"overlap_chars": 0}, True),
-        ({}, {"include_parent_headers": False}, True),
-        ({}, {"strategy": "none"}, True),
-        ({"strategy": "none"}, {"strategy": "none", "max_chunk_chars": 900}, False),
-        ({}, {"word": {"chunk_size": 100}}, False),
-        ({"rules": WORDS_BY_RULE}, {"rules": WORDS_BY_RULE, "word": {"chunk_size": 100}}, True),
-        ({"strategy": "llm"}, {"strategy": "llm", "discourse": {"max_chars": 901}}, True),
-        ({}, {"contextual": {"timeout_s": 1}}, False),
-    ],
-)
-def test_what_decides_the_chunks_is_a_difference_and_options_of_an_idle_strategy_are_none(
-    one: dict[str, object], other: dict[str, object], counts: bool
-) -> None:
-    assert (chunking_config(settings(**one)) != chunking_config(settings(**other))) == counts
+    check_golden(Path(__file__).parent / "fixtures" / "differences.md", {"": of_parts(compared)})
 
 
 def test_options_of_a_strategy_that_a_note_uses_count() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from config_sandbox import Sandbox
-from shown_text import compare_golden
+from golden_cases import compare_golden
 
 from vault_indexer.config.schema import TUNED
 from vault_indexer.errors import ConfigError

@@ -1,6 +1,10 @@
 """The table `[chunking]`: where options may stand, other names of strategies, rules and templates."""
 
+import json
+from pathlib import Path
+
 import pytest
+from golden_cases import check_golden
 from pydantic import ValidationError
 
 from vault_indexer.config.tables.chunking import (
@@ -11,84 +15,27 @@ from vault_indexer.config.tables.chunking import (
 )
 
 
-@pytest.mark.parametrize(
-    ("table", "normalized"),
-    [
-        ({}, {}),
-        ({"chunk_size": 9}, {"strategy": "word", "word": {"chunk_size": 9}}),
-        (
-            {"chunk_overlap": 1, "min_chunk_size": 2},
-            {"strategy": "word", "min_chunk_size": 2, "word": {"chunk_overlap": 1}},
-        ),
-        ({"strategy": "fixed_size", "chunk_size": 9}, {"strategy": "word", "word": {"chunk_size": 9}}),
-        (
-            {"strategy": "word", "chunk_size": 9, "word": {"chunk_overlap": 1}},
-            {"strategy": "word", "word": {"chunk_overlap": 1, "chunk_size": 9}},
-        ),
-        (
-            {"strategy": "word", "chunk_size": 9, "word": {"chunk_size": 8}},
-            {"strategy": "word", "chunk_size": 9, "word": {"chunk_size": 8}},
-        ),
-        ({"strategy": "word", "word": 3, "chunk_size": 9}, {"strategy": "word", "word": 3, "chunk_size": 9}),
-        ({"strategy": "unknown", "chunk_size": 9}, {"strategy": "unknown", "chunk_size": 9}),
-        ({"strategy": 7, "chunk_size": 9}, {"strategy": 7, "chunk_size": 9}),
-        ({"strategy": "none"}, {"strategy": "none"}),
-        ({"contextual": True}, {"contextual": {"granularity": "chunk"}}),
-        ({"contextual": False}, {"contextual": {"granularity": "none"}}),
-        ({"contextual": {"max_tokens": 3}}, {"contextual": {"max_tokens": 3}}),
-    ],
-)
-def test_options_go_to_the_table_of_their_strategy(
-    table: dict[str, object], normalized: dict[str, object]
-) -> None:
-    before = dict(table)
-    assert normalize_strategy_options(table) == normalized
-    assert table == before
+def test_tables_are_read_as_the_golden_says() -> None:
+    def normalized(text: str) -> str:
+        table = json.loads(text)
+        found = normalize_strategy_options(table)
+        assert table == json.loads(text)
+        return json.dumps(found)
 
+    def kept(text: str) -> str:
+        found, reasons = without_overruled(json.loads(text))
+        return f"{json.dumps(found)} {reasons or ''}"
 
-@pytest.mark.parametrize(
-    ("table", "kept", "left_out"),
-    [
-        (
-            {"strategy": "none", "chunk_size": 9, "rules": []},
-            {"strategy": "none", "rules": []},
-            ["chunk_size"],
-        ),
-        ({"chunk_size": 9}, {"chunk_size": 9}, []),
-        ({"strategy": "unknown", "chunk_size": 9}, {"strategy": "unknown", "chunk_size": 9}, []),
-        (
-            {"strategy": "paragraph", "chunk_size": 9, "chunk_overlap": 1},
-            {"strategy": "paragraph"},
-            ["chunk_size", "chunk_overlap"],
-        ),
-    ],
-)
-def test_options_of_words_are_left_out_where_another_strategy_is_named(
-    table: dict[str, object], kept: dict[str, object], left_out: list[str]
-) -> None:
-    found, reasons = without_overruled(table)
-    assert found == kept
-    reason = f'is an option of "word", and the strategy is "{table.get("strategy")}"'
-    assert reasons == dict.fromkeys(left_out, reason)
-
-
-@pytest.mark.parametrize(
-    ("table", "asks"),
-    [
-        ({}, False),
-        ({"strategy": "llm"}, True),
-        ({"strategy": "agentic"}, True),
-        ({"contextual": True}, True),
-        ({"contextual": False}, False),
-        ({"rules": [{"paths": ["a"], "strategy": "llm"}]}, True),
-        ({"rules": [{"paths": ["a"], "strategy": "word"}]}, False),
-        ({"rules": [{"paths": ["b"], "strategy": "word"}, {"paths": ["a"], "contextual": True}]}, True),
-    ],
-)
-def test_a_model_is_asked_where_a_strategy_a_rule_or_a_preamble_needs_one(
-    table: dict[str, object], asks: bool
-) -> None:
-    assert ChunkingSettings.model_validate(table).asks_model is asks
+    check_golden(
+        Path(__file__).parent / "fixtures" / "chunking.md",
+        {
+            "Options go to the table of their strategy": normalized,
+            "Options of words are left out where another strategy is named": kept,
+            "Whether a language model is asked": lambda text: str(
+                ChunkingSettings.model_validate_json(text).asks_model
+            ),
+        },
+    )
 
 
 def test_a_rule_is_what_a_note_would_write() -> None:

@@ -89,28 +89,6 @@ def rewrite(path: Path, change: Callable[[int, str], str]) -> None:
     path.write_text("".join(f"{change(n, line)}\n" for n, line in enumerate(lines, 1)), encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class ParseCase:
-    line_number: int
-    title: str
-    source_text: str
-    expected: str
-
-
-def parsing_cases(text: str) -> Iterator[ParseCase]:
-    """Title, `.`, source, `.`, what is found, `.`."""
-    lines = text.splitlines()
-    dots = [number for number, line in enumerate(lines) if line == "."]
-    for first, second, third in zip(dots[::3], dots[1::3], dots[2::3], strict=True):
-        source_text = "\n".join(lines[first + 1 : second]).replace("␍\n", "\r\n")
-        yield ParseCase(
-            line_number=first + 1,
-            title=lines[first - 1],
-            source_text=source_text.replace("␍", "\r").replace("→", "\t"),
-            expected="\n".join(lines[second + 1 : third]),
-        )
-
-
 def described(note: Note) -> str:
     """Everything that parsing found, a line each."""
     found = [] if note.title == "note" else [f"title {note.title}"]
@@ -119,6 +97,7 @@ def described(note: Note) -> str:
     ]
     found += [f"alias {alias}" for alias in note.aliases]
     found += [f"tag {tag}" for tag in note.tags]
+    found += [f"language {note.language}"] if note.language else []
     for heading in note.headings:
         nested = " nested" if heading.nested else ""
         found.append(f"heading {heading.level} @{heading.line}{nested}: {heading.text}".rstrip())

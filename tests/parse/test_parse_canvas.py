@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from golden_cases import check_golden
+from parse_goldens import FIXTURES
 
 from vault_indexer.model import JsonValue, LinkKind, Note
 from vault_indexer.parse import parse_canvas
@@ -21,41 +23,6 @@ def card(text: str, x: float | str = 0, y: float | str = 0) -> dict[str, JsonVal
     return {"id": text, "text": text, "x": x, "y": y}
 
 
-@pytest.mark.parametrize(
-    ("nodes", "text"),
-    [
-        ([card("low", 0, 9), card("high", 5, -9)], "high\n\nlow\n\n"),
-        ([card("right", 7, 1), card("left", -7, 1)], "left\n\nright\n\n"),
-        ([card("one", 3, 3), card("two", 3, 3)], "one\n\ntwo\n\n"),
-        ([card("second", 0, 0.75), card("first", 0, 0.25)], "first\n\nsecond\n\n"),
-        ([card("below", 0, 1), card("no number", 0, "-5")], "no number\n\nbelow\n\n"),
-        ([card("below", 0, 1), card("too far", 0, 1e12)], "too far\n\nbelow\n\n"),
-        ([card("far", 0, 1e11), card("near", 0, 1)], "near\n\nfar\n\n"),
-        ([card("near", 0, -1), card("far", 0, -1e11)], "far\n\nnear\n\n"),
-    ],
-)
-def test_cards_stand_from_top_to_bottom_and_from_left_to_right(nodes: Objects, text: str) -> None:
-    assert canvas(nodes).text == text
-
-
-@pytest.mark.parametrize(
-    ("node", "text"),
-    [
-        ({"text": "\r\n\n  in\n"}, "  in\n\n"),
-        ({"text": "words", "label": "name"}, "words\n\n"),
-        ({"text": "", "label": "name"}, "name\n\n"),
-        ({"text": "words", "file": "a.md"}, "a.md\n\n"),
-        ({"text": "words", "file": ""}, "words\n\n"),
-        ({"text": "\n"}, ""),
-        ({"url": "https://example.org/Pangolin"}, "https://example.org/Pangolin\n\n"),
-        ({"url": "https://x.org", "title": "A page"}, "A page\nhttps://x.org\n\n"),
-        ({"text": "a\0b"}, "a\ufffdb\n\n"),
-    ],
-)
-def test_a_card_is_its_file_its_text_or_its_label(node: dict[str, JsonValue], text: str) -> None:
-    assert canvas([node]).text == text
-
-
 NODES: Objects = [
     {"id": "file", "file": "a.md", "subpath": "#Part#Deep", "y": 0},
     {"id": "text", "text": " \nfirst line \nsecond", "y": 1},
@@ -65,19 +32,21 @@ NODES: Objects = [
 CARDS = "a.md\n\n \nfirst line \nsecond\n\nGroup\n\n"
 
 
-@pytest.mark.parametrize(
-    ("edge", "text"),
-    [
-        ({"fromNode": "text", "toNode": "group", "label": "is"}, "first line  → Group (is)\n\n"),
-        ({"fromNode": "text", "toNode": "group"}, ""),
-        ({"fromNode": "group", "toNode": "text", "label": 5}, ""),
-        ({"fromNode": "file", "toNode": "group"}, "a.md → Group\n\n"),
-        ({"fromNode": "group", "toNode": "file"}, "Group → a.md\n\n"),
-        ({"fromNode": "none", "toNode": "nowhere", "label": "is"}, " →  (is)\n\n"),
-    ],
-)
-def test_an_edge_with_a_label_or_a_file_is_a_line(edge: dict[str, JsonValue], text: str) -> None:
-    assert canvas(NODES, [edge]).text == CARDS + text
+def test_a_canvas_becomes_the_text_that_the_golden_says() -> None:
+    def cards(text: str) -> str:
+        words = [one.split() for one in text.split(", ")]
+        return repr(canvas([card(name, json.loads(x), json.loads(y)) for name, x, y in words]).text)
+
+    check_golden(
+        FIXTURES / "canvas.md",
+        {
+            "Cards stand from top to bottom and from left to right": cards,
+            "A card is its file, its text or its label": lambda text: repr(canvas([json.loads(text)]).text),
+            "An edge with a label or a file is a line": lambda text: repr(
+                canvas(NODES, [json.loads(text)]).text.removeprefix(CARDS)
+            ),
+        },
+    )
 
 
 @pytest.mark.parametrize(("label", "display"), [("is", "is"), ("", None)])

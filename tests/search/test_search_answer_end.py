@@ -1,6 +1,9 @@
 """How many of the first hits are likely, and how many notes an answer has."""
 
+from pathlib import Path
+
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 from small_vault import Ask
@@ -9,26 +12,11 @@ from vault_indexer.model import Verdict
 from vault_indexer.search.confidence import count_likely, verdict_of
 
 
-@pytest.mark.parametrize(
-    ("relevance", "verdict", "likely"),
-    [
-        ([], "none", 0),
-        ([0.02, 0.01], "none", 0),
-        ([0.28, 0.28, 0.28], "weak", 0),
-        ([0.99, 0.3, 0.29, 0.01], "strong", 1),
-        ([0.99, 0.98, 0.97, 0.02, 0.01], "strong", 3),
-        ([1.0, 0.99, 0.97], "strong", 3),
-        ([0.99, 0.4, 0.98, 0.1], "strong", 3),
-        ([0.99, 0.3, 0.3, 0.3, 0.3, 0.97], "strong", 1),
-        ([0.99, 0.58, 0.57, 0.56], "strong", 1),
-        ([0.2, 0.1, 0.9, 0.1], "strong", 3),
-        ([0.55, 0.54, 0.54, 0.53, 0.53, 0.52, 0.52], "likely", 3),
-        ([0.6, 0.55, 0.28], "likely", 2),
-        ([0.3, 0.7, 0.68, 0.67, 0.66, 0.65], "likely", 4),
-    ],
-)
-def test_an_answer_ends_where_relevance_falls(relevance: list[float], verdict: Verdict, likely: int) -> None:
-    assert count_likely(relevance, verdict) == likely
+def test_an_answer_ends_where_relevance_falls() -> None:
+    def likely(relevance: str, verdict: Verdict) -> int:
+        return count_likely(list(map(float, relevance.split())), verdict)
+
+    check_golden(Path(__file__).parent / "fixtures" / "relevance.md", {"": of_parts(likely)})
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.search.query import OPERATORS
@@ -19,46 +20,12 @@ def offered(service: VaultService, query: str, limit: int = 12) -> tuple[str, Of
     return found.replaces, [(one.text, one.count) for one in found.items]
 
 
-AREAS = [("tag:#area/garden", 2), ("tag:#area", 1)]
+def test_what_is_offered_is_that_of_the_golden(indexed: Indexed) -> None:
+    def shown(query: str) -> str:
+        replaced, items = offered(indexed[0], query)
+        return f"{replaced or 'nothing'}: {', '.join(f'{text} {count}' for text, count in items)}"
 
-
-@pytest.mark.parametrize(
-    ("query", "replaced", "items"),
-    [
-        ("heap tag:", "tag:", [*AREAS, ("tag:#sky", 1), ("tag:#soil", 1)]),
-        ("tag:#So", "tag:#So", [("tag:#soil", 1)]),
-        ("(#AREA", "#AREA", AREAS),
-        ("-tag:#So", "tag:#So", [("tag:#soil", 1)]),
-        ("heap OR -(tag:#So", "tag:#So", [("tag:#soil", 1)]),
-        ("tag:(#sky OR #So", "#So", [("#soil", 1)]),
-        ("-tag:(so", "so", [("#soil", 1)]),
-        ("tag:(#sky) #So", "#So", [("tag:#soil", 1)]),
-        ("heading:(tag:#So", "", []),
-        ('"heap tag:#So', "", []),
-        ('-"heap" tag:#So', "tag:#So", [("tag:#soil", 1)]),
-        ("[status:tag:#So", "", []),
-        ("(-[ta", "[ta", [("[tags]", 3), ("[status]", 2)]),
-        ("-path:(ga", "ga", [('"Garden/"', 2)]),
-        ("path:ga", "path:ga", [('path:"Garden/"', 2)]),
-        ('heap path:"daily n', 'path:"daily n', [('path:"Daily notes/"', 1)]),
-        ("path:s", "path:s", [('path:"Sky/"', 2), ('path:"es/"', 2), ('path:"Daily notes/"', 1)]),
-        ("[ta", "[ta", [("[tags]", 3), ("[status]", 2)]),
-        ("heap [ RAT", "[ RAT", [("[rating]", 3)]),
-        ("[rating:", "[rating:", [('[rating:"10"]', 1), ('[rating:"2"]', 1), ('[rating:"4"]', 1)]),
-        ('[Status :"pub', '[Status :"pub', [('[Status:"published"]', 1)]),
-        ("[date: 05-2", "[date: 05-2", [('[date:"2024-05-20"]', 1)]),
-        ("[due:", "[due:", []),
-        ("[status:none of these", "[status:none of these", []),
-        ('"heap"', "", []),
-        ("(heap)", "", []),
-        ("heading:(", "", []),
-        ("well-", "", []),
-    ],
-)
-def test_what_the_vault_has_is_offered_the_most_frequent_first(
-    indexed: Indexed, query: str, replaced: str, items: Offered
-) -> None:
-    assert offered(indexed[0], query) == (replaced, items)
+    check_golden(Path(__file__).parent / "fixtures" / "completion.md", {"": shown})
 
 
 def test_an_operator_is_offered_by_its_beginning_with_what_it_finds(indexed: Indexed) -> None:

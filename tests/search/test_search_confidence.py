@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_cases import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -312,28 +313,9 @@ def test_the_share_is_the_part_of_the_weights_that_is_held() -> None:
     assert held_share(np.zeros(2), held).tolist() == [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("relevance", "verdict"),
-    [
-        ([], "none"),
-        ([0.19], "none"),
-        ([0.2], "weak"),
-        ([0.49], "weak"),
-        ([0.5], "likely"),
-        ([0.79], "likely"),
-        ([0.8], "strong"),
-        ([0.1, 0.59], "none"),
-        ([0.1, 0.6], "likely"),
-        ([0.2, 0.9], "strong"),
-        ([0.1, 0.4], "none"),
-        ([0.6, 0.2], "likely"),
-        ([0.1, 0.1, 0.1, 0.1, 0.9], "strong"),
-        ([0.1, 0.1, 0.1, 0.1, 0.1, 0.9], "none"),
-        ([0.7, 0.6], "likely"),
-    ],
-)
-def test_the_verdict_of_one_of_the_first_five(relevance: list[float], verdict: str) -> None:
-    assert verdict_of(relevance) == verdict
+def test_the_verdict_of_one_of_the_first_five() -> None:
+    golden = Path(__file__).parent / "fixtures" / "verdicts.md"
+    check_golden(golden, {"": lambda text: verdict_of([float(one) for one in text.split()])})
 
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "confidence_fit.py"

@@ -1,6 +1,9 @@
 """Words and phrases as expressions over the text as it is."""
 
+from pathlib import Path
+
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -106,30 +109,32 @@ def test_no_text_with_a_phrase_is_scanned_in_vain(
             assert pattern.scanner.next_start(data, 0, len(data)) is not None
 
 
-@pytest.mark.parametrize(
-    ("words", "match_case", "text"),
-    [
-        ("the of", False, "of the the, often"),
-        ("é", False, "every letter of them"),
-        ("tHE", True, "the The THE"),
-        ("->", False, "- >"),
-        ("日本語", False, "日本の語"),
-        ("the", False, "them"),
-        ("the", False, "bathe"),
-        ("the of", False, "bathe of"),
-        ("of the", False, "of them"),
-        ("error: 404", False, "error 404"),
-        ("->the", False, "x->them"),
-        ("the++", False, "bathe++"),
-        ("the of", False, "theof, often"),
-        ("a b", False, "a 1 b"),
-    ],
-)
-def test_a_scan_refuses_what_the_index_cannot(words: str, match_case: bool, text: str) -> None:
-    scanner = text_pattern(words, match_case=match_case).scanner
-    assert scanner
-    data = text.encode()
-    assert scanner.next_start(data, 0, len(data)) is None
+def test_phrases_are_those_of_the_golden() -> None:
+    def scanned(words: str, case: str, text: str) -> int | None:
+        scanner = text_pattern(words, match_case=case == "case").scanner
+        assert scanner
+        return scanner.next_start(text.encode(), 0, len(text.encode()))
+
+    def own_case(words: str, text: str) -> list[str]:
+        pattern = text_pattern(words, match_case=True)
+        found = [text[slice(*span)] for span in pattern.spans(text)]
+        searched = SearchedText(f"{FILLER} {text}".encode())
+        assert [searched.text[slice(*span)] for span in pattern.spans(searched)] == found
+        return found
+
+    def terms(words: str) -> tuple[object, ...]:
+        found = text_pattern(words)
+        return found.words, found.pairs, found.begins, found.pieces
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "phrase_terms.md",
+        {
+            "A scan refuses what the index cannot": of_parts(scanned),
+            "A phrase in its own case is found in that alone": of_parts(own_case),
+            "Words, pairs, begins and pieces": of_parts(terms),
+        },
+    )
+    assert own_case("É", "é É E e\u0301 E\u0301") == ["É", "E", "E\u0301"]
 
 
 @pytest.mark.parametrize(
@@ -151,40 +156,6 @@ def test_a_scan_finds_a_phrase_beside_any_characters(words: str, found: str, beh
     data = text.encode()
     assert pattern.scanner.next_start(data, 0, len(data)) == 0
     assert [text[slice(*span)] for span in pattern.spans(SearchedText(data))] == [found, found]
-
-
-@pytest.mark.parametrize(
-    ("words", "text", "found"),
-    [
-        ("The the", "the The, THE the, The  the: The the", ["The  the", "The the"]),
-        ("Ab", "AbAb Ab ab _Ab", ["Ab", "Ab"]),
-        ("É", "é É E e\u0301 E\u0301", ["É", "E", "E\u0301"]),
-        ("'A", "'a ’A", ["’A"]),
-        ("Straße", "straße Straße STRASSE Strasse", ["Straße"]),
-        ("Fi", "fi Fi \ufb01 FI", ["Fi"]),
-    ],
-)
-def test_a_phrase_in_its_own_case_is_found_in_that_alone(words: str, text: str, found: list[str]) -> None:
-    pattern = text_pattern(words, match_case=True)
-    assert [text[slice(*span)] for span in pattern.spans(text)] == found
-    searched = SearchedText(f"{FILLER} {text}".encode())
-    assert [searched.text[slice(*span)] for span in pattern.spans(searched)] == found
-
-
-@pytest.mark.parametrize(
-    ("words", "parts"),
-    [
-        ("The Café the", (("the", "cafe"), (), (), ())),
-        ("a the", (("the",), (), (), ())),
-        ("全文 検", ((), ("全文",), ("検",), ())),
-        ("全文検索 全文", ((), ("全文", "文検", "検索"), (), ())),
-        ("AI検", (("ai",), (), ("検",), ())),
-        ("-> x", ((), (), (), ())),
-    ],
-)
-def test_the_terms_of_a_phrase_are_told_by_kind(words: str, parts: tuple[tuple[str, ...], ...]) -> None:
-    found = text_pattern(words)
-    assert (found.words, found.pairs, found.begins, found.pieces) == parts
 
 
 def test_equal_phrases_are_one_key() -> None:

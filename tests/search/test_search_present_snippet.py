@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import example, given
 from hypothesis import strategies as st
 from snippet_goldens import Golden, goldens, notes, shown, update
@@ -127,69 +129,6 @@ def test_a_block_without_a_stop_is_divided_from_the_next() -> None:
 
 
 F = "plain words that fill a line. "
-SHOWN = [
-    ("one. two three. four five.", "five", "", 40, "one. two three. four «five».", 21),
-    (F * 2 + "A zebra. " + F * 2, "zebra", "", 40, "…A «zebra». plain words that fill a line.…", 62),
-    (
-        F * 2 + "A zebra. Then a lion. " + F * 2,
-        "zebra lion=2",
-        "",
-        40,
-        "…Then a «lion». plain words that fill a…",
-        76,
-    ),
-    (
-        F * 4 + "lion lion lion. " + F * 4 + "lion zebra. " + F * 4,
-        "zebra lion=2",
-        "",
-        40,
-        "…«lion» «zebra». plain words that fill a…",
-        256,
-    ),
-    (
-        "zebra " + "word " * 40 + "zebra lion zebra " + "word " * 40,
-        "zebra lion",
-        "",
-        40,
-        "…word word «zebra» «lion» «zebra» word word…",
-        206,
-    ),
-    ("word " * 40 + "zebra", "zebra", "", 40, "…word word word word «zebra»", 200),
-    ("zebra" + " word" * 40, "zebra", "", 40, "«zebra» word word word word word word…", 0),
-    ("x" * 100, "zebra", "", 40, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…", 0),
-    (F * 5, "", "", 40, "plain words that fill a line. plain…", 0),
-    ("%% lion\n```\nkey\n```\n%%\nzebra", "zebra", "", 40, "«zebra»", 23),
-    (f"<svg><path d='{'1 ' * 90}'/></svg> zebra", "zebra", "", 40, "…«zebra»", 204),
-    ("<!-- zebra -->", "zebra", "", 40, "<!-- «zebra» -->", 5),
-    ("a [lion](zebra.md) b", "zebra", "", 40, "a lion b", 9),
-    (
-        F + "see [the lion](http://zebra.org) at night. " + F * 2,
-        "zebra",
-        "",
-        40,
-        "…see the lion at night. plain words that…",
-        52,
-    ),
-    ("*a*\n```\n*b*", "b", "```", 40, "*a* «b»", 9),
-    (F * 4 + "\n```\n*zebra* is code\n```\n" + F * 4, "zebra", "", 40, "…*«zebra»* is code…", 126),
-    (
-        "Zébra zebra ZEBRAS zeb zebr zebraic zebu",
-        "zebra",
-        "",
-        60,
-        "«Zébra» «zebra» «ZEBRAS» zeb «zebr» «zebraic» zebu",
-        0,
-    ),
-    ("run running runs ran runner", "run", "", 60, "«run» running runs ran runner", 0),
-    ("abc abcdef abcd", "abcd", "", 60, "abc «abcdef» «abcd»", 4),
-    ("日本語全文検索のはなし。茶。", "全文 文検 茶", "", 60, "日本語«全文検»索のはなし。«茶»。", 3),
-    ("ｶﾞ全文 zebra", "全文", "", 60, "«ｶﾞ全文» zebra", 0),
-    ("a-b c a–b x", "a-b", "", 60, "«a-b» c a–b x", 0),
-    ("Head\n\nText here\n\n\n  more.\n\nlast", "more", "", 60, "Head · Text here · «more». last", 20),
-    ("  \n a  \t b \n", "b", "", 60, "a «b»", 9),
-    ("", "b", "", 60, "", 0),
-    ("compound wordpart and wordpiece", "word", "", 60, "compound «wordpart» and «wordpiece»", 9),
-]
 
 
 def marked(found: Snippet) -> str:
@@ -200,41 +139,33 @@ def marked(found: Snippet) -> str:
     return text
 
 
-@pytest.mark.parametrize(("body", "words", "fence", "size", "text", "at"), SHOWN)
-def test_the_part_of_a_chunk_that_is_shown(
-    body: str, words: str, fence: str, size: int, text: str, at: int
-) -> None:
-    """The words with their weights, where another than 1."""
-    weights = {word.partition("=")[0]: float(word.partition("=")[2] or 1) for word in words.split()}
-    found = Snippets(dict.fromkeys(weights, ()), size, "en").of(body, weights, (), fence)
-    assert (marked(found), found.at) == (text, at)
-
-
 SECTIONS = "Intro of zebra.\n# Lions\nA lion.\n## Zebras\nThey graze with a lion.\n# Gnus\n\n"
 TITLES = {"# Lions\n": 1, "## Zebras\n": 2, "# Gnus\n": 1}
 
 
-@pytest.mark.parametrize(
-    ("words", "text", "shown"),
-    [
-        ({"zebra": 1.0}, SECTIONS, "Intro of «zebra»."),
-        ({"lion": 1.0}, SECTIONS, "A «lion»."),
-        ({"lion": 1.0, "zebra": 1.0}, SECTIONS, "They graze with a «lion»."),
-        ({"graze": 1.0, "zebra": 1.5}, SECTIONS, "They «graze» with a lion."),
-        ({"gnus": 1.0}, SECTIONS, "«Gnus»"),
-        ({}, SECTIONS, "Intro of zebra."),
-        ({"they": 1.0}, SECTIONS[16:], "«They» graze with a lion."),
-        ({}, SECTIONS[16:], "A lion."),
-        ({"lion": 1.0, "gnu": 1.0}, SECTIONS, "A «lion»."),
-        ({"intro": 1.0, "graze": 1.0}, SECTIONS, "«Intro» of zebra."),
-    ],
-)
-def test_a_snippet_is_of_the_section_that_says_most(words: dict[str, float], text: str, shown: str) -> None:
-    headings = [
-        ChunkHeading(level, text.index(title), text.index(title) + len(title))
-        for title, level in TITLES.items()
-    ]
-    assert marked(Snippets(dict.fromkeys(words, ()), 60, "en").of(text, words, headings)) == shown
+def test_the_part_that_is_shown_is_that_of_the_golden() -> None:
+    def part(body: str, words: str, size: str, fence: str) -> str:
+        text = body.replace("{F}", F).replace("{W}", "word " * 40)
+        weights = {word.partition("=")[0]: float(word.partition("=")[2] or 1) for word in words.split()}
+        found = Snippets(dict.fromkeys(weights, ()), int(size), "en").of(text, weights, (), fence)
+        return f"{marked(found)} @{found.at}"
+
+    def section(words: str, which: str) -> str:
+        text = SECTIONS if which == "all" else SECTIONS[16:]
+        weights = {name: float(value) for name, _, value in (one.partition("=") for one in words.split())}
+        headings = [
+            ChunkHeading(level, text.index(title), text.index(title) + len(title))
+            for title, level in TITLES.items()
+        ]
+        return marked(Snippets(dict.fromkeys(weights, ()), 60, "en").of(text, weights, headings))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "snippet_parts.md",
+        {
+            "The part of a chunk, and where it begins": of_parts(part),
+            "A snippet is of the section that says most": of_parts(section),
+        },
+    )
 
 
 PLACES = """# Doors

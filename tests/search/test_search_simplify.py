@@ -1,8 +1,10 @@
 """Conditions that contradict themselves are refused without reading, and the others keep their meaning."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -51,22 +53,9 @@ def test_a_contradiction_is_found_without_reading(indexed: Indexed, query: str) 
     assert (chosen.candidates, len(chosen.keys), chosen.is_open) == (0, 0, False)
 
 
-@pytest.mark.parametrize(
-    ("query", "left"),
-    [
-        ("line:(the OR -the)", "all(line@1())"),
-        ("line:(x (y OR -x))", "all(line@1(all(x@7, y@10)))"),
-        ("line:(the (x OR the))", "all(line@1(the@7))"),
-        ("line:(oak (-elm OR fir) (-oak OR elm))", "all(line@1(all(oak@7, elm@34, fir@20)))"),
-        ("-line:(the -the)", "all(not@1(any()))"),
-        ('"a" OR -"a"', 'all(any("a"@1, not@8("a"@9)))'),
-        ("line:(a b -c)", "all(line@1(all(a@7, b@9, not@11(c@12))))"),
-        ("path:(a -a)", "all(path@1(all(a@7, not@9(a@10))))"),
-    ],
-)
-def test_what_is_left_of_a_condition(query: str, left: str) -> None:
-    """Whole notes keep what always holds: it says which places are shown."""
-    assert outline(simplify(condition(query))) == left
+def test_what_is_left_of_a_condition_is_that_of_the_golden() -> None:
+    golden = Path(__file__).parent / "fixtures" / "simplified.md"
+    check_golden(golden, {"": lambda query: outline(simplify(condition(query)))})
 
 
 LEAVES: st.SearchStrategy[Node] = st.sampled_from(

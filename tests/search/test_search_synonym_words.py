@@ -1,6 +1,9 @@
 """Which words a synonym stands for, and what its own words weigh."""
 
+from pathlib import Path
+
 import pytest
+from golden_cases import check_golden
 
 from vault_indexer.search.terms import Groups, find_synonyms
 from vault_indexer.search.terms.compounds import SYNONYM_WEIGHT, with_synonyms
@@ -18,39 +21,17 @@ def pairs(query: str, groups: Groups = GROUPS) -> list[Pair]:
     return [(one.written, one.searched) for one in found]
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("car", [("car", "automobile"), ("car", "motor vehicle"), ("car", "wagon")]),
-        ("wagon", [("wagon", "car")]),
-        ("red wagons", [("wagons", "car")]),
-        ("wagon automobile", [("wagon", "car"), ("automobile", "car"), ("automobile", "motor vehicle")]),
-        ("motor vehicle", [("motor vehicle", "automobile"), ("motor vehicle", "car")]),
-        ("motor", []),
-        ("motor red vehicle", []),
-        ("vehicle motor", []),
-        ("pool", []),
-        ("", []),
-    ],
-)
-def test_each_phrase_of_a_group_stands_for_the_others(query: str, found: list[Pair]) -> None:
-    assert pairs(query) == found
+def test_synonyms_are_those_of_the_golden() -> None:
+    check_golden(
+        Path(__file__).parent / "fixtures" / "synonyms.md",
+        {
+            "Each phrase of a group stands for the others": lambda query: str(pairs(query)),
+            "A hyphenated word is one word of a phrase": lambda query: str(pairs(query, HYPHENATED)),
+        },
+    )
 
 
 HYPHENATED = (("add-on", "plugin"), ("src/main", "entry point"))
-
-
-@pytest.mark.parametrize(
-    ("query", "searched"),
-    [
-        ("which add-on is it", {"plugin"}),
-        ("addon", {"plugin"}),
-        ("plugins", {"add-on"}),
-        ("src/main", {"entry point"}),
-    ],
-)
-def test_a_hyphenated_word_is_one_word_of_a_phrase(query: str, searched: set[str]) -> None:
-    assert {found for _, found in pairs(query, HYPHENATED)} == searched
 
 
 def test_a_phrase_and_a_word_of_it_both_have_synonyms() -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.search.terms import with_compounds
 from vault_indexer.search.terms.words import WordStatistics
@@ -39,27 +41,25 @@ class Vocabulary:
         return list(with_compounds(snapshot, cast(WordStatistics, self), terms, language))
 
 
-@pytest.mark.parametrize(
-    ("word", "is_compound"),
-    [
-        ("steinhaus", True),
-        ("umhaus", False),  # two letters in front
-        ("ausbaum", False),
-        ("ölehaus", True),
-        ("steinhauses", True),
-        ("steinhausern", False),  # an ending of three letters
-        ("haustür", False),  # three letters behind
-        ("hauses", False),
-        ("haustüre", True),
-        ("umhaustüre", False),
-        ("haushaus", True),
-        ("hausumhaus", True),
-        ("stein2haus", False),
-    ],
-)
-def test_a_compound_has_letters_enough_in_front_or_behind(word: str, is_compound: bool) -> None:
-    (term,) = Vocabulary({word: 1}).widen("Haus")
-    assert term.compounds == ((word,) if is_compound else ())
+def test_compounds_and_their_parts_are_those_of_the_golden() -> None:
+    def compound(word: str) -> str:
+        (term,) = Vocabulary({word: 1}).widen("Haus")
+        assert term.compounds in ((), (word,))
+        return "compound" if term.compounds else "none"
+
+    def parts(query: str, known: str) -> str:
+        whole, *found = Vocabulary(dict.fromkeys(known.split(), 1)).widen(query)
+        assert {(one.start, one.end) for one in found} <= {(whole.start, whole.end)}
+        assert {one.weight for one in found} <= {whole.weight * PART_WEIGHT}
+        return " ".join(one.word for one in found)
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "compounds.md",
+        {
+            "A compound of `Haus` has letters enough in front or behind": compound,
+            "The known parts of a word that nothing holds": of_parts(parts),
+        },
+    )
 
 
 def test_the_sixteen_most_frequent_compounds_are_taken_the_first_by_name_among_equals() -> None:
@@ -74,31 +74,6 @@ def test_the_sixteen_most_frequent_compounds_are_taken_the_first_by_name_among_e
 def test_a_word_that_few_chunks_hold_is_looked_for_within_others(chunks: int, found: bool) -> None:
     (term,) = Vocabulary({"haus": chunks, "steinhaus": 1}).widen("Haus")
     assert bool(term.compounds) == found
-
-
-@pytest.mark.parametrize(
-    ("query", "known", "parts"),
-    [
-        ("Gartenbank", ["garten", "bank"], ["garten", "bank"]),
-        ("Gartenbank", ["garte", "nbank"], ["garte", "nbank"]),
-        ("Gartenbanka", ["garten", "banka", "gartenb", "anka"], ["gartenb", "anka"]),  # the longest first
-        ("Tierbank", ["tier", "bank"], ["tier", "bank"]),
-        ("Teebank", ["tee", "bank"], []),  # no part of three letters
-        ("Banktee", ["bank", "tee"], []),
-        ("Rasenflur", ["rasen"], []),  # one is known, and four letters are left
-        ("Rasenflure", ["rasen"], ["rasen"]),
-        ("Rasenfluren", ["rasen", "rasenf"], ["rasenf"]),  # the longest one
-        ("Rasenfluren", ["sender", "fluren"], ["fluren"]),
-        ("Dieserfluren", ["dieser", "fluren"], ["fluren"]),  # a function word is none
-    ],
-)
-def test_a_word_that_nothing_holds_is_followed_by_the_parts_that_are_known(
-    query: str, known: list[str], parts: list[str]
-) -> None:
-    whole, *found = Vocabulary(dict.fromkeys(known, 1)).widen(query)
-    assert [one.word for one in found] == parts
-    assert [(one.start, one.end) for one in found] == [(whole.start, whole.end)] * len(parts)
-    assert [one.weight for one in found] == [whole.weight * PART_WEIGHT] * len(parts)
 
 
 @pytest.mark.parametrize(("first", "found"), [("garten", True), ("garte", False)])

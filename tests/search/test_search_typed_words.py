@@ -1,8 +1,10 @@
 """What a note holds letter for letter is never said to be in no note, and is found before pieces of it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import AskRequest, SearchRequest
@@ -26,66 +28,31 @@ NOTES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [
-        ("site-7.yaml", "Server.md"),
-        ("conf.d", "Server.md"),
-        ("cache.max_age_s", "Server.md"),
-        ("max_age", "Server.md"),
-        ("lang_code", "Server.md"),
-        ("lena.m.orr", "Server.md"),
-        ("post.example.com", "Server.md"),
-        ("QX-77", "Server.md"),
-        ("77/2024", "Server.md"),
-        ("10.5555/tide-88", "Server.md"),
-        ("lists.example.net", "Server.md"),
-        ("p4-q9", "Server.md"),
-        ('"site-7.yaml"', "Server.md"),
-        ("line:QX-77", "Server.md"),
-        ("2450.75", "Figures.md"),
-        ("2,450.75", "Figures.md"),
-        ("2450,75", "Figures.md"),
-        ("3200100.50", "Figures.md"),
-        ("1,234,567", "Figures.md"),
-        ("1234567", "Figures.md"),
-        ("1999.95", "Figures.md"),
-        ("8120.40", "Figures.md"),
-        ("2025-11-02", "Figures.md"),
-        ("06:45", "Figures.md"),
-        ("naive-bayes", "Figures.md"),
-        ("x", "Figures.md"),
-    ],
-)
-def test_a_word_that_a_note_has_is_not_missing(service: VaultService, query: str, path: str) -> None:
-    answer = service.search(SearchRequest(query))
-    assert answer.missing_words == ()
-    assert answer.verdict == "strong"
-    assert path in [hit.path for hit in answer.results if hit.relevance >= 0.8]
+def test_words_and_signs_are_found_as_the_golden_says(service: VaultService, signs: VaultService) -> None:
+    def likely(query: str) -> str:
+        answer = service.search(SearchRequest(query))
+        paths = {hit.path for hit in answer.results if hit.relevance >= 0.8}
+        return f"{answer.verdict} {', '.join(sorted(paths))}{answer.missing_words or ''}"
 
+    def of_signs(query: str) -> str:
+        answer = signs.search(SearchRequest(query))
+        return f"{answer.verdict} {', '.join(sorted(hit.path for hit in answer.results))}"
 
-@pytest.mark.parametrize(
-    ("query", "missing"),
-    [
-        ("art", ("art",)),
-        ("site-7.yam", ("site-7.yam",)),
-        ("QX-78", ("QX-78",)),
-        ("fileName.part", ("fileName.part",)),
-        ("max_age_m", ("max_age_m",)),
-        ("2450.76", ("2450.76",)),
-        ("2,451.75", ("2,451.75",)),
-        ("245075", ("245075",)),
-        ("2025-11-03", ("2025-11-03",)),
-        ("z", ("z",)),
-        ("7c08f1e", ("7c08f1e",)),
-        ("what about it, don't", ()),
-        ("Orla's kite", ("Orla", "kite")),
-    ],
-)
-def test_words_that_no_note_has_are_told_whole(
-    service: VaultService, query: str, missing: tuple[str, ...]
-) -> None:
-    assert service.search(SearchRequest(query)).missing_words == missing
+    check_golden(
+        Path(__file__).parent / "fixtures" / "typed_words.md",
+        {
+            "Words of notes": likely,
+            "Words that no note has": lambda query: " ".join(
+                service.search(SearchRequest(query)).missing_words
+            ),
+            "The first note": lambda query: service.search(SearchRequest(query)).results[0].path,
+            "Words with signs": lambda text: str(list(words_with_signs(text))),
+            "Signs are found as they are written": of_signs,
+            "The advice on a filter that no note meets": lambda query: signs.search(
+                SearchRequest(query)
+            ).notices[0],
+        },
+    )
 
 
 def test_an_answer_is_not_declined_for_a_word_that_a_note_has(service: VaultService) -> None:
@@ -101,33 +68,6 @@ def test_nothing_is_said_of_a_word_that_was_not_looked_for_to_the_end(
     with opened[1].holder.lease() as snapshot:
         assert not TypedWords(snapshot, deadline).may_be_there("77-QX")
         assert TypedWords(snapshot, deadline, ReadingBudget(0)).may_be_there("77-QX")
-
-
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [("07:20", "Bell.md"), (".NEAR", "Stack.md"), ("(chip.js)?", "Stack.md"), ("lesson p4-q9", "Server.md")],
-)
-def test_the_whole_word_comes_before_titles_with_a_piece_of_it(
-    service: VaultService, query: str, path: str
-) -> None:
-    assert service.search(SearchRequest(query)).results[0].path == path
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("12:30", [(0, 5, "12:30")]),
-        ("“C++”", [(0, 5, "C++")]),
-        ("(v1.2)?", [(0, 7, "v1.2")]),
-        ("two  words.txt for C#", [(5, 14, "words.txt"), (19, 21, "C#")]),
-        ("plain, well-known words: l'heure", []),
-        ("हिन्दी में كِتَاب nai\u0308ve", []),
-        ("?! →", []),
-        ("", []),
-    ],
-)
-def test_words_with_signs(text: str, words: list[tuple[int, int, str]]) -> None:
-    assert list(words_with_signs(text)) == words
 
 
 SIGNS = {
@@ -147,60 +87,8 @@ def signs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
         yield service
 
 
-@pytest.mark.parametrize(
-    ("query", "paths"),
-    [
-        ("task-todo:⏳", ["Tasks.md"]),
-        ("task-done:⏳", []),
-        ("line:🧹", ["Owls.md", "Tasks.md"]),
-        ("🧹 ⏳", ["Tasks.md"]),
-        ("⇒ OR ⏳", ["Signs.md", "Tasks.md"]),
-        ('"⇒"', ["Signs.md"]),
-        ('"¾"', ["Signs.md"]),
-        ("¾", ["Signs.md"]),
-        ('"¾ spoon"', ["Signs.md"]),
-        ('"④"', ["Signs.md"]),
-        ("④", ["Signs.md"]),
-        ('"m²"', ["Signs.md"]),
-        ('"m2"', ["Plain.md", "Signs.md"]),
-        ('"H₂O"', ["Signs.md"]),
-        ('"℃"', ["Signs.md"]),
-        ('"№ 9"', ["Signs.md"]),
-        ('match-case:"☑"', ["Signs.md"]),
-        ('"☑️"', ["Signs.md"]),
-        ('"！"', ["Signs.md"]),
-        ('"!"', ["Signs.md"]),
-        ('"👩‍🚀"', ["📎 Clips.md"]),
-        ('"fat"', ["Plain.md"]),
-        ('"𝐟𝐚𝐭"', ["Plain.md"]),
-        ('"flat"', ["Plain.md"]),
-        ("📎", ["📎 Clips.md"]),
-        ("🦊", []),
-    ],
-)
-def test_signs_are_found_as_they_are_written(signs: VaultService, query: str, paths: list[str]) -> None:
-    answer = signs.search(SearchRequest(query))
-    assert sorted(hit.path for hit in answer.results) == sorted(paths)
-    assert answer.verdict == ("strong" if paths else "none")
-
-
 def test_a_note_that_has_the_sign_as_its_name_comes_first(signs: VaultService) -> None:
     assert [hit.path for hit in signs.search(SearchRequest("🦉")).results] == ["🦉.md", "Owls.md"]
-
-
-@pytest.mark.parametrize(
-    ("query", "advice"),
-    [
-        ('"fern-7"', "in quotes, only whole words match"),
-        ('"⇐"', ""),
-        ('tag:"fern"', ""),
-        ("/zzz/", "to search for it as text, put it in quotes"),
-        ("tag:none", "to search for it as text, put it in quotes"),
-    ],
-)
-def test_the_advice_on_a_filter_that_no_note_meets(signs: VaultService, query: str, advice: str) -> None:
-    notice, *_ = signs.search(SearchRequest(query)).notices
-    assert notice == f"no note matches the filter {query}{advice and f'; {advice}'}"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 from mcp_in_process import Tools, opened
 
 from vault_indexer.serve.mcp.budget import PAGE_TOKENS, tokens_of
@@ -58,29 +61,6 @@ def test_a_note_leaves_what_it_does_not_need_to_those_behind_it(garden: Tools) -
     assert room // 2 - line < third <= room // 2
     assert room - third - line < fourth <= room - third
     assert GARDEN["Beans.md"][: found[3]["next_offset"]] == found[3]["text"]
-
-
-@pytest.mark.parametrize(
-    ("part", "text", "lines"),
-    [
-        ({"heading": "## First"}, "## First\n\nSalt. [[Nowhere]]\n\n", (3, 6)),
-        ({"heading": "Short#Second"}, "## Second\n\nA ripe starter.\n", (7, 9)),
-        ({"heading": "First", "offset": 10}, "Salt. [[Nowhere]]\n\n", (5, 6)),
-        ({"heading": " "}, GARDEN["Short.md"], (1, 9)),
-        ({"start_line": 9}, "A ripe starter.\n", (9, 9)),
-        ({"start_line": 5, "end_line": 5}, "Salt. [[Nowhere]]\n", (5, 5)),
-        ({"end_line": 9}, GARDEN["Short.md"], (1, 9)),
-        ({"end_line": 99}, GARDEN["Short.md"], (1, 9)),
-    ],
-)
-def test_a_note_is_read_by_heading_by_lines_or_from_an_offset(
-    garden: Tools, part: dict[str, object], text: str, lines: tuple[int, int]
-) -> None:
-    found = garden.answer("read_note", path="Short", **part)
-    assert (found["text"], (found["start_line"], found["end_line"])) == (text, lines)
-    assert found["total_lines"] == 9
-    assert "next_offset" not in found
-    assert "headings" not in found
 
 
 def test_the_first_page_of_a_long_note_names_its_headings_and_the_others_do_not(garden: Tools) -> None:
@@ -168,75 +148,6 @@ def test_notes_are_listed_in_pages_of_the_size_that_is_asked_for(garden: Tools) 
     assert [one["path"] for one in tagged["notes"]] == ["Plots/Peas.md", "Plots/Rye.md"]
 
 
-@pytest.mark.parametrize(
-    ("paths", "found"),
-    [
-        (["Plots/*"], ["Plots/Peas.md", "Plots/Rye.md"]),
-        (["**/P*s", "Short"], ["Plots/Peas.md", "Short"]),
-        (["Plots/???.md"], ["Plots/Rye.md"]),
-    ],
-)
-def test_patterns_name_notes(garden: Tools, paths: list[str], found: list[str]) -> None:
-    notes = garden.answer("get_notes", paths=paths)["notes"]
-    assert [one["path"].removesuffix(".md") for one in notes] == [one.removesuffix(".md") for one in found]
-    assert all(one["text"] == GARDEN[one["path"]] for one in notes)
-
-
-BOTH = "heading and lines are both given"
-HEADINGS = "no heading Salt: Short.md has the headings 'Short', 'First', 'Second'"
-
-
-@pytest.mark.parametrize(
-    ("tool", "given", "said"),
-    [
-        ("search", {}, "query: is required"),
-        ("search", {"q": "pea", "limit": 0}, "limit = 0: "),
-        ("search", {"q": "pea", "size": 3}, "unknown key 'size'"),
-        ("search", {"q": "tag:"}, "column 5: tag: needs a value"),
-        ("read_note", {"path": None}, "path: is required"),
-        ("read_note", {"path": "/etc/passwd"}, "'/etc/passwd' is outside the vault"),
-        ("read_note", {"path": "../../etc/passwd"}, "no such note in the index: '../../etc/passwd'"),
-        ("read_note", {"path": "Beens and more"}, "no such note in the index: 'Beens and more'"),
-        ("read_note", {"path": "Shirk"}, "no such note in the index: 'Shirk'. Nearest: 'Short.md'"),
-        ("read_note", {"path": "Short", "heading": "Salt"}, HEADINGS),
-        (
-            "read_note",
-            {"path": "Short", "heading": "First", "start_line": 1},
-            BOTH,
-        ),
-        (
-            "read_note",
-            {"path": "Short", "heading": "First", "end_line": 7},
-            BOTH,
-        ),
-        ("read_note", {"path": "Short", "start_line": 10}, "start_line = 10: the note has 9 lines"),
-        (
-            "read_note",
-            {"path": "Short", "start_line": 3, "end_line": 2},
-            "end_line = 2: it is before start_line",
-        ),
-        ("read_note", {"path": "Short", "offset": 65}, "offset = 65: the part has 65 characters"),
-        ("fetch", {"id": "Pear"}, "no such note in the index: 'Pear'; did you mean Plots/Peas.md?"),
-        ("fetch", {"id": "Nowhere# "}, "no such note in the index: 'Nowhere#'"),
-        ("fetch", {"id": "Nowhere#Salt"}, "no such note in the index: 'Nowhere'"),
-        ("fetch", {"id": "Short#Salt"}, HEADINGS),
-        ("links", {"path": "Nowhere"}, "no such note in the index: 'Nowhere'"),
-        ("list_notes", {"folder": "Beds"}, "no note of the index is in a folder 'Beds'. Nearest: 'Plots'"),
-        ("list_notes", {"tag": "grass"}, "no note of the index has the tag 'grass'. Nearest: 'green'"),
-        ("get_notes", {"paths": ["Logs/*"]}, "no note matches the pattern 'Logs/*'"),
-        ("get_notes", {"paths": [" ", ""]}, "paths: 0 are given; allowed are 1 to 20"),
-        (
-            "get_notes",
-            {"paths": [f"{number}" for number in range(21)]},
-            "paths: 21 are given; allowed are 1 to 20",
-        ),
-        ("tasks", {"stat": "open"}, "unknown key 'stat' (tasks has state, path, folder, limit, offset)"),
-    ],
-)
-def test_an_error_names_what_there_is(garden: Tools, tool: str, given: dict[str, object], said: str) -> None:
-    assert garden.error(tool, **given).startswith(said)
-
-
 def test_twenty_notes_are_read_and_one_that_cannot_be_says_so(garden: Tools) -> None:
     found = garden.answer("get_notes", paths=["Short", *(f"Missing {number}" for number in range(19))])
     errors = [one.get("error", "") for one in found["notes"]]
@@ -260,25 +171,46 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
         yield Tools(Vaults.of(service))
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ({}, [("Ben.md", 6), ("Projects/Alpha.md", 10), ("Projects/Alpha.md", 12)]),
-        ({"state": "done"}, [("Projects/Alpha.md", 11)]),
-        ({"state": "overdue"}, [("Projects/Alpha.md", 10)]),
-        ({"state": "due"}, [("Projects/Alpha.md", 10), ("Ben.md", 6)]),
-        ({"state": "all", "path": "Alpha"}, [("Projects/Alpha.md", line) for line in (10, 11, 12)]),
-        ({"folder": "Projects", "limit": 1, "offset": 1}, [("Projects/Alpha.md", 12)]),
-    ],
-)
-def test_tasks_are_listed_by_state_note_and_folder(
-    house: Tools, given: dict[str, object], found: list[tuple[str, int]]
-) -> None:
-    notes = house.answer("tasks", **given)["notes"]
-    assert [(note["path"], task["line"]) for note in notes for task in note["tasks"]] == found
-    for note in notes:
-        for task in note["tasks"]:
+def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, house: Tools) -> None:
+    def part(given: str) -> str:
+        found = garden.answer("read_note", path="Short", **json.loads(given))
+        assert (found["total_lines"], found.keys() & {"next_offset", "headings"}) == (9, set())
+        return f"{found['start_line']} to {found['end_line']}: {found['text']!r}"
+
+    def notes(paths: str) -> str:
+        found = garden.answer("get_notes", paths=json.loads(paths))["notes"]
+        assert all(one["text"] == GARDEN[one["path"]] for one in found)
+        return " ".join(one["path"] for one in found)
+
+    def tasks(given: str) -> str:
+        found = [
+            (one, task)
+            for one in house.answer("tasks", **json.loads(given))["notes"]
+            for task in one["tasks"]
+        ]
+        for note, task in found:
             assert HOUSE[note["path"]].split("\n")[task["line"] - 1] == task["text"]
+        return " ".join(f"{note['path']}:{task['line']}" for note, task in found)
+
+    def behind(given: str) -> str:
+        found = house.answer("insertion_point", **json.loads(given))
+        text, line = HOUSE[found["path"]], found["line"]
+        assert found["after"] == (text.split("\n")[line - 1] if line else "")
+        assert found["sha256"] == sha256(text.encode()).hexdigest()
+        return f"line {line}, {found.get('heading', 'no heading')}"
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "mcp_notes.md",
+        {
+            "An error names what there is": of_parts(
+                lambda tool, given: garden.error(tool, **json.loads(given))
+            ),
+            "A note is read by heading, by lines or from an offset": part,
+            "Patterns name notes": notes,
+            "Tasks are listed by state, note and folder": tasks,
+            "New text belongs behind a line": behind,
+        },
+    )
 
 
 def test_an_overview_says_what_the_vault_contains(house: Tools) -> None:
@@ -293,26 +225,6 @@ def test_an_overview_says_what_the_vault_contains(house: Tools) -> None:
     assert properties["due"] == ("date", 2, ["2999-01-01", "2026-03-01", "2020-02-10"])
     assert properties["cost"] == ("number", 2, ["2.5", "3"])
     assert properties["lead"] == ("list", 1, ["Ana", "Bo"])
-
-
-@pytest.mark.parametrize(
-    ("given", "line", "heading"),
-    [
-        ({"path": "Alpha", "heading": "Steps"}, 12, "Alpha > Steps"),
-        ({"path": "Alpha", "heading": "Steps", "at": "start"}, 8, "Alpha > Steps"),
-        ({"path": "Alpha"}, 16, None),
-        ({"path": "Alpha", "at": "start"}, 5, None),
-        ({"path": "Log/2026-01-05", "at": "start"}, 0, None),
-    ],
-)
-def test_new_text_belongs_behind_a_line(
-    house: Tools, given: dict[str, object], line: int, heading: str | None
-) -> None:
-    found = house.answer("insertion_point", **given)
-    text = HOUSE[found["path"]]
-    assert (found["line"], found.get("heading")) == (line, heading)
-    assert found["after"] == (text.split("\n")[line - 1] if line else "")
-    assert found["sha256"] == sha256(text.encode()).hexdigest()
 
 
 def test_a_draft_is_checked_before_it_is_written(house: Tools) -> None:

@@ -322,6 +322,8 @@ CONVERTERS: Mapping[str, Callable[[str], JsonValue]] = {
 # Untrusted TOML, read into JSON values within the limits of YAML.
 
 
+NO_KEY = re.compile(r"""#.*|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?""")
+BETWEEN_KEYS = re.compile(r"[\r\n=,\[\]{}]")
 PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)\Z")
 
 
@@ -331,6 +333,9 @@ def load_toml(source: str) -> Mapping[str, JsonValue]:
 
     if len(source.encode()) > MAX_BYTES:
         raise YamlRefusedError(f"longer than {MAX_BYTES // 1024} KiB", 0)
+    # tomllib takes time with the square of the parts of a key.
+    if any(key.count(".") > MAX_DEPTH for key in BETWEEN_KEYS.split(NO_KEY.sub("", source))):
+        raise YamlRefusedError(TOO_DEEP, 0)
     try:
         table = tomllib.loads(source.replace("\r\n", "\n").replace("\r", "\n"), parse_float=_toml_float)
         values = {name: _json(value) for name, value in table.items()}
