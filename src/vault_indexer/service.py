@@ -6,6 +6,7 @@ import posixpath
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,14 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import vault_indexer.answer as answering
 from vault_indexer.answer import AskEvent, whole_answer, with_notices
-from vault_indexer.bases import base_view, read_definition
+from vault_indexer.bases import (
+    BaseDefinition,
+    VaultFiles,
+    base_view,
+    choose_view,
+    read_definition,
+    read_definitions_in_note,
+)
 from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.schema import OPEN_STRATEGIES
@@ -403,26 +411,33 @@ class VaultService:
         view: str = "",
         limit: int = DEFAULT_ROWS,
         shown_in: str = "",
+        line: int = 0,
         *,
         now: datetime | None = None,
     ) -> BaseView:
         """Return at most `limit` rows of a view of a base, the first view for "". `shown_in` is the note that
-        embeds it, and `now` a local time.
+        embeds it, and `now` a local time. For a note, its bases are the blocks of code, or only that at
+        `line`.
 
         Raises UnknownNoteError if there is no such base, NoteError if its file cannot be read,
         QueryTimeoutError, and UsageError for an unknown view and for everything that is not supported.
         """
-        check_bounds(BaseRequest(note, view, limit, shown_in))
-        name = note if note.lower().endswith(_BASE_SUFFIX) else note + _BASE_SUFFIX
+        check_bounds(BaseRequest(note, view, limit, shown_in, line))
         with self._session.reader().holder.lease() as snapshot:
-            path = _base_path(snapshot, self._session.vault, name)
+            path = _base_path(snapshot, self._session.vault, note)
             this = path_of(snapshot, self._session.vault, shown_in) if shown_in else path
-            text = read_note(self.vault, path, MAX_NOTE_BYTES).data.decode("utf-8-sig", "replace")
-            definition = read_definition(path, text)
-            chosen = definition.view(view)
-            return base_view(
-                snapshot.catalog, definition, chosen, this, limit=limit, now=now or datetime.now()
-            )
+            definitions = self._bases_of(snapshot, path, line)
+            definition, table = choose_view(definitions, view)
+            files = VaultFiles(snapshot.catalog, self.vault, path)
+            found = base_view(files, definition, table, this, limit=limit, now=now or datetime.now())
+        return replace(found, views=tuple(name for one in definitions for name in one.view_names))
+
+    def _bases_of(self, snapshot: Snapshot, path: str, line: int) -> Sequence[BaseDefinition]:
+        if not path.lower().endswith(_BASE_SUFFIX):
+            text = snapshot.catalog.text(note_of(snapshot, self._session.vault, path).note_id)
+            return read_definitions_in_note(path, text, line)
+        text = read_note(self.vault, path, MAX_NOTE_BYTES).data.decode("utf-8-sig", "replace")
+        return [read_definition(path, text)]
 
     def tasks(self, state: TaskState = "open", note: str = "", folder: str = "") -> list[VaultTask]:
         """Return the tasks of the vault, of a note or of a folder. Raises UnknownNoteError if there is no
@@ -750,13 +765,19 @@ class VaultService:
         return self._session.paused
 
 
-def _base_path(snapshot: Snapshot, vault: Path, name: str) -> str:
+def _base_path(snapshot: Snapshot, vault: Path, note: str) -> str:
+    """Return the path of the base with a name, or else of the note. Raises UnknownNoteError, UsageError."""
+    if note.lower().endswith(".md"):
+        return path_of(snapshot, vault, note)
+    name = note if note.lower().endswith(_BASE_SUFFIX) else note + _BASE_SUFFIX
     try:
         return path_of(snapshot, vault, name)
     except UnknownNoteError:
         for file in snapshot.catalog.skipped_files():
             if f"/{file.path}".lower().endswith(f"/{vault_path(vault, name).lower()}"):
                 raise UsageError(f"{file.path}: {file.reason}") from None
+        with suppress(UnknownNoteError):
+            return path_of(snapshot, vault, note)
         paths = (path for path in snapshot.catalog.note_paths() if path.lower().endswith(_BASE_SUFFIX))
         bases = {path: Path(path).stem for path in paths}
         hint = did_you_mean(Path(name).stem, bases)

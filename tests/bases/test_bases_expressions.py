@@ -48,7 +48,7 @@ def scope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
         indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (_, reader),
         reader.holder.lease() as snapshot,
     ):
-        files = VaultFiles(snapshot.catalog, "Own.base")
+        files = VaultFiles(snapshot.catalog, folder / "vault", "Own.base")
         formulas = {
             "ppu": parse_expression("price / age", "ppu"),
             "text": parse_expression('formula.ppu.toFixed(1) + " each"', "text"),
@@ -98,6 +98,7 @@ VALUES = [
     ("file.path", "Books/Dune.md"),
     ("file.size > 100 && file.size < 1000", True),
     ("file.mtime > date('2020-01-01')", True),
+    ("file.ctime > date('2020-01-01') && file.ctime <= file.mtime + '1d'", True),
     ("file.tags", ["#book/novel", "#sand"]),
     ("file.properties.status", "reading"),
     ("this.file.name", "Own.base"),
@@ -225,7 +226,6 @@ def test_each_function_is_in_the_table_of_values() -> None:
     [
         ("frobnicate(1)", r"f: frobnicate\(\) is not supported \(in 'frobnicate\(1\)'\)"),
         ("missing.upper()", r"upper\(\) is not supported"),
-        ("file.ctime", "file.ctime is not supported: the index does not know when a file was created"),
         ("file.color", "file.color is not supported"),
         ("this.file.color", "file.color is not supported"),
         ("formula.none", "formula.none is not a formula of this base"),

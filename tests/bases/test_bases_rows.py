@@ -1,20 +1,23 @@
 """Bases of a vault: which rows a view has, through the service, the command and HTTP."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from cli_sandbox import Sandbox
 from command_here import CommandHere
 from indexed_vault import indexed_vault, write_notes
 
+from vault_indexer.bases import VaultFiles, base_view, choose_view, read_definition
 from vault_indexer.bases.rows import SUMMARIES
 from vault_indexer.documents.extract import extract
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError
 from vault_indexer.model import BaseView, SearchRequest
 from vault_indexer.service import VaultService
+from vault_indexer.store.catalog import CatalogReader
 
 NOW = datetime(2026, 3, 14, 12, 0)
 
@@ -57,12 +60,47 @@ NOTES = {
     "Shelf/Ulysses.md": book(3, price="much", state="reading"),
     "Shelf/Faust.md": book(4, state="waiting"),
     "Herbert.md": "Wrote [[Dune]].\n",
+    "Shelves.md": """\
+---
+price: 3
+---
+```base
+filters: price <= this.price
+views:
+- {name: Cheap, order: [file.name]}
+- name: Dear
+
+  filters: file.name == "none"
+```
+```yaml
+views: [{name: Own}]
+```
+> - text
+>   ~~~ base
+>   formulas: {cost: price * 2}
+>   views:
+>   - {name: Quoted, order: [formula.cost], filters: file.name == "Emma.md"}
+""",
+    "Bad.md": "Text.\n\n```base\nformulas: {x: shout(1)}\nviews: [{order: [formula.x]}]\n```\n",
+    "Torn.md": "Text.\n\n```base\nviews:\n  - name: [\n```\n",
     "Other.md": "price: 3\n",
     "Books.base": BASE,
     "Around.base": "filters: file.hasLink(this) || this.file.folder == file.folder\n",
     "Broken.base": "views:\n  - name: [\n",
     "Plain.base": "",
-    "Wrong.base": "formulas: {x: shout(1)}\nviews:\n- {name: A}\n- {name: B, filters: price.lower()}\n",
+    "Wrong.base": """\
+formulas:
+  x: shout(1)
+  y: formula.x + 1
+  z: formula["x"]
+  any: formula[file.name]
+views:
+- {name: A, order: [file.name]}
+- {name: Column, order: [formula.x], filters: "false"}
+- {name: Deep, order: [formula.y], filters: "false"}
+- {name: Sort, sort: [formula.z]}
+- {name: Filter, filters: formula.any}
+""",
     "Late.base": "views:\n- {name: L, filters: note.price.lower() == 'a'}\n",
 }
 
@@ -125,13 +163,75 @@ def test_a_base_without_views_shows_every_file(vault: tuple[VaultService, Path])
     assert (found.view, found.count) == ("Table", len(NOTES) - 1)  # without the broken one
 
 
+def test_an_unknown_function_in_a_formula_that_no_view_uses_is_no_error(
+    vault: tuple[VaultService, Path],
+) -> None:
+    assert vault[0].base("Wrong", "A").count == vault[0].base("Plain").count
+
+
+@pytest.mark.parametrize(
+    ("view", "line", "cells"),
+    [
+        ("", 0, [({"text": "Emma", "path": "Shelf/Emma.md"},), ({"text": "Shelves", "path": "Shelves.md"},)]),
+        ("dear", 4, []),
+        ("Quoted", 0, [(6,)]),
+        ("", 16, [(6,)]),
+    ],
+)
+def test_a_base_in_a_block_of_code_has_its_rows(
+    vault: tuple[VaultService, Path], view: str, line: int, cells: list[object]
+) -> None:
+    found = vault[0].base("Shelves", view, line=line)
+    assert rows(found) == cells
+    views = {0: ("Cheap", "Dear", "Quoted"), 4: ("Cheap", "Dear"), 16: ("Quoted",)}
+    assert (found.path, found.views) == ("Shelves.md", views[line])
+
+
+class ReadingsOfNotes:
+    """Notes whether a catalog was asked for a few notes or for all of them."""
+
+    def __init__(self, catalog: CatalogReader) -> None:
+        self._catalog = catalog
+        self.asked: list[str] = []
+
+    def rows(self, sql: str, values: Sequence[str] = ()) -> list[Any]:
+        if "FROM notes" in sql:
+            self.asked.append(str(values[0]) if values else "all")
+        return self._catalog.rows(sql, values)
+
+
+@pytest.mark.parametrize(
+    ("few", "asked"), [(9, ["Shelf/Dune.md", "Shelf/Emma.md"]), (1, ["Shelf/Dune.md", "all"])]
+)
+def test_properties_are_read_of_the_files_that_need_them(tmp_path: Path, few: int, asked: list[str]) -> None:
+    text = "filters: file.inFolder('Shelf')\nviews: [{order: [price], sort: [price]}]"
+    notes = {name: NOTES[name] for name in ("Shelf/Dune.md", "Shelf/Emma.md", "Other.md", "Plain.base")}
+    with (
+        indexed_vault(write_notes(tmp_path / "vault", notes), tmp_path / "index") as (_, reader),
+        reader.holder.lease() as snapshot,
+    ):
+        catalog = ReadingsOfNotes(snapshot.catalog)
+        files = VaultFiles(cast("CatalogReader", catalog), tmp_path / "vault", "Plain.base", few)
+        definition, table = choose_view([read_definition("Plain.base", text)], "")
+        found = base_view(files, definition, table, "Plain.base", limit=9, now=NOW)
+    assert rows(found) == [(3,), (12.5,)]
+    assert catalog.asked == asked
+
+
 @pytest.mark.parametrize(
     ("name", "view", "message"),
     [
         ("Boks", "", r"no such base in the index: 'Boks.base'; did you mean Books.base\?"),
         ("Books", "None", "Books.base has no view 'None'; it has Shelf, Reading list"),
         ("Broken", "", r"Broken.base: damaged: not valid YAML: .* \(line \d\)"),
-        ("Wrong", "A", r"Wrong.base: formulas.x: shout\(\) is not supported \(in 'shout\(1\)'\)"),
+        *(
+            ("Wrong", view, r"Wrong.base: formulas.x: shout\(\) is not supported \(in 'shout\(1\)'\)")
+            for view in ("Column", "Deep", "Sort", "Filter")
+        ),
+        ("Herbert", "", "Herbert.md has no block of code with a base"),
+        ("Shelves", "Own", "Shelves.md has no view 'Own'; it has Cheap, Dear, Quoted"),
+        ("Bad.md", "", r"Bad.md, line 3: formulas.x: shout\(\) is not supported"),
+        ("Torn.md", "", "Torn.md, line 6: not valid YAML"),
         ("Late", "", r"Late.base: views\[0\].filters: lower\(\) of a number .* for Shelf/Dune.md"),
     ],
 )
@@ -216,6 +316,7 @@ def test_the_command_prints_rows_for_people_and_as_json(
     assert lines[2].split("  ")[-1].startswith("error: ") or "error: " in lines[2]
     assert lines[-1] == "left, Average: " + lines[-1].rpartition(" ")[2]
     assert here.indexer("base", "Books", "--json").data["count"] == 4
-    wrong = here.indexer("base", "Wrong")
+    assert here.indexer("base", "Shelves", "--view", "Quoted").out.splitlines()[1].strip() == "6"
+    wrong = here.indexer("base", "Wrong", "--view", "Column")
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.err.endswith("Wrong.base: formulas.x: shout() is not supported (in 'shout(1)')\n")

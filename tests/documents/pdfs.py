@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -51,6 +52,7 @@ class Pdf:
     page: str = ""
     catalog: str = ""
     trailer: str = ""
+    is_compressed: bool = False
 
     def file(self) -> bytes:
         objects: list[bytes] = [b""] * 6 + [content.encode() for content in self.extra]
@@ -77,7 +79,7 @@ class Pdf:
                 f"/Contents {first + 2 * at + 1} 0 R "
                 f"/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> >> /Annots [{notes}] >>".encode()
             )
-            objects.append(_stream(commands))
+            objects.append(_stream(commands, is_compressed=self.is_compressed))
         catalog = f"<< /Type /Catalog /Pages 2 0 R {self.catalog}"
         if self.outline:
             catalog += f" /Outlines {len(objects) + 1} 0 R"
@@ -108,9 +110,10 @@ def _string(text: str) -> str:
     return f"<{(chr(0xFEFF) + text).encode('utf-16-be').hex()}>"
 
 
-def _stream(text: str) -> bytes:
+def _stream(text: str, *, is_compressed: bool = False) -> bytes:
     data = text.encode("cp1252")
-    return b"<< /Length %d >>\nstream\n%s\nendstream" % (len(data), data)
+    packed, by = (zlib.compress(data), b" /Filter /FlateDecode") if is_compressed else (data, b"")
+    return b"<< /Length %d%s >>\nstream\n%s\nendstream" % (len(packed), by, packed)
 
 
 def _file(objects: list[bytes], trailer: str) -> bytes:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import random
-import subprocess
-import sys
-import time
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from pdfs import Pdf, lines, prose, show
 
+from vault_indexer.config.settings import Settings
 from vault_indexer.documents import extract
 from vault_indexer.documents.pdf import MAX_PAGES, read_pdf
 from vault_indexer.errors import NoteError
+from vault_indexer.index.jobs import PrepareJob
+from vault_indexer.index.note_workers import WorkerSpec, start_pool
+from vault_indexer.index.reading import Skipped
+from vault_indexer.providers.wordllama import wordllama_model
 
 WIDE = prose(3, 3, 90)
 LINK = "<< /Type /Annot /Subtype /Link /Rect [{}] /A << /S /URI /URI ({}) >> >>"
@@ -347,23 +352,8 @@ def test_pages_are_bounded() -> None:
     assert document.warnings == (f"only the first {MAX_PAGES:,} of {MAX_PAGES + 1:,} pages are read",)
 
 
-_READ_ALL = """
-import pathlib, sys, time
-from vault_indexer.documents.pdf import read_pdf
-from vault_indexer.errors import NoteError
-for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):
-    began = time.monotonic()
-    try:
-        result = "text" if read_pdf(path.read_bytes()).parts else "empty"
-    except NoteError:
-        result = "refused"
-    print(path.name, result, time.monotonic() - began, flush=True)
-"""
-
-
-@pytest.mark.long
-def test_damaged_bytes_give_text_or_an_error(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    pdf = Pdf(
+def rich_pdf(*, is_compressed: bool) -> bytes:
+    return Pdf(
         [
             show(72, 720, "1 Start") + lines(72, 700, WIDE),
             lines(72, 700, prose(1, 8)) + show(72, 90, "ﬁ نص", font="F3"),
@@ -376,21 +366,44 @@ def test_damaged_bytes_give_text_or_an_error(tmp_path) -> None:  # type: ignore[
         catalog="/AcroForm << /Fields [7 0 R] >>",
         outline=[("Start", 0, 0), ("Deep", 1, 1), ("Deeper", 1, 2)],
         info={"Title": "On Rivers", "CreationDate": "D:20240315120000Z"},
+        is_compressed=is_compressed,
     ).file()
-    chance = random.Random(57)
-    for number in range(200):
-        data = bytearray(pdf)
-        for _ in range(chance.choice((1, 5, 40))):
-            at = chance.randrange(len(data))
-            data[at : at + chance.choice((0, 1, 1, 1, 8))] = chance.choice(
-                (b"", b"9", b"<<", b"0 R", bytes([chance.randrange(256)]))
-            )
-        (tmp_path / f"{number:03}.pdf").write_bytes(data)
-    began = time.monotonic()
-    run = subprocess.run(
-        [sys.executable, "-c", _READ_ALL, str(tmp_path)], capture_output=True, text=True, timeout=120
-    )
-    results = [line.split() for line in run.stdout.splitlines()]
-    assert (run.returncode, len(results)) == (0, 200), run.stderr[-500:]
-    assert {result for _, result, _ in results} >= {"text", "refused"}
-    assert max(float(seconds) for _, _, seconds in results) < 10 and time.monotonic() - began < 100
+
+
+def mutated(pdf: bytes, chance: random.Random) -> bytes:
+    data = bytearray(pdf)
+    for _ in range(chance.choice((1, 5, 40, 200))):
+        at = chance.randrange(len(data))
+        data[at : at + chance.choice((0, 1, 1, 1, 8))] = chance.choice(
+            (b"", b"9", b"<<", b"0 R", bytes([chance.randrange(256)]))
+        )
+    return bytes(data[: chance.randrange(len(data))] if chance.random() < 0.05 else data)
+
+
+MUTATIONS = 500
+
+
+@pytest.mark.long
+def test_damaged_pdfs_end_no_worker_and_stay_in_the_budget_of_a_note(tmp_path: Path) -> None:
+    """In the processes that read the documents of a vault, with less time than they have there."""
+    vault, chance = tmp_path / "vault", random.Random(57)
+    vault.mkdir()
+    sources = [rich_pdf(is_compressed=is_compressed) for is_compressed in (False, True)]
+    names = tuple(f"{number:03}.pdf" for number in range(MUTATIONS))
+    for number, name in enumerate(names):
+        (vault / name).write_bytes(mutated(sources[number % 2], chance))
+    settings = Settings.model_validate({"index": {"max_note_seconds": 10}})
+    spec = WorkerSpec(vault, settings, wordllama_model(), None, (), tmp_path / "llm", tmp_path / "calls")
+    before = os.times()
+    pool = start_pool(spec, 2)
+    try:
+        results = [result for _, result in pool.run([PrepareJob((name,), at_once=0) for name in names])]
+    finally:
+        pool.close()
+    after = os.times()
+    read = [one for result in results if isinstance(result, list) for one in result]
+    assert len(read) == MUTATIONS, [result for result in results if not isinstance(result, list)][:5]
+    refused = Counter(one.file.reason.partition(":")[0] for one in read if isinstance(one, Skipped))
+    assert set(refused) <= {"damaged", "damaged, or without pages", "locked"}
+    assert 0 < refused.total() < MUTATIONS
+    assert sum(after[2:4]) - sum(before[2:4]) < 60, "seconds of processor time"

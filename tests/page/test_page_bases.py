@@ -12,6 +12,21 @@ NOTES = {
     "Shelf/Dune.md": '---\ntags: [book]\nprice: 12\nauthor: "[[Herbert]]"\n---\n# Dune\n',
     "Shelf/Emma.md": "---\ntags: [book]\nprice: cheap\n---\n# Emma\n",
     "Herbert.md": "# Herbert\n\n![[Books.base#By this author]]\n",
+    "Cheap.md": """\
+---
+price: 20
+---
+# Cheap
+
+```base
+filters: file.hasTag("book") && price < this.price
+views: [{name: Below, order: [file.name, price]}, {name: "None", filters: "false"}]
+```
+
+```base
+views: [{filters: shout(1)}]
+```
+""",
     "Books.base": """\
 filters: file.hasTag("book")
 formulas: {half: price / 2}
@@ -49,6 +64,17 @@ def test_a_base_shows_its_rows_with_links_and_its_views_as_buttons(visit: Visit)
     base.get_by_role("button", name="Shelf").click()
     base.get_by_role("link", name="Herbert").click()
     expect(visit.page.locator(".note-title")).to_have_text("Herbert")
+
+
+def test_a_base_in_a_block_of_code_shows_its_rows_or_what_is_wrong(visit: Visit) -> None:
+    visit.show("note", path="Cheap.md")
+    own, wrong = visit.page.locator("[data-base]").all()
+    expect(own.locator("tbody tr")).to_have_text(["Dune12"])
+    own.get_by_role("button", name="None").click()
+    expect(own.locator("tbody tr")).to_have_count(0)
+    own.get_by_text("Source").click()
+    expect(own.get_by_text("this.price")).to_be_visible()
+    expect(wrong.get_by_role("note")).to_contain_text("Cheap.md, line 11: views[0].filters: shout() is not")
 
 
 def test_a_note_that_embeds_a_base_is_this_in_its_filters(visit: Visit) -> None:

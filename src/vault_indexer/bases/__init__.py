@@ -4,7 +4,20 @@ Nothing of a base is executed: `expressions` parses a closed language with the f
 is not in their tables is an error that names it.
 """
 
-from vault_indexer.bases.definition import read_definition
+from vault_indexer.bases.definition import (
+    BaseDefinition,
+    choose_view,
+    read_definition,
+    read_definitions_in_note,
+)
+from vault_indexer.bases.files import VaultFiles
 from vault_indexer.bases.rows import base_view
 
-__all__ = ["base_view", "read_definition"]
+__all__ = [
+    "BaseDefinition",
+    "VaultFiles",
+    "base_view",
+    "choose_view",
+    "read_definition",
+    "read_definitions_in_note",
+]

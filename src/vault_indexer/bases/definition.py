@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vault_indexer.bases.expressions import Expression, parse_expression
+from vault_indexer.bases.expressions import ANY_FORMULA, Expression, parse_expression
 from vault_indexer.bases.scope import Scope
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.errors import UsageError
+from vault_indexer.parse import code_blocks
 from vault_indexer.text.yaml_values import YamlRefusedError, load_mapping
 
 _MAX_FILTERS = 500
 _FILTERS = ("and", "or", "not")
+_BASE_FENCE = re.compile(r"[`~]{3,}[ \t]*base\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,12 @@ class Filter:
     kind: str
     parts: Sequence[Filter] = ()
     expression: Expression | None = None
+
+    def expressions(self) -> Iterator[Expression]:
+        if self.expression is not None:
+            yield self.expression
+        for part in self.parts:
+            yield from part.expressions()
 
     def accepts(self, scope: Scope) -> bool:
         if self.expression is not None:
@@ -53,10 +62,14 @@ class BaseTable:
 
 @dataclass(frozen=True, slots=True)
 class BaseDefinition:
-    """A base; its formulas and its views are read when they are used. Errors name `path` and the key."""
+    """A base; its formulas and its views are read when they are used. Errors name `path` and the key.
+
+    `line` is that of the note `path` at which the base begins as a block of code; 0 for a file of its own.
+    """
 
     path: str
     values: Mapping[str, JsonValue] = field(default_factory=dict)
+    line: int = 0
 
     @property
     def view_names(self) -> list[str]:
@@ -64,21 +77,29 @@ class BaseDefinition:
         names = [str(view.get("name") or f"View {at}") for at, view in enumerate(self._views(), 1)]
         return names or ["Table"]
 
-    def formulas(self) -> dict[str, Expression]:
-        found = _mapping(self.values.get("formulas"), self._place("formulas"))
-        return {
-            name: parse_expression(str(text), self._place(f"formulas.{name}")) for name, text in found.items()
-        }
+    def formulas(self, users: Iterable[Expression]) -> dict[str, Expression]:
+        """The formulas that some expressions use, and those that these use. Raises UsageError."""
+        texts = _mapping(self.values.get("formulas"), self.place("formulas"))
+        found: dict[str, Expression] = {}
+        waiting = [name for expression in users for name in expression.formulas]
+        while waiting:
+            name = waiting.pop()
+            if name == ANY_FORMULA:
+                waiting += texts
+            elif name in texts and name not in found:
+                found[name] = parse_expression(str(texts[name]), self.place(f"formulas.{name}"))
+                waiting += found[name].formulas
+        return found
 
     def summary(self, name: str) -> Expression | None:
         """The formula of a summary of this base, or None."""
-        found = _mapping(self.values.get("summaries"), self._place("summaries"))
+        found = _mapping(self.values.get("summaries"), self.place("summaries"))
         if name not in found:
             return None
-        return parse_expression(str(found[name]), self._place(f"summaries.{name}"), ("values",))
+        return parse_expression(str(found[name]), self.place(f"summaries.{name}"), ("values",))
 
     def display_name(self, name: str) -> str:
-        properties = _mapping(self.values.get("properties"), self._place("properties"))
+        properties = _mapping(self.values.get("properties"), self.place("properties"))
         plain = name.removeprefix("note.")
         found = (properties.get(key) for key in (name, plain, f"note.{plain}"))
         shown = next(
@@ -87,19 +108,16 @@ class BaseDefinition:
         return str(shown or plain.removeprefix("formula.").removeprefix("file."))
 
     def view(self, name: str) -> BaseTable:
-        """The view with a name, in any case; the first one for "". Raises UsageError."""
+        """The view with a name, in any case; the first one for "". Raises UsageError if it is wrong."""
         names = self.view_names
-        folded = [one.casefold() for one in names]
-        if name and name.casefold() not in folded:
-            raise UsageError(f"{self.path} has no view {name!r}; it has {', '.join(names)}")
-        at = folded.index(name.casefold()) if name else 0
+        at = [one.casefold() for one in names].index(name.casefold()) if name else 0
         views = self._views()
-        view, place = (views[at] if views else {}), self._place(f"views[{at}]")
+        view, place = (views[at] if views else {}), self.place(f"views[{at}]")
         group = view.get("groupBy")
         return BaseTable(
             names[at],
             str(view.get("type") or "table"),
-            [*self._filters(self.values, self._place("filters")), *self._filters(view, f"{place}.filters")],
+            [*self._filters(self.values, self.place("filters")), *self._filters(view, f"{place}.filters")],
             [str(one) for one in _list(view.get("order"), f"{place}.order")] or ["file.name"],
             [_sort(one, f"{place}.sort") for one in _list(view.get("sort"), f"{place}.sort")],
             _sort(group, f"{place}.groupBy") if group else None,
@@ -107,24 +125,60 @@ class BaseDefinition:
             {k: str(v) for k, v in _mapping(view.get("summaries"), f"{place}.summaries").items()},
         )
 
-    def _place(self, key: str) -> str:
-        return f"{self.path}: {key}"
+    def place(self, key: str) -> str:
+        """Where a key is, for messages."""
+        return f"{self.path}{f', line {self.line}' if self.line else ''}: {key}"
 
     def _views(self) -> list[Mapping[str, JsonValue]]:
-        views = _list(self.values.get("views"), self._place("views"))
-        return [_mapping(view, self._place(f"views[{at}]")) for at, view in enumerate(views)]
+        views = _list(self.values.get("views"), self.place("views"))
+        return [_mapping(view, self.place(f"views[{at}]")) for at, view in enumerate(views)]
 
     def _filters(self, table: Mapping[str, JsonValue], place: str) -> list[Filter]:
         filters = table.get("filters")
         return [] if filters in (None, "", {}, []) else [_filter(filters, place, [_MAX_FILTERS])]
 
 
-def read_definition(path: str, text: str) -> BaseDefinition:
-    """Raises UsageError with the line for a file that is not YAML."""
+def read_definition(path: str, text: str, line: int = 0) -> BaseDefinition:
+    """Read the base of a file, or of the block of code that begins at a line of a note. Raises UsageError
+    with the line for what is not YAML."""
     try:
-        return BaseDefinition(path, load_mapping(text))
+        return BaseDefinition(path, load_mapping(text), line)
     except YamlRefusedError as error:
-        raise UsageError(f"{path}{f', line {error.line}' if error.line else ''}: {error.detail}") from None
+        at = line + error.line if error.line else line
+        raise UsageError(f"{path}{f', line {at}' if at else ''}: {error.detail}") from None
+
+
+def read_definitions_in_note(path: str, text: str, line: int = 0) -> list[BaseDefinition]:
+    """Read the bases in the blocks of code of a note, or only the one that begins at a line. Raises
+    UsageError if there is none."""
+    blocks = {first: source for first, source in _base_blocks(text) if line in (0, first)}
+    if not blocks:
+        raise UsageError(f"{path} has no block of code with a base{f' at line {line}' if line else ''}")
+    return [read_definition(path, source, first) for first, source in blocks.items()]
+
+
+def choose_view(definitions: Sequence[BaseDefinition], name: str) -> tuple[BaseDefinition, BaseTable]:
+    """Return the first base with a view of this name, in any case, and the view; for "", the first view.
+    Raises UsageError."""
+    for definition in definitions:
+        if not name or name.casefold() in map(str.casefold, definition.view_names):
+            return definition, definition.view(name)
+    names = ", ".join(view for definition in definitions for view in definition.view_names)
+    raise UsageError(f"{definitions[0].path} has no view {name!r}; it has {names}")
+
+
+def _base_blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the source of each block of code whose language is `base`."""
+    for start, end, lead in code_blocks(text):
+        rows = [_without_lead(row, len(lead)) for row in text[start:end].splitlines()]
+        if _BASE_FENCE.fullmatch(text[start + len(lead) :].partition("\n")[0]):
+            is_closed = len(rows) > 1 and rows[-1].strip()[:3] in ("```", "~~~")
+            yield text.count("\n", 0, start) + 1, "\n".join(rows[1 : -1 if is_closed else None])
+
+
+def _without_lead(row: str, size: int) -> str:
+    """Return a line of a block of code without the indentation and the marks of quotes before it."""
+    return row[:size].lstrip("> \t") + row[size:]
 
 
 def property_expression(name: str, place: str) -> Expression:

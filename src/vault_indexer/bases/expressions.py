@@ -17,7 +17,6 @@ from vault_indexer.bases.functions import (
     GLOBALS,
     LIST_EXPRESSIONS,
     METHODS,
-    NO_CTIME,
     call_method,
     checked,
 )
@@ -44,6 +43,9 @@ from vault_indexer.patterns import PatternError, compile_javascript
 MAX_CHARACTERS = 4_000
 """Of one expression."""
 
+ANY_FORMULA = ""
+"""In `Expression.formulas` if the name of a formula is calculated: it may be any of them."""
+
 _MAX_DEPTH = 24
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
@@ -60,12 +62,13 @@ Node = Callable[[Scope], Value]
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Calculates a value for a row. `place` names the key of the base. Raises UsageError, which names the
-    expression and what is wrong, and QueryTimeoutError."""
+    """Calculates a value for a row. `place` names the key of the base, and `formulas` are those it uses.
+    Raises UsageError, which names the expression and what is wrong, and QueryTimeoutError."""
 
     text: str
     place: str
     node: Node
+    formulas: frozenset[str] = frozenset()
 
     def __call__(self, scope: Scope) -> Value:
         try:
@@ -87,13 +90,14 @@ def parse_expression(text: str, place: str, names: Sequence[str] = ()) -> Expres
         parser.expect_end()
     except (ValueError, PatternError) as error:
         raise UsageError(f"{place}: {error} (in {text[:200]!r})") from None
-    return Expression(text, place, node)
+    return Expression(text, place, node, frozenset(parser.formulas))
 
 
 class _Parser:
     def __init__(self, text: str, names: frozenset[str]) -> None:
         self._text = text.rstrip()
         self._names = names
+        self.formulas: set[str] = set()
         self._at = 0
         self._depth = 0
         self._next()
@@ -156,14 +160,21 @@ class _Parser:
                     raise ValueError("a name is missing after the point")
                 self._next()
                 is_call = self.kind == "sign" and self.word == "("
+                self._note_formula(root, name)
                 node = self._method(node, name) if is_call else _field_of(root, node, name)
                 root = "file" if (root, name) == ("this", "file") else ""
             elif self._takes("["):
+                written = _text_of(self.word) if self.kind == "string" else ANY_FORMULA
                 key = self.binary(0)
+                self._note_formula(root, written)
                 self._expect("]")
                 node, root = _element_of(root, node, key), ""
             else:
                 return node
+
+    def _note_formula(self, root: str, name: str) -> None:
+        if root == "formula":
+            self.formulas.add(name)
 
     def _method(self, owner: Node, name: str) -> Node:
         if name in LIST_EXPRESSIONS:
@@ -206,9 +217,7 @@ class _Parser:
         if kind == "number":
             return _constant(whole(float(word)))
         if kind == "string":
-            return _constant(
-                re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), word[1:-1], flags=re.S)
-            )
+            return _constant(_text_of(word))
         if kind == "name":
             return self._named(word)
         match word:
@@ -270,6 +279,11 @@ class _Parser:
 _ESCAPES = MappingProxyType({"n": "\n", "t": "\t", "r": "\r"})
 
 
+def _text_of(word: str) -> str:
+    """The text that a string in an expression stands for."""
+    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), word[1:-1], flags=re.DOTALL)
+
+
 def _constant(value: Value) -> Node:
     return lambda _scope: value
 
@@ -289,7 +303,7 @@ def _field_of(root: str, node: Node, name: str) -> Node:
     if root == "this" and name != "file":
         return lambda scope: scope.evaluation.this.note_property(name)
     if root in ("file", "this") and name not in FILE_FIELDS:
-        raise ValueError(NO_CTIME if name == "ctime" else f"file.{name} is not supported")
+        raise ValueError(f"file.{name} is not supported")
     if root == "this":
         return node
 

@@ -1,47 +1,67 @@
-"""The files of the vault, as the expressions of a base see them."""
+"""The files of the vault, as the expressions of a base see them: what no expression asks for is not read."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 
 from vault_indexer.bases.values import BaseFile, Link, Value, moment_of
 from vault_indexer.model import FileKind, JsonValue, LinkKind, kind_of
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import creation_time
 
 
 class VaultFiles:
     """The files of the vault with their properties, tags and links, for one view. Not for several threads."""
 
-    def __init__(self, catalog: CatalogReader, base: str) -> None:
-        """`base` is the path of the file that links of expressions start from."""
+    def __init__(self, catalog: CatalogReader, vault: Path, base: str, few: int = 200) -> None:
+        """`base` is the path of the file that links of expressions start from. The properties of the first
+        `few` files are read one by one, then those of all the others at once."""
         self._catalog = catalog
+        self._vault = vault
         self._base = base
-        notes = {
-            path: (frontmatter, tags)
-            for path, frontmatter, tags in catalog.rows("SELECT path, frontmatter, tags FROM notes")
-            if kind_of(path) is FileKind.NOTE
-        }
+        self._few = few
+        self._read: dict[str, Mapping[str, Value]] = {}
+        sql = "SELECT path, size, mtime_ns FROM files WHERE state != 'skipped'"
         self.files = {
-            row.path: self._file(row.path, row.size, row.mtime_ns, *notes.get(row.path, ("{}", "[]")))
-            for row in catalog.files()
-            if row.state != "skipped"
+            path: BaseFile(path, size, mtime_ns, partial(self._properties, path), partial(self._tags, path))
+            for path, size, mtime_ns in catalog.rows(sql)
         }
 
-    def _file(self, path: str, size: int, mtime_ns: int, frontmatter: str, tags: str) -> BaseFile:
-        properties: dict[str, Value] | None = None
+    def created(self, file: BaseFile) -> datetime:
+        """When the file was created; when it was changed if it is no longer there."""
+        try:
+            return datetime.fromtimestamp(creation_time(self._vault / file.path))
+        except OSError:
+            return file.modified
 
-        def read() -> Mapping[str, Value]:
-            nonlocal properties
-            if properties is None:
-                known = json.loads(frontmatter)
-                properties = {name: self._typed(value, path) for name, value in known.items()}
-            return properties
+    def _properties(self, path: str) -> Mapping[str, Value]:
+        if path not in self._read:
+            known = json.loads(self._frontmatter(path)) if kind_of(path) is FileKind.NOTE else {}
+            self._read[path] = {name: self._typed(value, path) for name, value in known.items()}
+        return self._read[path]
 
-        return BaseFile(path, size, datetime.fromtimestamp(mtime_ns / 1e9), read, json.loads(tags))
+    def _frontmatter(self, path: str) -> str:
+        if len(self._read) >= self._few:
+            return self._frontmatters.get(path, "{}")
+        rows = self._catalog.rows("SELECT frontmatter FROM notes WHERE path = ?", (path,))
+        return rows[0][0] if rows else "{}"
+
+    @cached_property
+    def _frontmatters(self) -> Mapping[str, str]:
+        return dict(self._catalog.rows("SELECT path, frontmatter FROM notes WHERE frontmatter != '{}'"))
+
+    @cached_property
+    def _all_tags(self) -> Mapping[str, str]:
+        return dict(self._catalog.rows("SELECT path, tags FROM notes WHERE tags != '[]'"))
+
+    def _tags(self, path: str) -> Sequence[str]:
+        is_note = kind_of(path) is FileKind.NOTE
+        return json.loads(self._all_tags.get(path, "[]")) if is_note else ()
 
     def _typed(self, value: JsonValue, path: str) -> Value:
         """A property as Obsidian types it: a whole wikilink is a link, an ISO date is a date."""

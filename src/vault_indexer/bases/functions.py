@@ -39,7 +39,6 @@ from vault_indexer.text.fold import tag_name
 Function = Callable[..., Value]
 Table = Mapping[str, tuple[Function, str]]
 
-NO_CTIME = "file.ctime is not supported: the index does not know when a file was created"
 _TYPES: Mapping[str, tuple[str, Callable[[Value], bool]]] = {
     "n": ("a number", lambda value: kind_of_value(value) == "number"),
     "t": ("a text", lambda value: isinstance(value, str | Link)),
@@ -435,6 +434,7 @@ FILE_FIELDS: Mapping[str, Function] = {
     "folder": lambda _, file: file.path.rpartition("/")[0],
     "ext": lambda _, file: file.name.rpartition(".")[2] if "." in file.name else "",
     "size": lambda _, file: file.size,
+    "ctime": lambda scope, file: scope.evaluation.files.created(file),
     "mtime": lambda _, file: file.modified,
     "tags": lambda _, file: [f"#{tag}" for tag in file.tags],
     "properties": lambda _, file: dict(file.properties),

@@ -18,14 +18,13 @@ from vault_indexer.bases.scope import Evaluation, Scope
 from vault_indexer.bases.values import Link, Value, as_json, is_empty, kind_of_value, sort_key
 from vault_indexer.errors import UsageError
 from vault_indexer.model import BaseColumn, BaseRow, BaseView, JsonValue
-from vault_indexer.store.catalog import CatalogReader
 
 MAX_SECONDS = 10.0
 """For all rows of a view."""
 
 
 def base_view(
-    catalog: CatalogReader,
+    files: VaultFiles,
     definition: BaseDefinition,
     table: BaseTable,
     this: str,
@@ -40,21 +39,24 @@ def base_view(
     filter, an order or a group needs is an error, as is everything that is not supported. Raises UsageError
     and QueryTimeoutError.
     """
-    path = definition.path
-    files = VaultFiles(catalog, path)
-    evaluation = Evaluation(
-        files, files.files[this], now, time.monotonic() + MAX_SECONDS, definition.formulas()
-    )
+    place = definition.place
+    columns = [property_expression(name, place("order")) for name in table.columns]
+    group = _expression(table.group, place) if table.group else None
+    sorts = [(_expression(sort, place), sort.is_descending) for sort in reversed(table.sort)]
+    if table.group and group:
+        sorts.append((group, table.group.is_descending))
+    conditions = [expression for one in table.filters for expression in one.expressions()]
+    totals = filter(None, map(definition.summary, table.summaries.values()))
+    formulas = definition.formulas([*columns, *conditions, *(sort for sort, _ in sorts), *totals])
+    evaluation = Evaluation(files, files.files[this], now, time.monotonic() + MAX_SECONDS, formulas)
     rows = [Scope(evaluation, file) for _, file in sorted(files.files.items())]
     rows = [row for row in rows if _accepts(table, row)]
-    group = _expression(table.group, path) if table.group else None
-    for sort in [*reversed(table.sort), *([table.group] if table.group else [])]:
-        rows = _sorted(rows, _expression(sort, path), is_descending=sort.is_descending)
+    for expression, is_descending in sorts:
+        rows = _sorted(rows, expression, is_descending=is_descending)
     count = len(rows)
     rows = rows[: table.limit]
     if not table.summaries:
         rows = rows[:limit]  # only summaries need the cells of the others
-    columns = [property_expression(name, f"{path}: order") for name in table.columns]
     cells = [[_cell(column, row) for column in columns] for row in rows]
     summaries = (
         _summary(definition.summary, table.summaries[name], [line[at] for line in cells], evaluation)
@@ -63,7 +65,7 @@ def base_view(
         for at, name in enumerate(table.columns)
     )
     return BaseView(
-        path,
+        definition.path,
         table.name,
         table.type,
         tuple(definition.view_names),
@@ -88,8 +90,8 @@ def _accepts(table: BaseTable, row: Scope) -> bool:
         raise UsageError(f"{error} for {row.file.path}") from None
 
 
-def _expression(sort: Sort, path: str) -> Expression:
-    return property_expression(sort.property, f"{path}: {sort.property}")
+def _expression(sort: Sort, place: Callable[[str], str]) -> Expression:
+    return property_expression(sort.property, place(sort.property))
 
 
 def _sorted(rows: list[Scope], expression: Expression, *, is_descending: bool) -> list[Scope]:

@@ -79,9 +79,9 @@ class BaseFile:
 
     path: str
     size: int
-    modified: datetime
+    mtime_ns: int
     read_properties: Callable[[], Mapping[str, Value]] = dict
-    tags: Sequence[str] = ()
+    read_tags: Callable[[], Sequence[str]] = list
 
     def __str__(self) -> str:
         return self.path
@@ -89,6 +89,14 @@ class BaseFile:
     @property
     def name(self) -> str:
         return self.path.rpartition("/")[2]
+
+    @property
+    def modified(self) -> datetime:
+        return datetime.fromtimestamp(self.mtime_ns / 1e9)
+
+    @property
+    def tags(self) -> Sequence[str]:
+        return self.read_tags()
 
     @property
     def properties(self) -> Mapping[str, Value]:

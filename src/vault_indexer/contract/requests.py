@@ -203,7 +203,10 @@ class BaseRequest(NamedTuple):
     note: Annotated[
         str,
         Key("path"),
-        Says(help="A base: its path in the vault, or its name, with or without `.base`.", holds="note"),
+        Says(
+            help="A base, or a note with bases as blocks of code: its path in the vault, or its name.",
+            holds="note",
+        ),
     ]
     view: Annotated[
         str, Says(help="The name of the view; empty means the first.", max_chars=MAX_QUERY_BYTES)
@@ -213,6 +216,9 @@ class BaseRequest(NamedTuple):
         str,
         Says(help="The note that embeds the base, `this` in its expressions; else the base.", holds="note"),
     ] = ""
+    line: Annotated[
+        int, Says(help="Of a note, the block of code that begins at this line; 0 means all.", minimum=0)
+    ] = 0
 
 
 class NotesRequest(NamedTuple):

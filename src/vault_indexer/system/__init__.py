@@ -14,6 +14,7 @@ from vault_indexer.system.durable import (
     temporary_prefix,
     write_atomically,
 )
+from vault_indexer.system.file_times import creation_time
 from vault_indexer.system.memory import (
     back_by_huge_pages,
     free_memory,
@@ -80,6 +81,7 @@ __all__ = [
     "back_by_huge_pages",
     "batches",
     "canonical_folder",
+    "creation_time",
     "default_index_dir",
     "folder_digest",
     "folder_slug",

@@ -26,7 +26,7 @@ NO_ROW = 1
 def base(
     selection: VaultSelection,
     output: Output,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The base's name or path in the vault.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A base, or a note that contains one.")],
     view: Annotated[str, typer.Option("--view", metavar="VIEW", help="A view; else the first.")] = "",
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=MAX_ROWS, help="Show at most N rows.")

@@ -15,7 +15,7 @@ export function isBase(path) {
 /** A base in a place of the page. */
 export class BaseTable {
   /**
-   * @param {string} path of the base
+   * @param {string} path of the base, or of the note with the base in a block of code
    * @param {string} within the note that embeds it; "" if it is shown alone
    * @param {string} view
    * @param {AbortSignal} signal
@@ -34,7 +34,9 @@ export class BaseTable {
   async fill() {
     const sequence = ++this.sequence;
     try {
-      const found = await get("base", { path: this.path, view: this.view, shown_in: this.within }, this.signal);
+      const { path, view, within } = this;
+      const block = /** @type {HTMLElement | null} */ (this.place.closest("[data-base]"));
+      const found = await get("base", { path, view, shown_in: within, line: block?.dataset.base }, this.signal);
       if (sequence === this.sequence) this.show(found);
     } catch (error) {
       if (this.signal.aborted) return;

@@ -53,7 +53,7 @@ export class Embeds {
     for (const link of text.querySelectorAll("button[data-picture-of]")) {
       link.addEventListener("click", () => this.togglePicture(/** @type {HTMLElement} */ (link)));
     }
-    for (const place of text.querySelectorAll("[data-picture], [data-note], [data-file], [data-diagram]")) {
+    for (const place of text.querySelectorAll("[data-picture], [data-note], [data-file], [data-diagram], [data-base]")) {
       this.above.set(place, above);
       this.seen.observe(place);
     }
@@ -66,6 +66,7 @@ export class Embeds {
     try {
       if (place.dataset.picture !== undefined) await this.showPicture(place, place.dataset.picture);
       else if (place.dataset.diagram !== undefined) await this.diagrams.show(place, sourceOf(place));
+      else if (place.dataset.base !== undefined) this.showBase(place);
       else if (place.dataset.file !== undefined) await this.showFile(place, place.dataset.file);
       else await this.showNote(place, place.dataset.note ?? "", place.dataset.of ?? "");
     } catch (error) {
@@ -124,6 +125,17 @@ export class Embeds {
     link.textContent = path.split("/").pop() ?? path;
     delete link.dataset.file;
     place.replaceWith(h("span", { class: "embedded-file" }, link, await fileViewer(path, place.dataset.of ?? "")));
+  }
+
+  /**
+   * Show the rows of a base in the place of its source.
+   * @param {HTMLElement} place an element that shows the source
+   */
+  showBase(place) {
+    const path = this.above.get(place)?.at(-1)?.replace(/#.*$/, "") ?? "";
+    const base = new BaseTable(path, "", "", this.signal);
+    place.replaceChildren(base.place, h("details", {}, h("summary", {}, "Source"), ...place.childNodes));
+    void base.fill();
   }
 
   /**

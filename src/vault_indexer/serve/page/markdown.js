@@ -111,7 +111,9 @@ export function updateBlocks(text, blocks, title, isStale, complete) {
 function moveLines(block, by) {
   if (!by) return;
   for (const one of [block, ...block.querySelectorAll("[data-line]")]) {
-    if (one instanceof HTMLElement && one.dataset.line) one.dataset.line = String(Number(one.dataset.line) + by);
+    if (!(one instanceof HTMLElement)) continue;
+    if (one.dataset.line) one.dataset.line = String(Number(one.dataset.line) + by);
+    if (one.dataset.base) one.dataset.base = String(Number(one.dataset.base) + by);
   }
 }
 
@@ -169,13 +171,23 @@ function children(nodes) {
   return (nodes ?? []).map((node) => (typeof node === "string" ? node : element(node)));
 }
 
+/**
+ * A block of code; what is drawn of it comes later.
+ * @param {Node} node
+ * @param {Record<string, unknown>} line
+ */
+function codeOf(node, line) {
+  const code = (/** @type {Record<string, unknown>} */ own) => codeBlock(node.text ?? "", node.lang ?? "", own);
+  if (node.lang === "mermaid") return h("div", { ...line, class: "diagram", "data-diagram": "" }, code({}));
+  if (node.lang === "base" && node.l) return h("div", { ...line, "data-base": node.l }, code({}));
+  return code(line);
+}
+
 /** @type {Record<string, (node: Node, line: Record<string, unknown>) => Element>} */
 const KINDS = {
   h: heading,
   p: (node, line) => h("p", { ...line, "data-part": node.part, dir: "auto" }, ...children(node.c)),
-  pre: (node, line) => (node.lang === "mermaid"
-    ? h("div", { ...line, class: "diagram", "data-diagram": "" }, codeBlock(node.text ?? "", "mermaid", {}))
-    : codeBlock(node.text ?? "", node.lang ?? "", line)),
+  pre: codeOf,
   formula: (node, line) => h("div", { ...line, class: "formula", dir: "ltr", "data-formula": "block" }, node.text),
   math: (node) => h("code", { class: "math", dir: "ltr", "data-formula": "line" }, node.text),
   ol: (node, line) => h("ol", { ...line, start: node.start, dir: "auto" }, ...children(node.c)),
