@@ -118,7 +118,7 @@ from vault_indexer.search import (
     never,
     vault_overview,
 )
-from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at, with_display_titles
+from vault_indexer.search.present import editor_of, file_uri, passage_at, with_display_titles
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.system import LruCache
@@ -349,8 +349,8 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             row = note_of(snapshot, self._session.vault, note)
             headings = tuple(snapshot.catalog.headings(row.note_id))
-            uri = file_uri(self.vault, row.path, in_obsidian=is_obsidian_vault(self.vault))
-            return NoteOutline(row.path, row.title, uri, snapshot.catalog.text(row.note_id), headings)
+            text = snapshot.catalog.text(row.note_id)
+            return NoteOutline(row.path, row.title, self._uri(row.path), text, headings)
 
     def indexed_text(self, note: str) -> str:
         """The text of a note as it was indexed. Raises UnknownNoteError if there is no such note."""
@@ -526,6 +526,10 @@ class VaultService:
             key = (snapshot.generation, snapshot.seq, by, folder)
             return self._maps.get(key, lambda: cluster_map(snapshot, by, folder))
 
+    def _uri(self, path: str, line: int = 0) -> str:
+        vault = self._session.vault
+        return file_uri(vault, path, line=line or 1, editor=editor_of(vault, self.settings.page.editor))
+
     def view(self, note: str, part: str = "", line: int = 0) -> NoteView:
         """Return an indexed note for reading; with `part`, only the text of a heading or of a `^block`. Of a
         very long text, only the part around `line` (1-based) of the file is returned; for 0, its beginning.
@@ -537,7 +541,7 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             file = snapshot.catalog.file(vault_path(vault, note))
             if file and file.state != "note" and kind_of(file.path) in _FOUND_BY_NAME and not part:
-                return _view_of_file(vault, file)
+                return _view_of_file(file, self._uri(file.path))
             row = note_of(snapshot, vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
@@ -560,7 +564,7 @@ class VaultService:
             return NoteView(
                 path=row.path,
                 title=row.title,
-                uri=file_uri(vault, row.path, in_obsidian=is_obsidian_vault(vault)),
+                uri=self._uri(row.path, line),
                 language=row.language,
                 tags=row.tags,
                 aliases=row.aliases,
@@ -683,7 +687,8 @@ class VaultService:
         """Return the vault prepared for a search, with a name if several vaults are searched. Raises
         IndexUnusableError while there is no index."""
         session = self._session
-        return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing)
+        editor = self.settings.page.editor
+        return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing, editor)
 
     def notices(self) -> tuple[str, ...]:
         return self._session.notices()
@@ -848,12 +853,12 @@ def _late_text(service: VaultService, deadline_s: float) -> str:
     return f"some changes were not indexed within {deadline_s:g} s"
 
 
-def _view_of_file(vault: Path, file: FileRow) -> NoteView:
+def _view_of_file(file: FileRow, uri: str) -> NoteView:
     """Return the view of a file without text."""
     return NoteView(
         path=file.path,
         title=posixpath.basename(file.path),
-        uri=file_uri(vault, file.path, in_obsidian=is_obsidian_vault(vault)),
+        uri=uri,
         language="",
         tags=(),
         aliases=(),

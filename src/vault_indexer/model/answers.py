@@ -157,9 +157,10 @@ class Hit:
     `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet,
     or where it begins; `header_path` is the headings that hold there. Of a document, such as a PDF,
     positions and lines are those of the extracted text, and `part` is the page, slide or sheet ("page 3").
-    The chunk's fields are those of the whole chunk. `uri` opens the note in Obsidian, or its file where the
-    vault is none of Obsidian's. `score` orders the hits of one answer; `relevance`, in [0, 1], says how
-    likely the hit is about what the query asks, and can be compared between queries.
+    The chunk's fields are those of the whole chunk. `uri` opens the note in the editor of `page.editor` or in
+    Obsidian, or its file where the vault is none of Obsidian's. `score` orders the hits of one answer;
+    `relevance`, in [0, 1], says how likely the hit is about what the query asks, and can be compared between
+    queries.
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
     several were searched, else "". `copies` are the paths of notes with the same text, which have

@@ -401,7 +401,7 @@ function above({ title, header_path: headings }) {
 function passage(hit) {
   const to = inVault(hit.vault, address("note", { path: hit.path, line: hit.line || hit.start_line }));
   return h("li", { class: "passage", "data-path": hit.path, dir: "auto" },
-    hit.kind === "attachment" || hit.kind === "base" ? hit.title : h("a", { href: to, onclick: keepOpened }, hit.title),
+    h("a", { href: to, onclick: keepOpened }, hit.title),
     h("small", {}, [...(hit.vault ? [hit.vault] : []), ...above(hit)].map((part) => ` › ${part}`).join("")),
     hit.snippet ? h("p", { class: "line" }, ...marked(hit.snippet, hit.marks)) : null);
 }

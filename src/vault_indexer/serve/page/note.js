@@ -12,7 +12,7 @@ import { Matches } from "./matches.js";
 import { followPlace, outline } from "./outline.js";
 import { previewLinks } from "./preview.js";
 import { relatedRows } from "./related.js";
-import { address, go, noteName, obsidianAddress, setAddress } from "./route.js";
+import { address, editorName, go, noteName, setAddress } from "./route.js";
 
 const TAGS = 12;
 
@@ -201,12 +201,12 @@ class NoteView {
 
   showHeader() {
     const { note } = this;
-    const inObsidian = obsidianAddress(note.uri);
+    const editor = editorName(note.uri);
     this.header.replaceChildren(
       h("p", { class: "hit-path", dir: "auto" }, note.path),
       h("h1", { class: "note-title", dir: "auto", tabindex: -1 }, note.title),
       h("div", { class: "tools" },
-        inObsidian && h("a", { class: "button", href: inObsidian }, "Open in Obsidian"),
+        editor && h("a", { class: "button", editor: note.uri }, `Open in ${editor}`),
         isFile(note.path) && fileLink(note.path),
         isText(note) && h("a", { class: "button", href: address("graph", { path: note.path }) }, "Graph"),
         note.canvas && this.drawingButton, isText(note) && this.chunksButton,
