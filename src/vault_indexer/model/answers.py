@@ -392,7 +392,8 @@ class Orphans:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in `path` that names a note without linking it; `marks` is the name's span in the snippet."""
+    """A place in `path` that names a note without linking it; `marks` is the name's span in the snippet.
+    `tree` is the snippet as a tree of `parse.reading_view` with the name marked, if it was asked for."""
 
     path: str
     title: str
@@ -402,6 +403,7 @@ class Mention:
     name: str
     snippet: str
     marks: tuple[tuple[int, int], ...]
+    tree: Annotated[tuple[dict[str, JsonValue], ...], OMIT_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +433,8 @@ class RelatedNote:
     `similarity` is the cosine of the other's mean vector with the nearest chunk of this note (None: no
     vector), `header_path` and `chunk_id` name that chunk. `links` says which way links go between the two.
     `shared` are files that both are linked with, those that tell most first, of `shared_count`.
-    `shared_tags` are the tags that both have.
+    `shared_tags` are the tags that both have. `closeness` is "close", "somewhat close", "less close" or ""
+    (no vector), compared with the nearest note; `is_near`: it is worth showing before anybody asks for more.
     """
 
     path: str
@@ -445,6 +448,8 @@ class RelatedNote:
     shared_count: int = 0
     shared_tags: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
     why: Nearness = Nearness(0.0, 0.0, 0.0)
+    closeness: str = ""
+    is_near: Annotated[bool, Key("near")] = False
 
 
 @dataclass(frozen=True, slots=True)
