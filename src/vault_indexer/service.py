@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
 import vault_indexer.answer as answering
 from vault_indexer.answer import AskEvent, whole_answer, with_notices
@@ -73,6 +73,7 @@ from vault_indexer.model import (
     FileKind,
     JsonValue,
     LinksAnswer,
+    Mention,
     MentionsAnswer,
     NoteChanges,
     NoteChunks,
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
     from vault_indexer.model import FileRow
     from vault_indexer.ports import Vectors
 
+_PlaceT = TypeVar("_PlaceT", Backlink, Mention)
 _MAPS_KEPT = 8
 _GRAPH_HITS = 25
 """The number of best hits of a query around which its graph is drawn."""
@@ -463,24 +465,24 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             return links_of(snapshot, path_of(snapshot, self._session.vault, note))
 
-    def with_trees(self, answer: LinksAnswer) -> LinksAnswer:
-        """Return the links with the snippets of backlinks as trees, in which links lead where they do in
-        their notes."""
+    def with_trees(self, places: Sequence[_PlaceT]) -> tuple[_PlaceT, ...]:
+        """Return backlinks or mentions with their snippets as trees, in which links lead where they do in
+        their notes, and names are marked."""
         with self._session.reader().holder.lease() as snapshot:
-            sources = dict.fromkeys(one.path for one in answer.backlinks)
+            sources = dict.fromkeys(one.path for one in places)
             targets = {
                 (path, normal(target_name(link.target))): link.resolved
                 for path in sources
                 for link in snapshot.catalog.links_from(path)
             }
 
-        def with_tree(link: Backlink) -> Backlink:
+        def with_tree(place: _PlaceT) -> _PlaceT:
             def resolve(target: str) -> str | None:
-                return targets.get((link.path, normal(target_name(target))))
+                return targets.get((place.path, normal(target_name(target))))
 
-            return replace(link, tree=reading_view(link.snippet, 0, resolve).blocks)
+            return replace(place, tree=reading_view(_marked_snippet(place), 0, resolve).blocks)
 
-        return replace(answer, backlinks=tuple(map(with_tree, answer.backlinks)))
+        return tuple(map(with_tree, places))
 
     def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
         """Return the link targets without a file, the most frequent first."""
@@ -851,6 +853,14 @@ def _late_text(service: VaultService, deadline_s: float) -> str:
     if service.paused:
         return "results may be out of date: indexing is paused"
     return f"some changes were not indexed within {deadline_s:g} s"
+
+
+def _marked_snippet(place: Backlink | Mention) -> str:
+    """Return the Markdown of a snippet, in which the name of a mention is highlighted."""
+    if isinstance(place, Backlink):
+        return place.snippet
+    (start, end), text = place.marks[0], place.snippet
+    return f"{text[:start]}=={text[start:end]}=={text[end:]}"
 
 
 def _view_of_file(file: FileRow, uri: str) -> NoteView:

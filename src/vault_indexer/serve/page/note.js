@@ -4,7 +4,7 @@ import { ApiError, fileAddress, get } from "./api.js";
 import { BaseTable, isBase } from "./base.js";
 import { drawCanvas } from "./canvas.js";
 import { daemonState, noteLoss } from "./daemon.js";
-import { announce, count, h, marked, quantity, setTitle } from "./dom.js";
+import { announce, count, h, quantity, setTitle } from "./dom.js";
 import { Embeds } from "./embeds.js";
 import { fileLink, fileViewer, isPdf, isViewable } from "./files.js";
 import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks } from "./markdown.js";
@@ -597,14 +597,13 @@ class Rail {
         this.show("Links", { items: answer.outgoing, total: answer.outgoing_count, more: true }, (items) =>
           grouped(items, (one) => `${one.resolved ?? one.target}#${one.subpath}`).map(outgoing));
         this.show("Backlinks", { items: answer.backlinks, total: answer.backlink_count, more: true }, (items) =>
-          grouped(items, (one) => one.path).map((all) => place(all, (one) =>
-            one.tree?.length ? [renderBlocks(one.tree, 2)] : [one.snippet])));
+          grouped(items, (one) => one.path).map(place));
       }),
       get("related", { path, limit: 10 }, signal).then((answer) =>
         this.show("Related", { items: answer.results, total: null, more: false }, (notes) => relatedRows(path, notes))),
-      get("links", { path, view: "mentions", limit: mentions }, signal).then(({ mentions: items, more }) =>
+      get("links", { path, view: "mentions", limit: mentions, rendered: true }, signal).then(({ mentions: items, more }) =>
         this.show("Mentions", { items, total: more ? null : items.length, more }, (shown) =>
-          grouped(shown, (one) => one.path).map((all) => place(all, (one) => marked(one.snippet, one.marks))))),
+          grouped(shown, (one) => one.path).map(place))),
     ]);
   }
 
@@ -664,13 +663,11 @@ function outgoing(links) {
     link.problem ? h("small", {}, ` ${link.problem}`) : null, times);
 }
 
-/**
- * @param {any[]} all backlinks or mentions in one note
- * @param {(one: any) => import("./dom.js").Child[]} snippet
- */
-function place(all, snippet) {
+/** @param {any[]} all backlinks or mentions in one note */
+function place(all) {
   const [first] = all;
-  const lines = all.map((one, at) => h("div", { class: "line", dir: "auto" }, ...snippet(one),
+  const lines = all.map((one, at) => h("div", { class: "line", dir: "auto" },
+    one.tree?.length ? renderBlocks(one.tree, 2) : one.snippet,
     at ? h("a", { class: "line-link", href: address("note", { path: one.path, line: one.line }) }, ` line ${one.line}`)
       : null));
   const rest = lines.splice(PLACES);
