@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
 import vault_indexer.answer as answering
 from vault_indexer.answer import AskEvent, whole_answer, with_notices
@@ -81,6 +81,7 @@ from vault_indexer.model import (
     FileKind,
     JsonValue,
     LinksAnswer,
+    Mention,
     MentionsAnswer,
     NoteChanges,
     NoteChunks,
@@ -126,7 +127,7 @@ from vault_indexer.search import (
     never,
     vault_overview,
 )
-from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at, with_display_titles
+from vault_indexer.search.present import editor_of, file_uri, passage_at, with_display_titles
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.system import LruCache
@@ -147,6 +148,7 @@ if TYPE_CHECKING:
     from vault_indexer.model import FileRow
     from vault_indexer.ports import Vectors
 
+_PlaceT = TypeVar("_PlaceT", Backlink, Mention)
 _MAPS_KEPT = 8
 _GRAPH_HITS = 25
 """The number of best hits of a query around which its graph is drawn."""
@@ -357,8 +359,8 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             row = note_of(snapshot, self._session.vault, note)
             headings = tuple(snapshot.catalog.headings(row.note_id))
-            uri = file_uri(self.vault, row.path, in_obsidian=is_obsidian_vault(self.vault))
-            return NoteOutline(row.path, row.title, uri, snapshot.catalog.text(row.note_id), headings)
+            text = snapshot.catalog.text(row.note_id)
+            return NoteOutline(row.path, row.title, self._uri(row.path), text, headings)
 
     def indexed_text(self, note: str) -> str:
         """The text of a note as it was indexed. Raises UnknownNoteError if there is no such note."""
@@ -478,24 +480,24 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             return links_of(snapshot, path_of(snapshot, self._session.vault, note))
 
-    def with_trees(self, answer: LinksAnswer) -> LinksAnswer:
-        """Return the links with the snippets of backlinks as trees, in which links lead where they do in
-        their notes."""
+    def with_trees(self, places: Sequence[_PlaceT]) -> tuple[_PlaceT, ...]:
+        """Return backlinks or mentions with their snippets as trees, in which links lead where they do in
+        their notes, and names are marked."""
         with self._session.reader().holder.lease() as snapshot:
-            sources = dict.fromkeys(one.path for one in answer.backlinks)
+            sources = dict.fromkeys(one.path for one in places)
             targets = {
                 (path, normal(target_name(link.target))): link.resolved
                 for path in sources
                 for link in snapshot.catalog.links_from(path)
             }
 
-        def with_tree(link: Backlink) -> Backlink:
+        def with_tree(place: _PlaceT) -> _PlaceT:
             def resolve(target: str) -> str | None:
-                return targets.get((link.path, normal(target_name(target))))
+                return targets.get((place.path, normal(target_name(target))))
 
-            return replace(link, tree=reading_view(link.snippet, 0, resolve).blocks)
+            return replace(place, tree=reading_view(_marked_snippet(place), 0, resolve).blocks)
 
-        return replace(answer, backlinks=tuple(map(with_tree, answer.backlinks)))
+        return tuple(map(with_tree, places))
 
     def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
         """Return the link targets without a file, the most frequent first."""
@@ -541,6 +543,10 @@ class VaultService:
             key = (snapshot.generation, snapshot.seq, by, folder)
             return self._maps.get(key, lambda: cluster_map(snapshot, by, folder))
 
+    def _uri(self, path: str, line: int = 0) -> str:
+        vault = self._session.vault
+        return file_uri(vault, path, line=line or 1, editor=editor_of(vault, self.settings.page.editor))
+
     def view(self, note: str, part: str = "", line: int = 0) -> NoteView:
         """Return an indexed note for reading; with `part`, only the text of a heading or of a `^block`. Of a
         very long text, only the part around `line` (1-based) of the file is returned; for 0, its beginning.
@@ -552,7 +558,7 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             file = snapshot.catalog.file(vault_path(vault, note))
             if file and file.state != "note" and kind_of(file.path) in _FOUND_BY_NAME and not part:
-                return _view_of_file(vault, file)
+                return _view_of_file(file, self._uri(file.path))
             row = note_of(snapshot, vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
@@ -575,7 +581,7 @@ class VaultService:
             return NoteView(
                 path=row.path,
                 title=row.title,
-                uri=file_uri(vault, row.path, in_obsidian=is_obsidian_vault(vault)),
+                uri=self._uri(row.path, line),
                 language=row.language,
                 tags=row.tags,
                 aliases=row.aliases,
@@ -698,7 +704,8 @@ class VaultService:
         """Return the vault prepared for a search, with a name if several vaults are searched. Raises
         IndexUnusableError while there is no index."""
         session = self._session
-        return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing)
+        editor = self.settings.page.editor
+        return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing, editor)
 
     def notices(self) -> tuple[str, ...]:
         return self._session.notices()
@@ -869,12 +876,20 @@ def _late_text(service: VaultService, deadline_s: float) -> str:
     return f"some changes were not indexed within {deadline_s:g} s"
 
 
-def _view_of_file(vault: Path, file: FileRow) -> NoteView:
+def _marked_snippet(place: Backlink | Mention) -> str:
+    """Return the Markdown of a snippet, in which the name of a mention is highlighted."""
+    if isinstance(place, Backlink):
+        return place.snippet
+    (start, end), text = place.marks[0], place.snippet
+    return f"{text[:start]}=={text[start:end]}=={text[end:]}"
+
+
+def _view_of_file(file: FileRow, uri: str) -> NoteView:
     """Return the view of a file without text."""
     return NoteView(
         path=file.path,
         title=posixpath.basename(file.path),
-        uri=file_uri(vault, file.path, in_obsidian=is_obsidian_vault(vault)),
+        uri=uri,
         language="",
         tags=(),
         aliases=(),

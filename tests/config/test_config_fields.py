@@ -24,7 +24,7 @@ TUNABLE = {name for name in SCHEMA if TRUST[name] is not Trust.USER}
 """The keys that a vault's own file may set."""
 
 NEVER_TUNABLE = (
-    *("vault", "embedding.", "llm.", "server.", "index.", "chunking.token.tokenizer"),
+    *("vault", "embedding.", "llm.", "server.", "page.", "index.", "chunking.token.tokenizer"),
     *("chunking.parent_child.tokenizer", "chunking.llm.", "chunking.custom.", "chunking.contextual."),
     *("chunking.agentic.max_api_calls", "chunking.agentic.timeout_s", "chunking.agentic.prompt"),
 )

@@ -169,6 +169,7 @@ def test_a_key_that_is_not_followed_is_named_until_it_is_as_before(kept: LoopByH
 ELSEWHERE = {
     "search": "the searcher of each state",
     "ask": "the answerer of each question",
+    "page": "the settings of each request",
     "evals": "the settings of each request",
     "llm": "the answerer, and the processes that read",
     "milvus": "the thread that publishes",

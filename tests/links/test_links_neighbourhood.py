@@ -132,6 +132,7 @@ def test_notes_that_are_only_near_in_meaning_are_on_the_first_ring(tmp_path: Pat
         ]
         assert service.graph("Sky", related=False).edges == whole.edges[:1]
         moon, star = service.related("Sky")
+        assert [(one.closeness, one.is_near) for one in (moon, star)] == [("close", True)] * 2
         assert (moon.path, moon.links, star.path, star.links) == ("Moon.md", ("links to",), "Star.md", ())
         assert (moon.chunk_id, star.chunk_id) == ("Moon_chunk_0", "Star_chunk_0")
         for one, link in ((moon, 0.35), (star, 0.0)):
@@ -298,8 +299,26 @@ def test_notes_without_text_are_related_by_their_links_and_those_that_they_share
     assert [one.score for one in found] == pytest.approx([weight / 1.85 for *_, weight, _ in expected])
     assert all((one.title, one.similarity) == (f"{one.path[:-3]} title", None) for one in found)
     assert all((one.chunk_id, one.header_path) == (None, "") for one in found)
+    assert all((one.closeness, one.is_near) == ("", True) for one in found)
     assert all(one.why.link == (0.35 if one.links else 0.0) for one in found)
     assert service.related(note, 2) == found[:2]
+
+
+CLOSENESS = {
+    "Twin": ("The telescope shows the rings of Saturn.", "close", True),
+    "Moon": ("A telescope for the moon and its rings, on a cloudy day.", "somewhat close", False),
+    "Joined moon": ("#sky A telescope for the moon, on a cloudy day at sea, too.", "somewhat close", True),
+    "Dough": ("Knead flour and yeast for an hour.", "less close", False),
+    "Linked dough": ("Knead flour and yeast for an hour, then rest. [[Sky]]", "less close", False),
+}
+"""The text of a note, how close it is to that of the sky, and whether it is worth showing at first."""
+
+
+def test_closeness_is_said_in_words_compared_with_the_nearest_note(tmp_path: Path) -> None:
+    notes = {f"{name}.md": text for name, (text, *_) in CLOSENESS.items()}
+    with service_of(tmp_path, notes | {"Sky.md": "#sky The telescope shows the rings of Saturn."}) as service:
+        found = {one.title: (one.closeness, one.is_near) for one in service.related("Sky")}
+    assert found == {name: tuple(rest) for name, (_, *rest) in CLOSENESS.items()}
 
 
 def test_an_unknown_path_is_related_with_nothing(service: VaultService) -> None:

@@ -82,6 +82,17 @@ def test_what_is_around_the_note(visit: Visit) -> None:
     expect(parts.nth(3).locator("mark")).to_have_text("Sourdough")
 
 
+def test_mentions_are_rendered_with_the_name_marked(followed: Site) -> None:
+    with followed.checked_visit() as visit:
+        visit.show("note", path="Sky.md")
+        mention = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Rendered"))
+        expect(mention.locator("li strong mark")).to_have_text("sky")
+        expect(mention.get_by_role("link", name="itself")).to_have_attribute(
+            "href", "#/note?path=Rendered.md"
+        )
+        expect(mention).not_to_contain_text("**")
+
+
 def test_chunks_of_the_index_beside_those_of_another_strategy(visit: Visit) -> None:
     page = visit.page
     page.get_by_role("button", name="Show chunks").click()
@@ -107,6 +118,7 @@ FOLLOWED = {
     "Sky.md": "# Sky\n\nClear tonight.\n\nThe rings of Saturn ![[Moon]]\n\n> [!note]- Folded\n> Inside.\n",
     "Moon.md": "# Moon\n\nFull.\n",
     "Hub.md": "# Hub\n\nThe hub.\n",
+    "Rendered.md": "# Rendered\n\n- A **clear sky** over [[Rendered|itself]].\n",
     **{f"Spoke {number}.md": "To the [[Hub]]. A moon over the sky.\n" for number in range(1, 131)},
 }
 

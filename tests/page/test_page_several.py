@@ -75,6 +75,21 @@ def test_all_are_searched_and_each_hit_leads_into_its_vault(page: Page) -> None:
     assert page.locator("#vault-choice").input_value() == "work"
 
 
+def test_all_are_asked_and_each_source_leads_into_its_vault(page: Page) -> None:
+    expect(page.locator("#vault")).to_have_text("All vaults")
+    page.get_by_role("link", name="Ask").click()
+    page.locator("#question").fill("When does the invoice for tomatoes come?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".sentence").first).to_contain_text("The invoice for tomatoes comes in March.")
+    expect(page.locator(".sources")).to_contain_text("work")
+    page.evaluate("navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }")
+    page.get_by_role("button", name="Copy with links").click()
+    assert "[work › Budget](Budget.md" in page.evaluate("globalThis.copied")
+    page.locator(".cite").first.click()
+    expect(page.locator("h1.note-title")).to_have_text("Budget")
+    assert "/vault/work/#/note" in page.url
+
+
 def test_one_is_chosen(page: Page) -> None:
     page.locator("#vault-choice").select_option("garden")
     expect(page.locator("#vault")).to_have_text("garden")

@@ -1,4 +1,4 @@
-// Built from sources with the digest c9723950d20c6f4df1a8a8cb5f0a685425ecd2be90fd570b6cdef35d8ac6d5fc
+// Built from sources with the digest 648bb4cc4e8a98fd61db47a21599d8f16583a6b86110b7795ee9e8874410a005
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -58,29 +58,16 @@ function whyLines(why) {
   if (why.filters.length > 0) lines.push(`Meets: ${why.filters.join(", ")}`);
   return lines.length > 0 ? lines : ["Meets the query's filters"];
 }
-var LINKS = {
-  "links to": "this note links to it",
-  "linked from": "it links to this note"
-};
-var LEAST_NEAR = 0.3;
-var CLOSE = 0.8;
-function highestSimilarity(notes) {
-  return Math.max(LEAST_NEAR, ...notes.map((note) => note.similarity ?? 0));
-}
-function nearness(share) {
-  return share >= CLOSE ? "close in meaning" : share >= 0.5 ? "somewhat close in meaning" : "less close in meaning";
-}
-function isNear(note, highest) {
-  return note.links.length > 0 || (note.similarity ?? 0) >= CLOSE * highest;
-}
-function relatedWords(note, highest) {
+var LINKS = { "links to": "linked from here", "linked from": "links here" };
+function relatedWords(note) {
   const links = note.links.length > 1 ? ["linked both ways"] : note.links.map((link) => LINKS[link] ?? link);
-  const tags = (note.shared_tags ?? []).map((tag) => `#${tag}`);
+  const shared = note.shared_tags ?? [];
+  const [tag, ...others] = shared.filter((one) => !shared.some((other) => other.startsWith(`${one}/`)));
   return [
-    note.similarity === null ? "" : nearness(note.similarity / highest),
     ...links,
-    note.shared_count > 0 ? `${note.shared_count} ${note.shared_count === 1 ? "link" : "links"} in common` : "",
-    tags.length > 0 ? `both have ${tags.join(", ")}` : ""
+    tag ? `same tag #${tag}${others.length > 0 ? ` and ${others.length} more` : ""}` : "",
+    note.closeness && `${note.closeness} in meaning`,
+    note.shared_count > 0 ? `${note.shared_count} ${note.shared_count === 1 ? "link" : "links"} in common` : ""
   ].filter(Boolean).join(" \xB7 ");
 }
 function relatedFigures(note) {
@@ -2148,7 +2135,6 @@ var SearchPanel = class extends import_obsidian14.Component {
 // src/related_view.ts
 var RELATED_VIEW = "vault-indexer-related";
 var NOTES = 10;
-var MIN_NOTES = 3;
 var CANDIDATES = 200;
 var MENTIONS = 50;
 var QUIET_MS = 400;
@@ -2303,16 +2289,15 @@ var RelatedView = class extends import_obsidian15.ItemView {
     const { results } = this.related;
     const folder = folderOf(own);
     const others = results.filter((note) => !(hideLinked && note.links.length > 0) && !(hideSameFolder && folderOf(note.path) === folder)).filter(({ path }) => !pins.includes(path) && !hides.includes(path));
-    const highest = highestSimilarity(results);
-    const first = others.filter((note, at) => at < MIN_NOTES || isNear(note, highest)).slice(0, NOTES);
+    const first = others.filter(({ near: near2 }) => near2).slice(0, NOTES);
     const rest = others.filter((note) => !first.includes(note));
     const notes = [...first, ...rest.slice(0, this.extra)];
-    const near = this.addSection("Related", pins.length + notes.length);
+    const near = this.addSection("Related", pins.length + notes.length, "None is close");
     for (const path of pins) {
       const note = results.find((one) => one.path === path);
-      this.addNote(near, path, note?.title ?? noteName(path), note, highest, true);
+      this.addNote(near, path, note?.title ?? noteName(path), note, true);
     }
-    for (const note of notes) this.addNote(near, note.path, note.title, note, highest, false);
+    for (const note of notes) this.addNote(near, note.path, note.title, note, false);
     if (rest.length > this.extra) {
       this.addMore(near, `Show more (${rest.length - this.extra})`, () => {
         this.extra += NOTES;
@@ -2328,12 +2313,12 @@ var RelatedView = class extends import_obsidian15.ItemView {
     const unlinked = this.addSection("Unlinked mentions", mentions.length);
     for (const mention of mentions) this.addMention(unlinked, mention);
   }
-  addSection(title, count) {
+  addSection(title, count, none = "None") {
     const section = this.bodyEl.createDiv({ cls: "vault-indexer-section", attr: { role: "region", "aria-label": title } });
     const head = section.createDiv({ cls: "tree-item-self vault-indexer-section-title" });
     head.createDiv({ cls: "tree-item-inner", text: title });
     head.createDiv({ cls: "tree-item-flair-outer" }).createSpan({ cls: "tree-item-flair", text: String(count) });
-    if (count === 0) section.createDiv({ cls: "pane-empty", text: "None" });
+    if (count === 0) section.createDiv({ cls: "pane-empty", text: none });
     return section;
   }
   addItem(section, open) {
@@ -2353,7 +2338,7 @@ var RelatedView = class extends import_obsidian15.ItemView {
   addMore(section, text, action) {
     section.createEl("button", { cls: "vault-indexer-more", text }).addEventListener("click", action);
   }
-  addNote(section, path, title, note, highest, isPinned) {
+  addNote(section, path, title, note, isPinned) {
     const el = this.addItem(section, (event) => void openNote(this.app, path, whereOf(event)));
     el.dataset["path"] = path;
     el.draggable = true;
@@ -2363,7 +2348,7 @@ var RelatedView = class extends import_obsidian15.ItemView {
     });
     const inner = el.createDiv({ cls: "tree-item-inner" });
     inner.createDiv({ cls: "vault-indexer-note-title", text: title, attr: { dir: "auto" } });
-    const words = note ? relatedWords(note, highest) : "";
+    const words = note ? relatedWords(note) : "";
     if (words) inner.createDiv({ cls: "vault-indexer-reason", text: words });
     const actions = el.createDiv({ cls: "vault-indexer-item-actions" });
     if (note) {

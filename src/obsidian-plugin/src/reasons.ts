@@ -21,39 +21,18 @@ export function whyLines(why: Why): string[] {
   return lines.length > 0 ? lines : ["Meets the query's filters"];
 }
 
-const LINKS: Record<string, string> = {
-  "links to": "this note links to it",
-  "linked from": "it links to this note",
-};
+const LINKS: Record<string, string> = { "links to": "linked from here", "linked from": "links here" };
 
-/** A similarity below which no note is called close. The page has the same. */
-const LEAST_NEAR = 0.3;
-const CLOSE = 0.8;
-
-/** The similarity that the others are compared with. */
-export function highestSimilarity(notes: readonly RelatedNote[]): number {
-  return Math.max(LEAST_NEAR, ...notes.map((note) => note.similarity ?? 0));
-}
-
-/** In the page's words, how near a note is; `share` of the highest similarity. */
-export function nearness(share: number): string {
-  return share >= CLOSE ? "close in meaning" : share >= 0.5 ? "somewhat close in meaning" : "less close in meaning";
-}
-
-/** Whether a note is shown at first: it is close in meaning or linked. */
-export function isNear(note: RelatedNote, highest: number): boolean {
-  return note.links.length > 0 || (note.similarity ?? 0) >= CLOSE * highest;
-}
-
-/** Why a note is related, in one line. */
-export function relatedWords(note: RelatedNote & { shared_tags?: string[] }, highest: number): string {
+/** Why a note is related, in one line. The page's `reasons` says the same. */
+export function relatedWords(note: RelatedNote): string {
   const links = note.links.length > 1 ? ["linked both ways"] : note.links.map((link) => LINKS[link] ?? link);
-  const tags = (note.shared_tags ?? []).map((tag) => `#${tag}`);
+  const shared = note.shared_tags ?? [];
+  const [tag, ...others] = shared.filter((one) => !shared.some((other) => other.startsWith(`${one}/`)));
   return [
-    note.similarity === null ? "" : nearness(note.similarity / highest),
     ...links,
+    tag ? `same tag #${tag}${others.length > 0 ? ` and ${others.length} more` : ""}` : "",
+    note.closeness && `${note.closeness} in meaning`,
     note.shared_count > 0 ? `${note.shared_count} ${note.shared_count === 1 ? "link" : "links"} in common` : "",
-    tags.length > 0 ? `both have ${tags.join(", ")}` : "",
   ].filter(Boolean).join(" · ");
 }
 

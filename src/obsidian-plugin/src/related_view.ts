@@ -4,7 +4,7 @@ import type { Context, Mark } from "./context";
 import { linkMention, mentionSpan } from "./mentions";
 import { fileAt, linkTo, openAt, openNote, targetEditor, whereOf } from "./opening";
 import { renderSnippet } from "./places";
-import { folderOf, highestSimilarity, isNear, noteName, relatedFigures, relatedWords } from "./reasons";
+import { folderOf, noteName, relatedFigures, relatedWords } from "./reasons";
 import { HOVER_SOURCE } from "./search_panel";
 import { Sequence } from "./sequence";
 import type { Mention, MentionsAnswer, RelatedAnswer, RelatedNote } from "./answers";
@@ -14,8 +14,6 @@ export const RELATED_VIEW = "vault-indexer-related";
 
 /** Notes shown at most at first, and as many more each time. */
 const NOTES = 10;
-/** Notes shown even if none is near. */
-const MIN_NOTES = 3;
 /** So many are asked for, so that enough are left where some are hidden. */
 const CANDIDATES = 200;
 const MENTIONS = 50;
@@ -194,16 +192,15 @@ export class RelatedView extends ItemView {
     const others = results
       .filter((note) => !(hideLinked && note.links.length > 0) && !(hideSameFolder && folderOf(note.path) === folder))
       .filter(({ path }) => !pins.includes(path) && !hides.includes(path));
-    const highest = highestSimilarity(results);
-    const first = others.filter((note, at) => at < MIN_NOTES || isNear(note, highest)).slice(0, NOTES);
+    const first = others.filter(({ near }) => near).slice(0, NOTES);
     const rest = others.filter((note) => !first.includes(note));
     const notes = [...first, ...rest.slice(0, this.extra)];
-    const near = this.addSection("Related", pins.length + notes.length);
+    const near = this.addSection("Related", pins.length + notes.length, "None is close");
     for (const path of pins) {
       const note = results.find((one) => one.path === path);
-      this.addNote(near, path, note?.title ?? noteName(path), note, highest, true);
+      this.addNote(near, path, note?.title ?? noteName(path), note, true);
     }
-    for (const note of notes) this.addNote(near, note.path, note.title, note, highest, false);
+    for (const note of notes) this.addNote(near, note.path, note.title, note, false);
     if (rest.length > this.extra) {
       this.addMore(near, `Show more (${rest.length - this.extra})`, () => {
         this.extra += NOTES;
@@ -220,12 +217,12 @@ export class RelatedView extends ItemView {
     for (const mention of mentions) this.addMention(unlinked, mention);
   }
 
-  private addSection(title: string, count: number): HTMLElement {
+  private addSection(title: string, count: number, none = "None"): HTMLElement {
     const section = this.bodyEl.createDiv({ cls: "vault-indexer-section", attr: { role: "region", "aria-label": title } });
     const head = section.createDiv({ cls: "tree-item-self vault-indexer-section-title" });
     head.createDiv({ cls: "tree-item-inner", text: title });
     head.createDiv({ cls: "tree-item-flair-outer" }).createSpan({ cls: "tree-item-flair", text: String(count) });
-    if (count === 0) section.createDiv({ cls: "pane-empty", text: "None" });
+    if (count === 0) section.createDiv({ cls: "pane-empty", text: none });
     return section;
   }
 
@@ -253,7 +250,6 @@ export class RelatedView extends ItemView {
     path: string,
     title: string,
     note: RelatedNote | undefined,
-    highest: number,
     isPinned: boolean,
   ): void {
     const el = this.addItem(section, (event) => void openNote(this.app, path, whereOf(event)));
@@ -265,7 +261,7 @@ export class RelatedView extends ItemView {
     });
     const inner = el.createDiv({ cls: "tree-item-inner" });
     inner.createDiv({ cls: "vault-indexer-note-title", text: title, attr: { dir: "auto" } });
-    const words = note ? relatedWords(note, highest) : "";
+    const words = note ? relatedWords(note) : "";
     if (words) inner.createDiv({ cls: "vault-indexer-reason", text: words });
     const actions = el.createDiv({ cls: "vault-indexer-item-actions" });
     if (note) {

@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { asMarkdown, passagesBeside, sourcesOf, type LinkWriter } from "../src/ask_answer";
 import { restOfTerm } from "../src/completions";
 import { parseCommand, parseDaemon, stateFolder } from "../src/discovery";
 import { copyCount, groupByNote } from "../src/groups";
 import { fileName, isName, nameProblem } from "../src/opening";
-import { highestSimilarity, isNear, nearness, relatedFigures, relatedWords, whyLines } from "../src/reasons";
+import { relatedFigures, relatedWords, whyLines } from "../src/reasons";
 import { MAX_RECENT, remember } from "../src/recent";
 import { label, operator, scopedQuery } from "../src/scopes";
 import { Sequence } from "../src/sequence";
@@ -140,29 +139,19 @@ describe("reasons", () => {
     const why = { meaning: 1, link: 0, shared: 0 };
     const place = { path: "a.md", title: "a", header_path: "H", chunk_id: null };
     const note = { ...place, score: 1, shared: ["x/B.md"], shared_count: 4, why };
-    const related = { ...note, similarity: 0.5, links: ["links to", "linked from"] };
-    expect(relatedWords(related, 0.5)).toBe("close in meaning · linked both ways · 4 links in common");
-    expect(relatedWords({ ...related, links: ["linked from"], shared_count: 1, similarity: null }, 0.5)).toBe(
-      "it links to this note · 1 link in common",
-    );
-    const tagged = { ...related, similarity: 0.3, links: [], shared_count: 0, shared_tags: ["a", "b/c"] };
-    expect(relatedWords(tagged, 0.5)).toBe("somewhat close in meaning · both have #a, #b/c");
-    expect(relatedWords({ ...related, links: [], shared_count: 0, similarity: null }, 0.5)).toBe("");
+    const related = { ...note, similarity: 0.5, links: ["links to", "linked from"], closeness: "close", near: true };
+    expect(relatedWords(related)).toBe("linked both ways · close in meaning · 4 links in common");
+    const apart = { ...related, links: [], shared_count: 0, similarity: null, closeness: "" };
+    expect(relatedWords({ ...apart, links: ["linked from"], shared_count: 1 })).toBe("links here · 1 link in common");
+    const tagged = { ...apart, closeness: "somewhat close", shared_tags: ["a", "b", "b/c"] };
+    expect(relatedWords(tagged)).toBe("same tag #a and 1 more · somewhat close in meaning");
+    expect(relatedWords(apart)).toBe("");
     expect(relatedFigures(related)).toEqual([
       "Meaning: similarity 50%",
       "Nearest passage: H",
       "Both linked with B and 3 more",
       "Score: 100%",
     ]);
-    expect([related, tagged].map((one) => isNear(one, 0.5))).toEqual([true, false]);
-    expect([[], [tagged]].map(highestSimilarity)).toEqual([0.3, 0.3]);
-  });
-
-  it("are said in the words of the page", () => {
-    const page = readFileSync("../vault_indexer/serve/page/related.js", "utf8");
-    const figures = Array.from(page.matchAll(/const (?:LEAST_NEAR|CLOSE|SOMEWHAT_CLOSE) = ([\d.]+);/g), ([, one]) => Number(one));
-    expect(figures).toEqual([0.3, 0.8, 0.5]);
-    for (const share of [1, 0.8, 0.6, 0.4]) expect(page).toContain(`"${nearness(share)}"`);
   });
 });
 

@@ -9,6 +9,7 @@ becomes code in the docs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -38,6 +39,13 @@ from vault_indexer.extensions import extensions, load, package_of
 from vault_indexer.model import DOCUMENT_KINDS, SOURCE_SUFFIXES, LinkStyle, SizeLimits
 
 
+def _editor(value: str) -> str:
+    template = _PLACEHOLDER.sub("", value)
+    if value not in ("", "obsidian", "vscode") and (not _ADDRESS.match(template) or {*"{}"} & {*template}):
+        raise ValueError(_EDITORS)
+    return value
+
+
 def _memory(value: int) -> int:
     if 0 < value < _LEAST_MEMORY_MB:
         raise ValueError(_MEMORY)
@@ -56,6 +64,14 @@ def _document_kind(value: str) -> str:
     return value
 
 
+_PLACEHOLDER = re.compile(r"\{(?:path|file|vault|line)\}")
+_ADDRESS = re.compile(
+    r"(?!(?:about|blob|data|file|filesystem|javascript|vbscript|view-source):)[a-z][a-z0-9+.-]*:\S*$",
+    re.IGNORECASE,
+)
+"""An address that a browser gives to another program, or to a server, and does not run or read itself."""
+
+_EDITORS = "obsidian, vscode, an address with {path}, {file}, {vault} or {line}, or nothing"
 _KIND_NAMES = tuple(kind.name for kind in DOCUMENT_KINDS)
 _KINDS = f"kinds of documents: {', '.join(_KIND_NAMES)}"
 _LEAST_MEMORY_MB = 512
@@ -354,6 +370,14 @@ class ServerSettings(Table):
     gateway; empty reuses the last token or creates one."""
 
 
+class PageSettings(Table):
+    """The web page."""
+
+    editor: Annotated[str, AfterValidator(_editor), Allowed(_EDITORS), Trust.USER] = ""
+    """The program that opens a note from the page: obsidian, vscode, or an address such as
+    "zed://file{path}:{line}"; empty means Obsidian in the folders that it has opened."""
+
+
 class IndexSettings(Table):
     """Where the index is stored, and which resources indexing may use."""
 
@@ -399,6 +423,7 @@ class Settings(Table):
     ask: AskSettings = AskSettings()
     watch: WatchSettings = WatchSettings()
     server: ServerSettings = ServerSettings()
+    page: PageSettings = PageSettings()
     index: IndexSettings = IndexSettings()
     _replaced_strategy: str = PrivateAttr(default="")
 

@@ -189,7 +189,7 @@ class LinksRequest(NamedTuple):
         ),
     ] = None
     rendered: Annotated[
-        bool, Says(help="Add the tree of each backlink's snippet, as `view` has it of a note.")
+        bool, Says(help="Add the tree of each backlink's or mention's snippet, as `view` has it of a note.")
     ] = False
 
 

@@ -32,6 +32,14 @@ _LINKED_CANDIDATES = 200
 meaning."""
 
 
+_LEAST_NEAR = 0.3
+"""The cosine below which no note is called close. A rule of thumb, as the shares below."""
+
+_CLOSE = 0.8
+_SOMEWHAT_CLOSE = 0.5
+"""Shares of the cosine of the nearest note from which on another is close, or somewhat close."""
+
+
 class _Similar(NamedTuple):
     """The cosine of a note's nearest chunk, and the key of that chunk."""
 
@@ -63,6 +71,13 @@ class _Evidence(NamedTuple):
         why = self.why
         return max(0.0, why.meaning + why.link + why.shared) / (1 + _LINK_SHARE + _SHARED_SHARE)
 
+    def closeness(self, highest: float) -> str:
+        """How close it is in meaning, in words; `highest` is the cosine of the nearest note."""
+        if not self.similar:
+            return ""
+        share = self.similar.cosine / max(_LEAST_NEAR, highest)
+        return "close" if share >= _CLOSE else "somewhat close" if share >= _SOMEWHAT_CLOSE else "less close"
+
 
 def related_notes(snapshot: Snapshot, path: str, limit: int) -> list[RelatedNote]:
     """Returns the notes nearest to the mean of the note's chunk vectors, linked with the note, or linked with
@@ -82,7 +97,13 @@ def related_notes(snapshot: Snapshot, path: str, limit: int) -> list[RelatedNote
     ]
     best = sorted(evidence, key=lambda own: (-own.score, own.note.path))[:limit]
     chunks = snapshot.catalog.chunks(own.similar.key for own in best if own.similar)
-    return [_related_note(note, own, chunks[own.similar.key].chunk if own.similar else None) for own in best]
+    highest = max((one.cosine for one in similar.values()), default=0.0)
+    return [
+        _related_note(
+            note, own, chunks[own.similar.key].chunk if own.similar else None, own.closeness(highest)
+        )
+        for own in best
+    ]
 
 
 def shared_links(graph: LinkGraph, path: str, linked: Collection[str]) -> dict[str, dict[str, float]]:
@@ -141,8 +162,10 @@ def _keys_of(snapshot: Snapshot, note_ids: Collection[int]) -> list[int]:
     return [row[0] for row in snapshot.catalog.rows_in(sql, note_ids)]
 
 
-def _related_note(note: NoteRow, one: _Evidence, chunk: Chunk | None) -> RelatedNote:
+def _related_note(note: NoteRow, one: _Evidence, chunk: Chunk | None, closeness: str) -> RelatedNote:
     strongest = sorted(one.shared, key=lambda via: (-one.shared[via], via))
+    tags = tuple(tag for tag in note.tags if tag in one.note.tags)
+    is_joined = bool(one.links or strongest or tags)
     return RelatedNote(
         path=one.note.path,
         title=one.note.title,
@@ -153,6 +176,8 @@ def _related_note(note: NoteRow, one: _Evidence, chunk: Chunk | None) -> Related
         header_path=chunk.header_path if chunk else "",
         shared=tuple(strongest[:_SHARED_NAMED]),
         shared_count=len(strongest),
-        shared_tags=tuple(tag for tag in note.tags if tag in one.note.tags),
+        shared_tags=tags,
         why=one.why,
+        closeness=closeness,
+        is_near=closeness == "close" or (is_joined and closeness != "less close"),
     )

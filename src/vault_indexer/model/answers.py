@@ -157,9 +157,10 @@ class Hit:
     `snippet` has no markup, and `marks` are spans of it. `line` is that of the first match in the snippet,
     or where it begins; `header_path` is the headings that hold there. Of a document, such as a PDF,
     positions and lines are those of the extracted text, and `part` is the page, slide or sheet ("page 3").
-    The chunk's fields are those of the whole chunk. `uri` opens the note in Obsidian, or its file where the
-    vault is none of Obsidian's. `score` orders the hits of one answer; `relevance`, in [0, 1], says how
-    likely the hit is about what the query asks, and can be compared between queries.
+    The chunk's fields are those of the whole chunk. `uri` opens the note in the editor of `page.editor` or in
+    Obsidian, or its file where the vault is none of Obsidian's. `score` orders the hits of one answer;
+    `relevance`, in [0, 1], says how likely the hit is about what the query asks, and can be compared between
+    queries.
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
     several were searched, else "". `copies` are the paths of notes with the same text, which have
@@ -391,7 +392,8 @@ class Orphans:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in `path` that names a note without linking it; `marks` is the name's span in the snippet."""
+    """A place in `path` that names a note without linking it; `marks` is the name's span in the snippet.
+    `tree` is the snippet as a tree of `parse.reading_view` with the name marked, if it was asked for."""
 
     path: str
     title: str
@@ -401,6 +403,7 @@ class Mention:
     name: str
     snippet: str
     marks: tuple[tuple[int, int], ...]
+    tree: Annotated[tuple[dict[str, JsonValue], ...], OMIT_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,7 +433,8 @@ class RelatedNote:
     `similarity` is the cosine of the other's mean vector with the nearest chunk of this note (None: no
     vector), `header_path` and `chunk_id` name that chunk. `links` says which way links go between the two.
     `shared` are files that both are linked with, those that tell most first, of `shared_count`.
-    `shared_tags` are the tags that both have.
+    `shared_tags` are the tags that both have. `closeness` is "close", "somewhat close", "less close" or ""
+    (no vector), compared with the nearest note; `is_near`: it is worth showing before anybody asks for more.
     """
 
     path: str
@@ -444,6 +448,8 @@ class RelatedNote:
     shared_count: int = 0
     shared_tags: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
     why: Nearness = Nearness(0.0, 0.0, 0.0)
+    closeness: str = ""
+    is_near: Annotated[bool, Key("near")] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,12 +227,13 @@ def _in_groups(digits: str) -> str:
 class SearchedVault:
     """A vault in a search. `name` is "" for a vault that is searched alone. `folder` contains the files of
     its notes; if it is None, hits have no URI and are never stale. `embedder` is the model of the snapshot's
-    vectors."""
+    vectors, `editor` that of `page.editor`."""
 
     name: str
     folder: Path | None
     snapshot: Snapshot
     embedder: Embedder
+    editor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

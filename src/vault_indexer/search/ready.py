@@ -39,13 +39,14 @@ from vault_indexer.text.query import analyze_query
 @dataclass(frozen=True, slots=True)
 class ReadyVault:
     """A vault that can be searched. `name` is "" for a vault that is searched alone. `pending` and `missing`
-    return the counts of `IndexState`."""
+    return the counts of `IndexState`. `editor` is that of `page.editor`."""
 
     name: str
     folder: Path
     reader: IndexReader
     pending: Callable[[], int]
     missing: Callable[[], int]
+    editor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ class ReadyVaults:
                     vault.folder,
                     leases.enter_context(vault.reader.holder.lease()),
                     vault.reader.searcher.embedder,
+                    vault.editor,
                 )
                 for vault in self.vaults
             ]

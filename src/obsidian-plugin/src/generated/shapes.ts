@@ -288,6 +288,8 @@ export interface RelatedNote {
   shared_count: number;
   shared_tags?: string[];
   why: Nearness;
+  closeness: string;
+  near: boolean;
 }
 
 /** The notes near the one at the vault path `note`. */
@@ -346,7 +348,7 @@ export interface LinksAnswer {
   more: boolean;
 }
 
-/** A place in `path` that names a note without linking it; `marks` is the name's span in the snippet. */
+/** A place in `path` that names a note without linking it; `marks` is the name's span in the snippet. `tree` is the snippet as a tree of `parse.reading_view` with the name marked, if it was asked for. */
 export interface Mention {
   path: string;
   title: string;
@@ -356,6 +358,7 @@ export interface Mention {
   name: string;
   snippet: string;
   marks: number[][];
+  tree?: Record<string, unknown>[];
 }
 
 /** The places that name a note, of which `names` were looked for; `more`: there are others. */

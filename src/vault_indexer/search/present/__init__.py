@@ -6,9 +6,9 @@ from vault_indexer.search.present.hits import (
     Expansion,
     HitBuilder,
     RankedChunk,
+    editor_of,
     estimated_tokens,
     file_uri,
-    is_obsidian_vault,
     passage_at,
     with_display_titles,
 )
@@ -20,10 +20,10 @@ __all__ = [
     "HitBuilder",
     "RankedChunk",
     "Snippets",
+    "editor_of",
     "estimated_tokens",
     "file_uri",
     "function_words",
-    "is_obsidian_vault",
     "passage_at",
     "with_display_titles",
 ]

@@ -328,7 +328,7 @@ class HitBuilder:
         self._expansion = expansion
         self._stale = stale
         self._parents: set[tuple[int, int, int]] = set()
-        self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
+        self._editor = editor_of(self._folder, query.vault.editor) if self._folder else ""
 
     def build(self, chunks: Iterable[RankedChunk]) -> dict[int, Hit]:
         """Returns the hits by chunk key, in order, without chunks that are gone. Raises QueryTimeoutError or
@@ -378,6 +378,7 @@ class HitBuilder:
         headings, extra = note.headings_of(chunk), chunk.extra
         snippet = self._snippet(ranked, chunk, note, headings)
         part = note.part(chunk.start_pos + snippet.at) if note.is_document else ""
+        line = chunk.start_line + chunk.body.count("\n", 0, snippet.at)
         return Hit(
             path=note.row.path,
             title=note.row.title,
@@ -399,9 +400,9 @@ class HitBuilder:
             frontmatter=note.frontmatter,
             fields=note.fields,
             marks=snippet.marks,
-            line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
+            line=line,
             part=part,
-            uri=self._uri(note.row.path, part),
+            uri=self._uri(note.row.path, part, line),
             strategy=chunk.strategy,
             level=chunk.level if extra else None,
             parent_id=chunk.parent_id if extra else "",
@@ -461,10 +462,10 @@ class HitBuilder:
             for note_id, row in rows.items()
         }
 
-    def _uri(self, path: str, part: str = "") -> str:
+    def _uri(self, path: str, part: str = "", line: int = 1) -> str:
         if self._folder is None:
             return ""
-        return file_uri(self._folder, path, part, in_obsidian=self._in_obsidian)
+        return file_uri(self._folder, path, part, line, editor=self._editor)
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
         if self._folder is None or not self._stale:
@@ -495,23 +496,33 @@ _document_kind_of = lru_cache(maxsize=4096)(document_kind_of)
 _language_of_path = lru_cache(maxsize=4096)(language_of_path)
 
 
-def is_obsidian_vault(vault: Path) -> bool:
-    """Whether Obsidian has opened the folder as a vault."""
-    return (vault / ".obsidian").is_dir()
+_EDITORS = {"vscode": "vscode://file{path}:{line}"}
+"""What stands for a template, by its name in `page.editor`. Obsidian's addresses have their own form."""
+
+
+def editor_of(vault: Path, setting: str) -> str:
+    """Returns what opens the files of a vault: "obsidian", a template of addresses, or "" for the system's
+    default program. Without a `setting`, that is Obsidian if it has opened the folder as a vault."""
+    if setting:
+        return _EDITORS.get(setting, setting)
+    return "obsidian" if (vault / ".obsidian").is_dir() else ""
 
 
 @lru_cache(maxsize=4096)
-def file_uri(vault: Path, path: str, part: str = "", *, in_obsidian: bool) -> str:
-    """Returns a URI that opens the file in Obsidian, in the vault that contains it, or with the system's
-    default program.
+def file_uri(vault: Path, path: str, part: str = "", line: int = 1, *, editor: str) -> str:
+    """Returns a URI that opens the file with an editor as `editor_of` returns it.
 
-    The form with an absolute, percent-encoded path does not need the name of the vault. The page of a PDF
-    needs the other form.
+    Obsidian's form with an absolute, percent-encoded path does not need the name of the vault. The page of a
+    PDF needs the other form.
     """
     file = vault / path
     page = f"#page={part.removeprefix('page ')}" if part.startswith("page ") else ""
-    if page and in_obsidian:
+    if editor == "obsidian" and page:
         return f"obsidian://open?vault={quote(vault.name, safe='')}&file={quote(path + page, safe='')}"
-    if page:
-        return file.absolute().as_uri() + page
-    return f"obsidian://open?path={quote(str(file), safe='')}" if in_obsidian else file.absolute().as_uri()
+    if editor == "obsidian":
+        return f"obsidian://open?path={quote(str(file), safe='')}"
+    uri = file.absolute().as_uri()
+    if not editor:
+        return uri + page
+    values = {"path": uri.removeprefix("file://"), "file": quote(path), "vault": quote(vault.name, safe="")}
+    return editor.format(line=line, **values)

@@ -247,14 +247,19 @@ def _links(
     limit = request.limit
     match request.view:
         case "mentions":
-            return context.service.mentions(request.note, limit or DEFAULT_MENTIONS)
+            found = context.service.mentions(request.note, limit or DEFAULT_MENTIONS)
+            if request.rendered:
+                return replace(found, mentions=context.service.with_trees(found.mentions))
+            return found
         case "unresolved":
             return UnresolvedLinks.of(context.service.unresolved_links(), limit)
         case "orphans":
             return Orphans.of(context.service.orphans(), limit)
         case _:
             answer = context.service.links(request.note).first(limit)
-            return context.service.with_trees(answer) if request.rendered else answer
+            if request.rendered:
+                return replace(answer, backlinks=context.service.with_trees(answer.backlinks))
+            return answer
 
 
 def _verify(context: AnswerContext, request: VerifyRequest) -> Verification:

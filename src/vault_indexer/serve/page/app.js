@@ -166,7 +166,7 @@ function showChoice(vaults) {
   fillChoice(choice, vaults);
   document.querySelector(".brand")?.after(choice);
   for (const link of document.querySelectorAll("nav a[data-view]")) {
-    if (link instanceof HTMLElement) link.hidden = !VAULT && link.dataset.view !== "search";
+    if (link instanceof HTMLElement) link.hidden = !VAULT && !["search", "ask"].includes(link.dataset.view ?? "");
   }
   document.body.dataset.vaults = VAULT ? "one" : "all";
 }

@@ -1,6 +1,6 @@
 /** The ask view: a question, sentences with numbered citations, the passages that were read. */
 
-import { ApiError, get, inVault, postLines } from "./api.js";
+import { ApiError, get, inVault, postLines, statusOf } from "./api.js";
 import { noteLoss } from "./daemon.js";
 import { announce, h, marked, quantity, setTitle } from "./dom.js";
 import { address, noteName, setAddress } from "./route.js";
@@ -35,8 +35,17 @@ let exchanges = [];
  * @param {AbortSignal} signal
  */
 export async function showAsk(main, values, signal) {
-  const status = await get("status", {}, signal);
+  const isOne = document.body.dataset.vaults !== "all";
+  const status = isOne ? await get("status", {}, signal) : await anyStatus(signal);
   if (!signal.aborted) new AskView(main, values.get("q") ?? "", status.language_model ?? null, signal);
+}
+
+/** The status of a vault, on the page of all: they have the same model. @param {AbortSignal} signal */
+async function anyStatus(signal) {
+  const { vaults } = await get("vaults", {}, signal);
+  return Promise.any(vaults.map((/** @type {{ name: string }} */ { name }) => statusOf(name, signal))).catch(() => {
+    throw new ApiError(503, "No vault is ready.");
+  });
 }
 
 class AskView {
@@ -397,11 +406,16 @@ function above({ title, header_path: headings }) {
   return headings.split(" > ").filter((name, at) => name && (at > 0 || name !== title));
 }
 
+/** A place by all its names. @param {{ vault?: string, title: string, header_path: string }} place */
+function named(place) {
+  return [...(place.vault ? [place.vault] : []), place.title, ...above(place)].join(" › ");
+}
+
 /** @param {Hit} hit */
 function passage(hit) {
   const to = inVault(hit.vault, address("note", { path: hit.path, line: hit.line || hit.start_line }));
   return h("li", { class: "passage", "data-path": hit.path, dir: "auto" },
-    hit.kind === "attachment" || hit.kind === "base" ? hit.title : h("a", { href: to, onclick: keepOpened }, hit.title),
+    h("a", { href: to, onclick: keepOpened }, hit.title),
     h("small", {}, [...(hit.vault ? [hit.vault] : []), ...above(hit)].map((part) => ` › ${part}`).join("")),
     hit.snippet ? h("p", { class: "line" }, ...marked(hit.snippet, hit.marks)) : null);
 }
@@ -434,8 +448,8 @@ function asMarkdown(question, answer) {
   const texts = answer.sentences.map((one) =>
     [one.text, ...one.citations.map((cited) => link(String(ids.indexOf(cited.id) + 1), cited))].join(" "));
   const list = sources.length
-    ? sources.map((one, at) => `${at + 1}. ${link([one.title, ...above(one)].join(" › "), one)}`)
-    : answer.passages.map((one) => `- ${link([one.title, ...above(one)].join(" › "), one)}`);
+    ? sources.map((one, at) => `${at + 1}. ${link(named(one), one)}`)
+    : answer.passages.map((one) => `- ${link(named(one), one)}`);
   return [`**${question}**`, ...(texts.length ? texts : [kindOf(answer)]), list.join("\n")].filter(Boolean).join("\n\n") + "\n";
 }
 

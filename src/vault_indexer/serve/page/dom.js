@@ -20,6 +20,9 @@ const ADDRESSES = new RegExp("^(?:(?:https?|mailto|anki|bear|callto|cursor|devon
   + "tg|things|ticktick|todoist|ulysses|vscode|vscode-insiders|vscodium|webcal|whatsapp|wiki|x-devonthink-item|xmpp|"
   + "zed|zoommtg|zotero):|(?:/vault/[a-z0-9-]+/)?#/)", "i");
 
+/** Addresses that a browser would run or read itself: none is that of an editor, which the server says. */
+const RUN_HERE = /^\s*(?:about|blob|data|file|filesystem|javascript|vbscript|view-source):/i;
+
 /** What the source of a picture may be: bytes that this page has fetched itself. */
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml);base64,/;
 
@@ -38,7 +41,9 @@ const SVG = "http://www.w3.org/2000/svg";
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on") && typeof value === "function") {
+    if (name === "editor") {
+      if (!RUN_HERE.test(String(value))) element.setAttribute("href", String(value));
+    } else if (name.startsWith("on") && typeof value === "function") {
       element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     } else if (name === "href" && !ADDRESSES.test(String(value)) && !FILE.test(String(value))) {
       continue;
@@ -60,7 +65,8 @@ function fill(element, attributes, children) {
 }
 
 /**
- * An HTML element. Attributes `on…` are listeners; null and false leave an attribute or child out.
+ * An HTML element. Attributes `on…` are listeners, `editor` is the address of a file in the user's editor; null and
+ * false leave an attribute or child out.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} name
  * @param {Record<string, unknown>} [attributes]

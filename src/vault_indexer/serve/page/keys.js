@@ -11,7 +11,7 @@ export const KEYS = [
   [["Enter"], "read the hit; in the search field, the first hit; take the chosen completion"],
   [["Ctrl Space"], "show what can be typed here"],
   [["Esc"], "close completions or a dialog; in the hits, go to the search field"],
-  [["o"], "open the hit in Obsidian"],
+  [["o"], "open the hit in Obsidian or the editor of page.editor"],
   [["w"], "show why it is a hit"],
   [["Backspace"], "in an empty search field: remove the last filter"],
   [["g", "h"], "the graph, the health of the vault"],

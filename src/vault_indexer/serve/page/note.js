@@ -4,7 +4,7 @@ import { ApiError, fileAddress, get } from "./api.js";
 import { BaseTable, isBase } from "./base.js";
 import { drawCanvas } from "./canvas.js";
 import { daemonState, noteLoss } from "./daemon.js";
-import { announce, count, h, marked, quantity, setTitle } from "./dom.js";
+import { announce, count, h, quantity, setTitle } from "./dom.js";
 import { Embeds } from "./embeds.js";
 import { fileLink, fileViewer, isPdf, isViewable } from "./files.js";
 import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks } from "./markdown.js";
@@ -12,7 +12,7 @@ import { Matches } from "./matches.js";
 import { followPlace, outline } from "./outline.js";
 import { previewLinks } from "./preview.js";
 import { relatedRows } from "./related.js";
-import { address, go, noteName, obsidianAddress, setAddress } from "./route.js";
+import { address, editorName, go, noteName, setAddress } from "./route.js";
 
 const TAGS = 12;
 
@@ -201,12 +201,12 @@ class NoteView {
 
   showHeader() {
     const { note } = this;
-    const inObsidian = obsidianAddress(note.uri);
+    const editor = editorName(note.uri);
     this.header.replaceChildren(
       h("p", { class: "hit-path", dir: "auto" }, note.path),
       h("h1", { class: "note-title", dir: "auto", tabindex: -1 }, note.title),
       h("div", { class: "tools" },
-        inObsidian && h("a", { class: "button", href: inObsidian }, "Open in Obsidian"),
+        editor && h("a", { class: "button", editor: note.uri }, `Open in ${editor}`),
         isFile(note.path) && fileLink(note.path),
         isText(note) && h("a", { class: "button", href: address("graph", { path: note.path }) }, "Graph"),
         note.canvas && this.drawingButton, isText(note) && this.chunksButton,
@@ -597,14 +597,13 @@ class Rail {
         this.show("Links", { items: answer.outgoing, total: answer.outgoing_count, more: true }, (items) =>
           grouped(items, (one) => `${one.resolved ?? one.target}#${one.subpath}`).map(outgoing));
         this.show("Backlinks", { items: answer.backlinks, total: answer.backlink_count, more: true }, (items) =>
-          grouped(items, (one) => one.path).map((all) => place(all, (one) =>
-            one.tree?.length ? [renderBlocks(one.tree, 2)] : [one.snippet])));
+          grouped(items, (one) => one.path).map(place));
       }),
       get("related", { path, limit: 10 }, signal).then((answer) =>
         this.show("Related", { items: answer.results, total: null, more: false }, (notes) => relatedRows(path, notes))),
-      get("links", { path, view: "mentions", limit: mentions }, signal).then(({ mentions: items, more }) =>
+      get("links", { path, view: "mentions", limit: mentions, rendered: true }, signal).then(({ mentions: items, more }) =>
         this.show("Mentions", { items, total: more ? null : items.length, more }, (shown) =>
-          grouped(shown, (one) => one.path).map((all) => place(all, (one) => marked(one.snippet, one.marks))))),
+          grouped(shown, (one) => one.path).map(place))),
     ]);
   }
 
@@ -664,13 +663,11 @@ function outgoing(links) {
     link.problem ? h("small", {}, ` ${link.problem}`) : null, times);
 }
 
-/**
- * @param {any[]} all backlinks or mentions in one note
- * @param {(one: any) => import("./dom.js").Child[]} snippet
- */
-function place(all, snippet) {
+/** @param {any[]} all backlinks or mentions in one note */
+function place(all) {
   const [first] = all;
-  const lines = all.map((one, at) => h("div", { class: "line", dir: "auto" }, ...snippet(one),
+  const lines = all.map((one, at) => h("div", { class: "line", dir: "auto" },
+    one.tree?.length ? renderBlocks(one.tree, 2) : one.snippet,
     at ? h("a", { class: "line-link", href: address("note", { path: one.path, line: one.line }) }, ` line ${one.line}`)
       : null));
   const rest = lines.splice(PLACES);

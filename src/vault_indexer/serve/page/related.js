@@ -6,27 +6,17 @@ import { address, noteName } from "./route.js";
 
 const STORED = `related:${VAULT}`;
 
-/** A similarity below which no note is called close. A rule of thumb. */
-const LEAST_NEAR = 0.3;
-
-/** Parts of the similarity of the nearest note from which on another is close, or somewhat close. */
-const CLOSE = 0.8;
-const SOMEWHAT_CLOSE = 0.5;
-
 /** @typedef {import("./shapes").RelatedNote} RelatedNote */
 /** @typedef {{ pinned: string[], hidden: string[] }} Choice paths of notes */
 
 /**
- * The rows of the notes near the one at `path`: those that are pinned or close, less close if something else
- * joins them; on demand, the others.
+ * The rows of the notes related to the one at `path`: those that are pinned or near; on demand, the others.
  * @param {string} path
  * @param {RelatedNote[]} notes
  */
 export function relatedRows(path, notes) {
   const { pinned, hidden } = choiceOf(path);
-  const most = Math.max(LEAST_NEAR, ...notes.map(({ similarity }) => similarity ?? 0));
-  const share = (/** @type {RelatedNote} */ one) => (one.similarity ?? 0) / most;
-  const row = (/** @type {RelatedNote} */ one) => noteRow(one, reasons(one, share(one)), figures(one),
+  const row = (/** @type {RelatedNote} */ one) => noteRow(one, reasons(one), figures(one),
     pinned.includes(one.path) ? "pinned" : hidden.includes(one.path) ? "hidden" : "", (kind, list) => choose(kind, one.path, list));
   const choose = (/** @type {keyof Choice} */ kind, /** @type {string} */ other, /** @type {Element} */ list) => {
     announce(toggle(path, kind, other));
@@ -38,35 +28,22 @@ export function relatedRows(path, notes) {
   const rest = notes.filter((one) => !pinned.includes(one.path) && !hidden.includes(one.path));
   const first = [...kept.map((one) => typeof one !== "string" ? row(one)
     : noteRow({ path: one, title: noteName(one) }, "pinned", "", "pinned", (kind, list) => choose(kind, one, list))),
-  ...rest.filter((one) => isNear(one, share(one))).map(row)];
-  const others = rest.filter((one) => !isNear(one, share(one)));
+  ...rest.filter(({ near }) => near).map(row)];
+  const others = rest.filter(({ near }) => !near);
   const out = notes.filter((one) => hidden.includes(one.path) && !pinned.includes(one.path));
   return [...(first.length ? first : [h("li", { class: "quiet-text" }, "none is close")]),
     ...folded(others.map(row), "less close"), ...folded(out.map(row), "hidden")];
 }
 
-/**
- * @param {RelatedNote} note
- * @param {number} share of the similarity of the nearest note
- */
-function isNear(note, share) {
-  const isJoined = note.links.length + note.shared_count + (note.shared_tags ?? []).length > 0;
-  return share >= CLOSE || (isJoined && (share >= SOMEWHAT_CLOSE || note.similarity === null));
-}
-
-/**
- * @param {RelatedNote} note
- * @param {number} share of the similarity of the nearest note
- */
-function reasons(note, share) {
+/** Why a note is related, in one line. The plugin's `relatedWords` says the same. @param {RelatedNote} note */
+function reasons(note) {
   const [from, to] = ["linked from", "links to"].map((one) => note.links.includes(one));
   const shared = note.shared_tags ?? [];
   const tags = shared.filter((tag) => !shared.some((one) => one.startsWith(`${tag}/`)));
   return [
     from && to ? "linked both ways" : from ? "links here" : to ? "linked from here" : "",
     tags.length ? `same tag #${tags[0]}${tags.length > 1 ? ` and ${tags.length - 1} more` : ""}` : "",
-    note.similarity === null ? "" : share >= CLOSE ? "close in meaning"
-      : share >= SOMEWHAT_CLOSE ? "somewhat close in meaning" : "less close in meaning",
+    note.closeness && `${note.closeness} in meaning`,
     note.shared_count ? `${quantity(note.shared_count, "link")} in common` : "",
   ].filter(Boolean).join(" · ");
 }

@@ -41,12 +41,13 @@ export function noteName(path) {
 }
 
 /**
- * What opens a file in Obsidian. Null in a folder that is no vault of Obsidian's: there the server names the file
- * itself, and a browser opens no file from this page.
+ * The name of the program that opens a file. Null in a folder that is no vault of Obsidian's, without `page.editor`:
+ * there the server names the file itself, and a browser opens no file from this page.
  * @param {string} uri of a note or a hit
  */
-export function obsidianAddress(uri) {
-  return uri.startsWith("obsidian:") ? uri : null;
+export function editorName(uri) {
+  if (!uri || uri.startsWith("file:")) return null;
+  return uri.startsWith("obsidian:") ? "Obsidian" : uri.startsWith("vscode:") ? "VS Code" : "the editor";
 }
 
 /**

@@ -6,7 +6,7 @@ import { noteLoss } from "./daemon.js";
 import { announce, byId, h, marked, marksOf, quantity, setTitle } from "./dom.js";
 import { facetList } from "./facets.js";
 import { recentQueries, rememberQuery } from "./recent.js";
-import { address, go, keepSearch, lastSearch, noteName, obsidianAddress, setAddress } from "./route.js";
+import { address, editorName, go, keepSearch, lastSearch, noteName, setAddress } from "./route.js";
 import { isSaved, savedSearches, toggleSaved } from "./saved.js";
 import { hasShortcuts } from "./settings.js";
 
@@ -298,8 +298,8 @@ class SearchView {
     const asked = { q: ALL_NOTES, by: "note", limit: RECENT_NOTES, fields: "path,kind,title,language,line,uri" };
     const answer = await get("search", asked, this.signal).catch(() => null);
     if (!answer?.results.length) return;
-    notes.append(...answer.results.filter(isReadable).map((/** @type {import("./shapes").Hit} */ hit) => h("li", {},
-      h("a", { href: readAddress(hit), dir: "auto", lang: hit.language }, hit.title))));
+    const found = /** @type {import("./shapes").Hit[]} */ (answer.results).filter(({ kind }) => kind !== "attachment");
+    notes.append(...found.map((hit) => h("li", {}, h("a", { href: readAddress(hit), dir: "auto", lang: hit.language }, hit.title))));
     recent.hidden = false;
   }
 
@@ -409,8 +409,8 @@ class SearchView {
    * @param {Asked} asked
    */
   hit(hit, at, asked) {
-    const here = isReadable(hit) ? readAddress(hit, asked.search) : null;
-    const inObsidian = obsidianAddress(hit.uri);
+    const editor = editorName(hit.uri);
+    const isUnread = hit.kind === "attachment"; // found by its name alone
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
@@ -422,22 +422,20 @@ class SearchView {
     const opened = () => {
       history.replaceState({ ...history.state, opened: place(hit) }, "");
       rememberQuery(asked.q);
-      if (here) void recordClick(asked.q, hit.path, at + 1);
+      if (!isUnread) void recordClick(asked.q, hit.path, at + 1);
     };
-    const to = here ?? inObsidian;
     const text = { dir: "auto", lang: hit.language || null };
     return h("li", { class: "hit", "data-place": place(hit) },
       h("div", { class: "hit-head" },
-        to ? h("a", { class: "hit-title", ...text, href: to, onclick: opened }, hit.title)
-          : h("span", { class: "hit-title", tabindex: -1, ...text }, hit.title),
+        h("a", { class: "hit-title", ...text, href: readAddress(hit, asked.search), onclick: opened }, hit.title),
         h("span", { class: "hit-path", dir: "auto", title: hit.path }, hit.vault ? `${hit.vault}: ` : null, file,
-          here ? null : ` ${hit.kind}`),
+          isUnread ? ` ${hit.kind}` : null),
         headings && h("span", { class: "hit-headings", ...text, title: headings }, headings),
         hit.copies && h("span", { class: "hit-path", title: hit.copies.join("\n") }, copyCount(hit.copies))),
       hit.snippet && h("p", { class: "snippet", ...text }, ...marked(hit.snippet, hit.marks)),
       h("div", { class: "hit-foot" }, hit.shares && picture(hit.shares), toggle,
-        inObsidian && h("a", { href: inObsidian, class: "action obsidian", onclick: opened }, "Obsidian"),
-        here && h("a", { href: inVault(hit.vault, address("graph", { path: hit.path })), class: "action" }, "Graph"),
+        editor && h("a", { editor: hit.uri, class: "action editor", onclick: opened }, editor.replace("the e", "E")),
+        !isUnread && h("a", { href: inVault(hit.vault, address("graph", { path: hit.path })), class: "action" }, "Graph"),
         ...hit.tags.slice(0, 4).map((/** @type {string} */ tag) => h("button", { type: "button", class: "tag",
           "aria-label": `Filter by tag ${tag}`, onclick: () => this.addFilter(`tag:#${tag}`) }, `#${tag}`))),
       details);
@@ -520,7 +518,7 @@ class SearchView {
     }
   }
 
-  /** Open the first hit, and no other where it cannot be opened. The hits are those of what is typed. */
+  /** Open the first hit. The hits are those of what is typed. */
   openFirst() {
     this.opensFirst = false;
     const first = this.list.firstElementChild?.querySelector("a.hit-title");
@@ -535,7 +533,7 @@ class SearchView {
     if (event.key === "ArrowDown") this.focusHit(at + 1);
     else if (event.key === "ArrowUp" && at === 0) this.input.focus();
     else if (event.key === "ArrowUp") this.focusHit(at - 1);
-    else if (event.key === "o" && hasShortcuts()) click(item, "a.obsidian");
+    else if (event.key === "o" && hasShortcuts()) click(item, "a.editor");
     else if (event.key === "w" && hasShortcuts()) click(item, "button");
     else if (event.key === "Escape") this.input.focus();
     else return;
@@ -561,11 +559,6 @@ function byDate(hits, likely) {
   const rank = (/** @type {number} */ at) => Number(at >= likely);
   return [...hits.keys()].sort((one, other) => rank(one) - rank(other)
     || hits[other].modified_time.localeCompare(hits[one].modified_time) || one - other);
-}
-
-/** @param {import("./shapes").Hit} hit */
-function isReadable(hit) {
-  return hit.kind !== "attachment";
 }
 
 /**

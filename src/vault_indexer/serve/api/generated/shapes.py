@@ -355,6 +355,8 @@ class RelatedNoteJson(TypedDict):
     shared_count: int
     shared_tags: NotRequired[list[str]]
     why: NearnessJson
+    closeness: str
+    near: bool
 
 
 class RelatedAnswerJson(TypedDict):
@@ -420,8 +422,8 @@ class LinksAnswerJson(TypedDict):
 
 
 class MentionJson(TypedDict):
-    """A place in `path` that names a note without linking it; `marks` is the name's span in the
-    snippet."""
+    """A place in `path` that names a note without linking it; `marks` is the name's span in the snippet.
+    `tree` is the snippet as a tree of `parse.reading_view` with the name marked, if it was asked for."""
 
     path: str
     title: str
@@ -431,6 +433,7 @@ class MentionJson(TypedDict):
     name: str
     snippet: str
     marks: list[list[int]]
+    tree: NotRequired[list[dict[str, JsonValue]]]
 
 
 class MentionsAnswerJson(TypedDict):
