@@ -36,6 +36,15 @@ NOTES = {
         "**How long do the skis dry?**\nThey dry for two hours.\n\n"
         "- Sharpen the edges of the skis:\n\n`sharpen --angle 88`\n\n[edges of the skis][36]\n"
     ),
+    "Thorn whip.md": (
+        "# Thorn whip\n\n| Attribute | Value |\n| --- | --- |\n| Name | Thorn whip |\n| Range | 30 feet |\n"
+        "| Damage | - |\n\nA thorn whip lashes out at a creature in range.\n\n- **Weight:** 2 kg\n"
+    ),
+    "Giant spider.md": "# Giant spider\n\nThe poison of the spider lasts for three hours.\n",
+    "Giant wolf spider.md": (
+        "# Giant wolf spider\n\n"
+        "The poison of the spider lasts for two days. How long the poison of a giant lasts!\n"
+    ),
     "Filters.md": "# Filters\n\nThe parameter foldState of a filter: `panel` with type and title.\n",
 }
 
@@ -91,6 +100,27 @@ def test_a_property_answers_and_is_cited_with_its_line(
     sentence = vault.ask(question).sentences[0]
     (citation,) = sentence.citations
     assert (sentence.text, citation.property, citation.start_line) == (text, text.partition(":")[0], line)
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("What is the range of Thorn whip?", ["Attribute: Range; Value: 30 feet"]),
+        ("What is the weight of Thorn whip?", ["Weight: 2 kg"]),
+        ("Who owns Alpha?", ["owners: Rosa Lind, Tim Holt"]),
+    ],
+)
+def test_a_value_with_the_label_that_the_question_names_is_the_answer(
+    vault: AskedVault, question: str, texts: list[str]
+) -> None:
+    assert quotes(vault, question) == texts
+
+
+def test_a_note_with_the_subject_as_its_title_comes_before_one_about_something_else(
+    vault: AskedVault,
+) -> None:
+    first = quotes(vault, "How long does the poison of the giant spider last?")[0]
+    assert first == "The poison of the spider lasts for three hours."
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,16 @@ LONGEST_ENDING = 5
 DEFINED_SHARE = 2.0
 """The weight of a sentence that begins with the term that the question asks to define."""
 
+STATED_SHARE = 3.0
+"""The weight of a property or another labelled value that the question names by its label."""
+
+OTHER_SUBJECT_SHARE = 0.5
+"""The weight of a sentence of a note about something else ("Giant wolf spider") where another note has the
+subject of the question as its title ("Giant spider")."""
+
+_AGENT = ("er", "or", "r")
+"""Who does what a verb says: "owns" asks for an owner, "leitet" for a "Leiter"."""
+
 NOVELTY = 0.1
 """The weight of the similarity to sentences already chosen (maximal marginal relevance, Carbonell 1998)."""
 
@@ -102,13 +112,15 @@ capital of Peru" is not declined for notes on a program; with 5, it is 91% and 5
 class Evidence:
     """How far a sentence answers a question: the share of the question, in [0, 1], by which it ranks; the
     weight of the question's words that it covers with its headings, title and passage, and of all; how surely
-    it says what is asked for; whether it lacks a name of the question."""
+    it says what is asked for; whether it lacks a name of the question; whether it is the value that the
+    question names."""
 
     share: float
     covered: float
     total: float
     said: Said
     lacks_name: bool
+    is_stated: bool = False
 
 
 _NO_EVIDENCE = Evidence(0.0, 0.0, 0.0, "", lacks_name=True)
@@ -155,13 +167,14 @@ class Question:
         row = sentence.note.row
         language = row.language
         title = " \n".join((row.title, *row.aliases))
-        if sentence.property_name and not self._names_property(sentence, title):
+        label = self._terms_of_label(sentence, title)
+        if sentence.property_name and label is None:
             return _NO_EVIDENCE
         if sentence.is_section and not self._names(sentence.headings[-1], language):
             return _NO_EVIDENCE
         place = " \n".join((title, *sentence.headings))
         text, said = self._said_in(sentence, place, ordinary)
-        own = _terms_of(text, language)
+        own = _terms_of(text, language) | (label or frozenset())
         placed = own | _terms_of(place, language)
         if said in ("word", "name") and self.act is not None and language in WORD_LANGUAGES:
             within = (own, text) if said == "word" else (placed, f"{place}\n{text}")
@@ -170,7 +183,7 @@ class Question:
         is_by_word = said == "word" and self.asked.kind != "why"
         covered = 0.0
         ranked = sum(self.ranked[word.word] for word in words) or 1.0
-        heading_share = 1.0 if sentence.is_section or sentence.property_name else HEADING_SHARE
+        heading_share = 1.0 if sentence.is_section or label is not None else HEADING_SHARE
         share = 0.0
         for word in words:
             here = _degree(word, own, text, language)
@@ -183,7 +196,7 @@ class Question:
         total = sum(word.weight for word in words)
         if self.asked.kind == "why" and covered < LEAST_OF_WHY * total:
             lacks = lacks or not self.asked.is_asked_by(" \n".join(sentence.headings), language)
-        return Evidence(share, covered, total, said, lacks)
+        return Evidence(share, covered, total, said, lacks, label is not None)
 
     def _said_in(self, sentence: Sentence, place: str, ordinary: frozenset[str]) -> tuple[str, Said]:
         """Returns the text of a quote that counts, and how surely it says what is asked for. If a certain
@@ -205,16 +218,24 @@ class Question:
         held = [word for word in own if not _roots(word, language).isdisjoint(self._roots(language))]
         return bool(held) and len(held) >= LEAST_NAMED * len(own)
 
-    def _names_property(self, sentence: Sentence, title: str) -> bool:
-        """Whether the question names the property in words that the title lacks, and is also about the
-        note."""
+    def _terms_of_label(self, sentence: Sentence, title: str) -> frozenset[str] | None:
+        """Returns the terms of the words with which the question names the label of a sentence. Returns None
+        if it does not name all of the label, or nothing else, or if the title has a word of it."""
         language = sentence.note.row.language
-        parts = [part for part in _WORD.findall(sentence.property_name) if len(part) > _LONGEST_UNIT]
-        roots = frozenset(root for part in parts for root in _roots(part, language))
-        is_named = all(not _roots(part, language).isdisjoint(self._roots(language)) for part in parts)
-        if not parts or not is_named or not roots.isdisjoint(_roots(title, language)):
-            return False
-        return any(roots.isdisjoint(root.removeprefix("~") for root in word.terms) for word in self.told)
+        parts = [part for part in _WORD.findall(sentence.label) if len(part) > _LONGEST_UNIT]
+        roots = [_roots(part, language) for part in parts]
+        label = frozenset[str]().union(*roots)
+        asked = self._with_agents(self._roots(language))
+        if not parts or any(map(asked.isdisjoint, roots)) or not label.isdisjoint(_roots(title, language)):
+            return None
+        named = [word for word in self.told if not label.isdisjoint(self._with_agents(_unmarked(word.terms)))]
+        return (
+            frozenset[str]().union(*(word.terms for word in named)) if len(named) < len(self.told) else None
+        )
+
+    def _with_agents(self, roots: frozenset[str]) -> frozenset[str]:
+        agents = {root + ending for root in roots for ending in _AGENT} if self.asked.kind == "who" else set()
+        return roots | agents
 
     def is_defined_by(self, sentence: Sentence) -> bool:
         """Whether a sentence begins with the term of a question such as "What is …?"."""
@@ -224,13 +245,31 @@ class Question:
         terms = _terms_of(" ".join(first[: len(self.told)]), language)
         return self.is_definition and not any(word.terms.isdisjoint(terms) for word in self.told)
 
+    def is_other_subject(self, title: str, titles: Iterable[str]) -> bool:
+        """Whether a title has the words of another one that the question has all words of, and besides only
+        words that the question does not have."""
+        words, asked = _words(title), _words(self.asked.question)
+        return any(
+            own and own < words and own <= asked and asked.isdisjoint(words - own)
+            for own in map(_words, titles)
+        )
+
     def _roots(self, language: str) -> frozenset[str]:
         return _roots(self.asked.question, language)
 
 
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
 def _roots(text: str, language: str) -> frozenset[str]:
     """Returns the index terms of a text, those of stems without their mark."""
-    return frozenset(term.removeprefix("~") for term in _terms_of(text, language))
+    return _unmarked(_terms_of(text, language))
+
+
+def _unmarked(terms: frozenset[str]) -> frozenset[str]:
+    return frozenset(term.removeprefix("~") for term in terms)
 
 
 def _is_piece(word: QuestionWord, asked: AskedKind) -> bool:
@@ -323,11 +362,14 @@ def choose_quotes(
     """
     passages = _passage_terms(sentences)
     ordinary = _ordinary_terms(sentences) if question.asked.kind == "who" else frozenset()
+    titles = {sentence.note.row.title for sentence in sentences}
     of_hits: dict[int, list[_Candidate]] = {}
     for before, sentence in pairwise((*sentences[:1], *sentences)):
         terms = _terms(before) if _follows(sentence, before) else frozenset[str]()
         evidence = question.evidence(sentence, passages[sentence.hit], ordinary, terms)
         weight = DEFINED_SHARE if question.is_defined_by(sentence) else 1.0
+        weight *= STATED_SHARE if evidence.is_stated else 1.0
+        weight *= OTHER_SUBJECT_SHARE if question.is_other_subject(sentence.note.row.title, titles) else 1.0
         candidate = _candidate(sentence, hits[sentence.hit], evidence, weight)
         if candidate.worth > 0 and is_answer(candidate.evidence):
             of_hits.setdefault(sentence.hit, []).append(candidate)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from vault_indexer.answer.check.dates import find_dates
@@ -60,6 +60,7 @@ _PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+")
 _MODIFIER = re.compile(r"\b(?:[Tt]he|[Aa]n?)\s+[A-Z]\w*(?=\s+[a-z])")
 _LABEL = re.compile(r"[^\n;:]+:\s*\Z|--[\w-]+[ =]\Z")
 _LEAST_NOUN = 3
+_PLURAL = re.compile(r"[^siu]s\Z")
 _END = re.compile(r"[!?\n]|\.\s")
 _BORDER = re.compile(rf";|{_END.pattern}")
 _NEAR = 40
@@ -194,10 +195,15 @@ def _question_words(table: QuestionTable, kind: Kind, language: str) -> frozense
 
 
 def _noun_after(rest: str, kind: Kind, language: str) -> frozenset[str]:
-    """Returns the terms of the word after an asking phrase: "downloads" after "how many". After "how much"
-    it may be a verb, which is no noun to look for."""
-    found = next((match[0] for match in _WORD.finditer(rest) if len(match[0]) >= _LEAST_NOUN), "")
-    if kind == "amount" and fold(normalize(found)) in function_words(language):
+    """Returns the terms of the word after an asking phrase: "downloads" after "how many", but "points" in
+    "how many hit points". After "how much" it may be a verb, which is no noun to look for."""
+    idle = function_words(language)
+    after = [match[0] for match in _WORD.finditer(rest) if len(match[0]) >= _LEAST_NOUN]
+    found = next(iter(after), "")
+    if kind == "count" and language == "en":
+        noun = takewhile(lambda word: word.lower() not in idle, after)
+        found = next((word for word in noun if _PLURAL.search(word)), found)
+    if kind == "amount" and fold(normalize(found)) in idle:
         return frozenset()
     return _terms(found, language)
 

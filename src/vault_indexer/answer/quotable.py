@@ -34,6 +34,7 @@ _ONLY_CODE = re.compile(r"(?:[-*+>]|\d{1,9}[.)])?[ \t]*`[^`\n]+`[ \t.]*")
 _CALLOUT = re.compile(r"[ \t]*>[ \t>]*\[![^\]\n]+\]")
 _QUOTED_LINE = re.compile(r"[ \t]*>")
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
+_LABELLED = re.compile(r"(?P<label>\w[^:：\n]{1,39}?)[ \t]*(?:::|[:：])[ \t]*(?=\w)")
 
 
 def quotable(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -73,7 +74,10 @@ def _of_prose(sentence: Sentence) -> Sentence | None:
         return _of_span(sentence, sentence.start, _reply_end(sentence))
     if _ONLY_BOLD.fullmatch(source):
         return None
-    return _of_row(sentence, line) if "|" in text[slice(*line)] else sentence
+    if "|" in text[slice(*line)]:
+        return _of_row(sentence, line)
+    labelled = _LABELLED.match(sentence.readable)
+    return replace(sentence, label=labelled["label"]) if labelled else sentence
 
 
 def _of_span(sentence: Sentence, start: int, end: int) -> Sentence | None:
@@ -196,7 +200,8 @@ def _of_row(sentence: Sentence, row: Span) -> Sentence | None:
     names += [""] * (len(cells) - len(names))
     pairs = zip(names, cells, strict=False)
     shown = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-    return replace(sentence, start=row[0], end=row[1], readable=shown, header=header)
+    label = cells[0] if len(cells) == 2 and WORD_CHAR.search(cells[1]) else ""
+    return replace(sentence, start=row[0], end=row[1], readable=shown, header=header, label=label)
 
 
 def _header(text: str, row: Span) -> Span | None:

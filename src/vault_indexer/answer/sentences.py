@@ -65,8 +65,9 @@ class Sentence:
     markup. `hit` is the number of its hit, `block` the span of the code block that contains it, `header` the
     span of the table header with which it is quoted, and `headings` the texts of the headings above it,
     outermost first. `is_section` is true of a heading, and of a list, table or code below it.
-    `property_name` is the name of the property that the span is. `is_composed` is true of a list, a block of
-    code, or a paragraph with its lead-in: each line of `readable` is then a unit.
+    `property_name` is the name of the property that the span is, `label` what its value is a value of: that
+    name, the first cell of a row with two, or the words before a colon. `is_composed` is true of a list, a
+    block of code, or a paragraph with its lead-in: each line of `readable` is then a unit.
     """
 
     note: NoteText
@@ -79,6 +80,7 @@ class Sentence:
     headings: tuple[str, ...] = ()
     is_section: bool = False
     property_name: str = ""
+    label: str = ""
     is_composed: bool = False
 
     @property
@@ -233,9 +235,7 @@ def _properties(note: NoteText, hit: int) -> Iterator[Sentence]:
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         if name.casefold() not in _UNQUOTED and shown not in (None, "") and not isinstance(shown, dict):
             end = match.start() + len(match[0].rstrip())
-            yield Sentence(
-                note, match.start(), end, f"{name}: {shown}", hit, None, None, (), property_name=name
-            )
+            yield Sentence(note, match.start(), end, f"{name}: {shown}", hit, property_name=name, label=name)
 
 
 def _whole_paragraphs(text: str, span: Span) -> Span:
