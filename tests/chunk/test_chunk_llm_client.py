@@ -1,5 +1,6 @@
 """How a language model is asked: its failures, how many calls at once, and when not at all."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -75,9 +76,10 @@ def test_no_more_calls_are_made_at_once_than_the_limit_allows(tmp_path: Path) ->
         ]
         assert [one.result(DEADLINE_S) for one in calls] == [f"{number} 7 9" for number in range(4)]
     assert model.most == 2
-    assert {one.name for one in (tmp_path / "calls").iterdir()} == {"0.lock", "1.lock"}
     assert several[0].name == "counted/test"
-    assert (tmp_path / "calls").stat().st_mode & 0o777 == 0o700
+    if os.name == "posix":  # Windows removes a lock with its last user
+        assert {one.name for one in (tmp_path / "calls").iterdir()} == {"0.lock", "1.lock"}
+        assert (tmp_path / "calls").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_call_that_fails_gives_its_place_back(tmp_path: Path, model: ScriptedModel) -> None:

@@ -371,7 +371,7 @@ KEY = "chunking.token.tokenizer"
     ("name", "error", "told"),
     [
         ("nonsense", UsageError, "tokenizer.json, tiktoken:NAME or module:function"),
-        ("/no/such/tokenizer.json", ProviderError, "/no/such/tokenizer.json"),
+        ("/no/such/tokenizer.json", ProviderError, r"such\Wtokenizer\.json cannot"),
         ("no_such_module:function", ProviderError, "no_such_module"),
         ("sys:no_such_function", ProviderError, "no_such_function"),
         ("sys:path", ProviderError, "not a function"),

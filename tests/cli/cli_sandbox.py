@@ -73,7 +73,7 @@ class Sandbox:
     def write(self, path: str, text: str) -> None:
         file = self.vault / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        file.write_bytes(text.encode())
 
     @property
     def environ(self) -> dict[str, str]:

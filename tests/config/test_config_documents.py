@@ -91,6 +91,7 @@ def test_a_key_without_a_table_on_the_page_is_named() -> None:
         page_with_tables(BLOCKS, SCHEMA.values())
 
 
+@pytest.mark.posix("paths with slashes")
 def test_the_messages_on_the_page_are_the_real_ones(sandbox: Sandbox) -> None:
     sandbox.write(vault='serach = { limit = 1 }\nchunking.max_chunk_chars = "big"')
     problems = sandbox.problems(env={"INDEXER_WATCH_MODE": "pol"})

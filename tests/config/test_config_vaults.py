@@ -27,9 +27,9 @@ def loaded(tmp_path: Path, text: str) -> dict[str, tuple[Path, Path | None]]:
 def test_a_path_or_a_table_names_a_vault(tmp_path: Path) -> None:
     text = '[vaults]\nwork = "/w"\nhome = { path = "notes", index_dir = "/i" }\n[vaults.a-1]\npath = "/a"\n'
     assert loaded(tmp_path, text) == {
-        "work": (Path("/w"), None),
-        "home": (tmp_path / "notes", Path("/i")),
-        "a-1": (Path("/a"), None),
+        "work": (tmp_path / "/w", None),
+        "home": (tmp_path / "notes", tmp_path / "/i"),
+        "a-1": (tmp_path / "/a", None),
     }
 
 
@@ -60,7 +60,8 @@ def test_adding_and_removing_keeps_everything_else(tmp_path: Path) -> None:
     add_vault(file, NamedVault("new-1", Path("/n w"), Path("/i")))
     text = file.read_text("utf-8")
     assert set(COMMENTED.splitlines()) <= set(text.splitlines())
-    assert tomli.loads(text)["vaults"] == {"old": "/old", "new-1": {"path": "/n w", "index_dir": "/i"}}
+    new = {"path": str(Path("/n w")), "index_dir": str(Path("/i"))}
+    assert tomli.loads(text)["vaults"] == {"old": "/old", "new-1": new}
     remove_vault(file, "new-1")
     assert file.read_text("utf-8") == COMMENTED
     remove_vault(file, "old")
@@ -71,7 +72,7 @@ def test_adding_and_removing_keeps_everything_else(tmp_path: Path) -> None:
 def test_two_vaults_share_neither_folder_nor_index(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     for text, part in (
-        (f'a = "{tmp_path}"\nb = "{tmp_path}/x/.."', "same folder"),
+        (f"a = '{tmp_path}'\nb = '{tmp_path}/x/..'", "same folder"),
         ('a = { path = "/a", index_dir = "/i" }\nb = { path = "/b", index_dir = "/i" }', "same index folder"),
     ):
         file.write_text(f"[vaults]\n{text}\n")
@@ -91,11 +92,15 @@ def test_the_key_vault_is_kept_too(tmp_path: Path) -> None:
 def test_a_vault_of_the_table_has_its_own_index(tmp_path: Path) -> None:
     vault, file = tmp_path / "v", tmp_path / "config.toml"
     vault.mkdir()
-    file.write_text(f'[vaults]\nv = {{ path = "{vault}", index_dir = "/own" }}\n[index]\ndir = "/for-one"\n')
+    file.write_text(f"[vaults]\nv = {{ path = '{vault}', index_dir = '/own' }}\n[index]\ndir = '/for-one'\n")
     environ = {"XDG_STATE_HOME": str(tmp_path)}
-    assert resolve_target(vault, None, file, environ=environ, options={}).index_dir == Path("/own")
-    assert resolve_target(vault, Path("/x"), file, environ=environ, options={}).index_dir == Path("/x")
-    assert resolve_target(tmp_path, None, file, environ=environ, options={}).index_dir == Path("/for-one")
+    for folder, chosen, index_dir in (
+        (vault, None, tmp_path / "/own"),
+        (vault, Path("/x"), Path("/x").absolute()),
+        (tmp_path, None, tmp_path / "/for-one"),
+    ):
+        target = resolve_target(folder, chosen, file, environ=environ, options={})
+        assert target.index_dir == index_dir
     assert resolve_target(None, None, file, environ=environ, options={}).vault == vault
 
 

@@ -50,7 +50,7 @@ class House:
     def write(self, vault: str, path: str, text: str) -> None:
         file = self.vault(vault) / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
+        file.write_bytes(text.encode())
 
     def configure(self, *names: str) -> None:
         lines = [

@@ -43,10 +43,10 @@ class Place:
     def write(self, name: str, text: str) -> None:
         path = self.vault / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        path.write_bytes(text.encode())
 
     def configure(self, toml: str) -> None:
-        self.config.write_text(toml, "utf-8")
+        self.config.write_bytes(toml.encode())
 
     @property
     def _tuning(self) -> Path:

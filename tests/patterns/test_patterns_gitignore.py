@@ -1,5 +1,6 @@
 """Patterns of .gitignore mean what they mean for git."""
 
+import shutil
 import time
 from collections.abc import Sequence
 
@@ -49,6 +50,8 @@ WILDMATCH = (
 
 @pytest.fixture(scope="module")
 def git(tmp_path_factory: pytest.TempPathFactory) -> GitFolder:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
     return GitFolder(tmp_path_factory.mktemp("git"), FILES)
 
 

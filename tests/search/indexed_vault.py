@@ -25,7 +25,7 @@ def write_notes(folder: Path, notes: Mapping[str, str]) -> Path:
     folder.mkdir()
     for name, text in notes.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+        (folder / name).write_bytes(text.encode())
     return folder
 
 

@@ -40,7 +40,7 @@ def write(vault: Path) -> None:
     contents[".obsidian/app.json"] = '{"userIgnoreFilters": ["Excluded.md"]}'
     for number, (path, text) in enumerate(contents.items()):
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text(text, "utf-8")
+        (vault / path).write_bytes(text.encode())
         os.utime(vault / path, (OLDEST + number * 86_400, OLDEST + number * 86_400))
 
 

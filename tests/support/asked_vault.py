@@ -168,7 +168,7 @@ def asked_vault(root: Path, notes: Mapping[str, str]) -> Iterator[AskedVault]:
     vault = root / "vault"
     for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text(text, encoding="utf-8")
+        (vault / path).write_bytes(text.encode())
     options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": "wordllama"}
     assembly = in_one_process(resolve_target(vault, root / "index", None, environ={}, options=options))
     with opened(assembly):

@@ -260,7 +260,7 @@ def make_vault(root: Path, rng: random.Random, notes: int) -> Path:
     for name in names:
         place = root / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(note_text(rng, [*names, "Nowhere"]), encoding="utf-8")
+        place.write_bytes(note_text(rng, [*names, "Nowhere"]).encode())
     return root
 
 

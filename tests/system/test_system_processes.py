@@ -13,10 +13,12 @@ from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import LockedError
 from vault_indexer.system import (
     ask_to_end,
+    command_words,
     free_bytes,
     fsync_dir,
     fsync_file,
     only_writer,
+    quoted_word,
     replace_file,
     start_in_background,
     write_atomically,
@@ -53,6 +55,25 @@ def test_a_process_in_the_background_says_why_it_ends(tmp_path: Path) -> None:
         assert child.stderr is not None
         assert child.stderr.read().strip() == b"no reason"
     assert child.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "posix", "windows"),
+    [
+        ("work", "work", "work"),
+        ("/my notes", "'/my notes'", '"/my notes"'),
+        (r"C:\Notes\my-vault.d", r"'C:\Notes\my-vault.d'", r"C:\Notes\my-vault.d"),
+        (r"C:\My Notes", r"'C:\My Notes'", r'"C:\My Notes"'),
+        ("D:\\a & b\\", "'D:\\a & b\\'", '"D:\\a & b\\\\"'),
+    ],
+)
+def test_a_word_of_a_printed_command_is_quoted_and_read_as_the_shell_does(
+    word: str, posix: str, windows: str
+) -> None:
+    assert (quoted_word(word, windows=False), quoted_word(word, windows=True)) == (posix, windows)
+    assert command_words(f"edit {posix} -w", windows=False) == ["edit", word, "-w"]
+    if not word.endswith("\\"):
+        assert command_words(f"edit {windows} -w", windows=True) == ["edit", word, "-w"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no sessions of processes")

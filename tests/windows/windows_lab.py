@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,6 +124,20 @@ class Windows:
         api = self.api()
         wait_until(lambda: api.ask("/v1/status").json["state"] == "ready", "the index is built", SLOW_S)
         return api
+
+    def kill_workers(self) -> int:
+        """Kill the processes in which the daemon reads notes; how many there were."""
+        state = f"XDG_STATE_HOME={self.environ['XDG_STATE_HOME']}".encode()
+        killed = 0
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it has ended, or is another user's
+                if (
+                    b"process_entry.py" in (process / "cmdline").read_bytes()
+                    and state in (process / "environ").read_bytes()
+                ):
+                    os.kill(int(process.name), signal.SIGKILL)
+                    killed += 1
+        return killed
 
     @contextmanager
     def held_file(self, path: str) -> Iterator[None]:

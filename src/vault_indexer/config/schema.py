@@ -68,8 +68,9 @@ class Key:
     @property
     def description(self) -> str:
         """The docstring below the field, in one line."""
-        tables = [table for table in self.table.__mro__ if issubclass(table, Table)]
-        texts = (_docstrings(table).get(self.name.rpartition(".")[2]) for table in tables)
+        # The last of each name: `Settings` with the tables of extensions has no source of its own.
+        tables = {table.__qualname__: table for table in self.table.__mro__ if issubclass(table, Table)}
+        texts = (_docstrings(table).get(self.name.rpartition(".")[2]) for table in tables.values())
         return next(filter(None, texts), "")
 
     def value(self, settings: Settings) -> object:

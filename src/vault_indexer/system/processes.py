@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shlex
 import signal
 import sys
 import time
@@ -22,6 +24,22 @@ def python_command(*arguments: str, program: str = sys.executable) -> list[str]:
     comes from here: `-P` keeps it from importing what lies in its working folder or next to its script, which
     may be files of a stranger's vault."""
     return [program, "-P", *arguments]
+
+
+def command_words(line: str, *, windows: bool = sys.platform == "win32") -> list[str]:
+    """The words of a command line, such as that of the variable EDITOR. A backslash separates folders on
+    Windows. Raises ValueError for an unclosed quotation mark."""
+    words = shlex.split(line, posix=not windows)
+    return [word.replace('"', "") for word in words] if windows else words
+
+
+def quoted_word(word: str, *, windows: bool = sys.platform == "win32") -> str:
+    """The word as it is typed in a shell: sh, or both cmd and PowerShell."""
+    if not windows:
+        return shlex.quote(word)
+    if re.fullmatch(r"[\w:\\./-]+", word):
+        return word
+    return f'"{word}\\"' if word.endswith("\\") else f'"{word}"'
 
 
 if sys.platform == "win32":

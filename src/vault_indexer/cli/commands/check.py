@@ -19,6 +19,7 @@ from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import named_or_enclosing_vault, vaults_meant, vaults_to_choose
 from vault_indexer.parse.dispatch import missing_from_sample
 from vault_indexer.serve.api.endpoints import HEALTH, ORPHANS, STATUS, VERIFY
+from vault_indexer.system import quoted_word
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def _more(count: int) -> str:
 
 def _left_over(known: KnownVault) -> str:
     why = "was removed" if known.folder.is_dir() else "is gone"
-    remedy = f"indexer vault remove {known.vault} --delete-index"
+    remedy = f"indexer vault remove {quoted_word(str(known.vault))} --delete-index"
     return f"{from_home(known.index_dir)}: {known.vault} {why} ({remedy})"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 from typing import Annotated, NamedTuple
 
@@ -16,6 +15,7 @@ from vault_indexer.config import LoadedConfig, load, missing_settings
 from vault_indexer.config.documents import as_json, rows, starter_config
 from vault_indexer.config.edits import replace_config
 from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
+from vault_indexer.system import command_words
 from vault_indexer.vault.ignore import load_ignore_rules
 
 
@@ -96,7 +96,7 @@ def path(selection: VaultSelection) -> None:
 def edit(selection: VaultSelection) -> None:
     """Open your configuration file in your editor (VISUAL or EDITOR), then check it."""
     file = config_file_of(selection, os.environ)
-    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    editor = command_words(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     if not editor:
         raise UsageError(f"No editor is set (VISUAL or EDITOR). Your configuration is {file}")
     if not file.exists():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -23,6 +22,7 @@ from vault_indexer.cli.output.columns import print_row
 from vault_indexer.cli.output.terminal import out
 from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.errors import IndexUnusableError, UsageError
+from vault_indexer.system import command_words
 
 # The documentation pages in the package, and the sections about commands and topics in them.
 
@@ -182,7 +182,7 @@ def _page(text: str) -> None:
 def _pager(named: str) -> list[str] | None:
     """The program and its arguments; None if it does not exist or is not a valid command."""
     try:
-        command = shlex.split(named) or ["less"]
+        command = command_words(named) or ["less"]
     except ValueError:  # an unclosed quotation mark
         return None
     return command if shutil.which(command[0]) else None

@@ -38,6 +38,7 @@ from vault_indexer.cli.vault_folder import asks_all
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.serve.api.endpoints import EXPLAIN, SEARCH
+from vault_indexer.system import command_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,9 +90,7 @@ def open_note(vault: Path, hit: HitJson) -> None:
 
 def editor_command(editor: str, file: Path, line: int | None) -> list[str]:
     """The command line that opens the file, at the line unless it is None, for the value of EDITOR."""
-    import shlex
-
-    program, *options = shlex.split(editor) or [editor]
+    program, *options = command_words(editor) or [editor]
     if line is None:
         return [program, *options, str(file)]
     form = _LINE_OPTIONS.get(Path(program).stem, "+{line} {file}")

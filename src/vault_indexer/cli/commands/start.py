@@ -31,7 +31,7 @@ from vault_indexer.daemon.discovery import (
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.system import ask_to_end, open_to_append, start_in_background
+from vault_indexer.system import ask_to_end, open_to_append, quoted_word, start_in_background
 
 LOG_FILE = "daemon.log"
 
@@ -210,7 +210,7 @@ def _refuse_to_stop_others(selection: VaultSelection, info: DaemonInfo | None) -
         others = _listed(one for one in kept if one != name)
         raise UsageError(
             f"This daemon also serves {others}. To stop it for all: indexer stop --all-vaults. "
-            f"To remove only {name}: indexer vault remove {name}"
+            f"To remove only {name}: indexer vault remove {quoted_word(name)}"
         )
 
 

@@ -34,7 +34,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.system import canonical_folder, default_index_dir, folder_slug, with_home
+from vault_indexer.system import canonical_folder, default_index_dir, folder_slug, quoted_word, with_home
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
@@ -123,7 +123,7 @@ def _refuse_while_kept_alone(index_dir: Path, shared: DaemonInfo | None, name: s
     """Raises UsageError if a daemon that does not follow the table has the index open."""
     keeper = read_daemon(index_dir)
     if keeper is not None and (shared is None or keeper.pid != shared.pid):
-        raise UsageError(f"Its daemon is running. Stop it first: indexer stop --vault {name}")
+        raise UsageError(f"Its daemon is running. Stop it first: indexer stop --vault {quoted_word(name)}")
 
 
 def list_vaults(selection: VaultSelection, output: Output) -> None:

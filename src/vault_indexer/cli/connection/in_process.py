@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -35,7 +34,7 @@ from vault_indexer.model import DaemonState, Progress
 from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.service import VaultService
-from vault_indexer.system import missing_limits
+from vault_indexer.system import missing_limits, quoted_word
 from vault_indexer.text.phrases import which_vault
 from vault_indexer.vaults import Vaults
 
@@ -137,7 +136,7 @@ class DirectDispatcher:
         if not (self.builds or has_index(self.target.index_dir)):
             vault = self.target.vault
             raise IndexUnusableError(
-                f"{vault} was never indexed: run `indexer init {shlex.quote(str(vault))}`"
+                f"{vault} was never indexed: run `indexer init {quoted_word(str(vault))}`"
             )
         if build:
             confirm_first_index(self.target, yes=False)
