@@ -3,50 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from asked_vault import AskedVault, asked_vault
+from note_files import read_notes
 
-NOTES = {
-    "Drying.md": (
-        "# Drying hops\n\nThe following three conditions hold for drying hops in the kiln:\n\n"
-        "- The kiln stays below 60 degrees.\n- The hops lie ten centimetres deep.\n- A fan moves the air.\n\n"
-        "Hops are stored in the cold room afterwards.\n"
-    ),
-    "Kilns.md": (
-        "# Ceramics\n\n| glaze | temperature | colour |\n| --- | --- | --- |\n"
-        "| celadon glaze | 1280 | green |\n| tenmoku glaze | 1300 | dark<br>brown |\n"
-    ),
-    "Vats.md": (
-        "---\ncellar_code: 4711\n---\nThe copper vats are rinsed on [[Days|Thursday]] with warm vinegar.\n"
-    ),
-    "Alpha.md": (
-        "---\nstatus: waiting for parts\ndue: 2026-12-24\nowners:\n  - Rosa Lind\n  - Tim Holt\n---\n"
-        "# Alpha\n\n"
-        "The bridge for the model railway.\n\n## Next steps\n\n"
-        "- [ ] glue the arches\n- [x] order the rails\n\n"
-        "## Wiring table\n\n| wire | goes to |\n| --- | --- |\n| red | lamp |\n\n"
-        "## Reset sequence\n\n```\nhold both keys\n```\n"
-    ),
-    "Broken.md": ("---\ntitle: [broken\nlocker_code: 9912\n---\nThe locker for the skates is by the door.\n"),
-    "Open end.md": "---\nvault_code: 7733\nroom: 4\n\nThe vault room is cleaned on Friday.\n",
-    "Toml.md": '+++\nsafe_code = "5521"\n+++\nThe safe room is painted white.\n',
-    "Skis.md": (
-        "# Skis\n\n> [!tip] Waxing the skis\n> Use the blue block below zero.\n\n"
-        "**How long do the skis dry?**\nThey dry for two hours.\n\n"
-        "- Sharpen the edges of the skis:\n\n`sharpen --angle 88`\n\n[edges of the skis][36]\n"
-    ),
-    "Thorn whip.md": (
-        "# Thorn whip\n\n| Attribute | Value |\n| --- | --- |\n| Name | Thorn whip |\n| Range | 30 feet |\n"
-        "| Damage | - |\n\nA thorn whip lashes out at a creature in range.\n\n- **Weight:** 2 kg\n"
-    ),
-    "Giant spider.md": "# Giant spider\n\nThe poison of the spider lasts for three hours.\n",
-    "Giant wolf spider.md": (
-        "# Giant wolf spider\n\n"
-        "The poison of the spider lasts for two days. How long the poison of a giant lasts!\n"
-    ),
-    "Filters.md": "# Filters\n\nThe parameter foldState of a filter: `panel` with type and title.\n",
-}
+NOTES = read_notes(Path(__file__).parent / "fixtures" / "quotable_vault.md")
 
 
 @pytest.fixture(scope="module")

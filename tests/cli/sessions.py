@@ -163,7 +163,8 @@ def _known() -> str:
 
 
 def _write(file: str, *lines: str) -> None:
-    """`␛` and the like are control characters, `\\xff` is that byte."""
+    """`␛` and the like are control characters, `\\xff` and the like are bytes."""
     text = "".join(f"{line}\n" for line in lines).translate({0x2400 + code: code for code in range(32)})
     Path(file).parent.mkdir(parents=True, exist_ok=True)
-    Path(file).write_bytes(text.encode().replace(b"\\xff", b"\xff"))
+    bytes_of = re.sub(rb"\\x(..)", lambda found: bytes.fromhex(found[1].decode()), text.encode())
+    Path(file).write_bytes(bytes_of)

@@ -40,6 +40,7 @@ def opened(notes: Path, server: ModelServer, chunking: dict[str, object], model:
     return open_vault(notes, notes.parent / "index", chunking=chunking, llm=llm, index=index)
 
 
+@pytest.mark.long
 def test_a_preamble_is_found_by_meaning_and_not_shown(notes: Path, server: ModelServer) -> None:
     server.script.append(Answer("Tulips and dahlias are stored over winter."))
     with opened(notes, server, {"strategy": "none", "contextual": True}) as vault:
@@ -52,6 +53,7 @@ def test_a_preamble_is_found_by_meaning_and_not_shown(notes: Path, server: Model
         assert hit.why.vector is None or hit.why.vector.score < with_preamble - 0.1
 
 
+@pytest.mark.long
 def test_a_rebuild_asks_nothing_twice_and_another_model_is_a_reason_to_rebuild(
     notes: Path, server: ModelServer
 ) -> None:
@@ -66,6 +68,7 @@ def test_a_rebuild_asks_nothing_twice_and_another_model_is_a_reason_to_rebuild(
     assert len(server.requests) == 2
 
 
+@pytest.mark.long
 def test_a_model_that_is_down_costs_no_note(notes: Path, server: ModelServer) -> None:
     server.script.extend([Answer(status=500, body=b"{}")] * 9)
     with opened(notes, server, {"strategy": "agentic", "agentic": {"mode": "summarize"}}) as vault:

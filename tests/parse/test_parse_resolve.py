@@ -2,9 +2,10 @@
 
 import unicodedata
 
-import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
+from parse_goldens import FIXTURES
 
 from vault_indexer.parse import VaultPaths, link_key, resolve
 
@@ -77,18 +78,8 @@ def test_every_path_with_an_extension_can_be_reached_by_its_own_name() -> None:
         assert unicodedata.normalize("NFC", found) == path
 
 
-@pytest.mark.parametrize(
-    ("paths", "source", "found"),
-    [
-        (["x/b/n.md", "long/b/n.md"], "long/b/s.md", "long/b/n.md"),
-        (["x/b/n.md", "long/b/b/n.md"], "long/b/s.md", "long/b/b/n.md"),
-        (["x/b/n.md", "long/b/n.md", "long/b/b/n.md"], "long/b/s.md", "long/b/n.md"),
-        (["x/b/n.md", "long/b/n.md"], "long/s.md", "long/b/n.md"),
-        (["x/b/n.md", "long/b/n.md"], "other/s.md", "x/b/n.md"),
-        (["x/b/n.md", "long/n.md"], "long/s.md", "x/b/n.md"),
-    ],
-)
-def test_of_several_files_the_one_beside_or_below_the_note_is_meant(
-    paths: list[str], source: str, found: str
-) -> None:
-    assert resolve("b/n", source, VaultPaths(paths)).path == found
+def test_of_several_files_the_one_beside_or_below_the_note_is_meant() -> None:
+    def found(paths: str, source: str) -> str | None:
+        return resolve("b/n", source, VaultPaths(paths.split())).path
+
+    check_golden(FIXTURES / "beside.md", {"": of_parts(found)})

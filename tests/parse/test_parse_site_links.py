@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
+from parse_goldens import FIXTURES
 
 from vault_indexer.model import JsonValue, LinkStyle, NoteRow
 from vault_indexer.parse import StyledPaths, detect_style, link_key, parse_note
@@ -26,62 +28,36 @@ def led(paths: StyledPaths, target: str, source: str) -> str | None:
     return paths.find(target, source)[0].path
 
 
-@pytest.mark.parametrize(
-    ("properties", "target"),
-    [
-        ("url: /a/b/", "/a/b/"),
-        ("permalink: /a/b.html", "/a/b"),
-        ("slug: other", "../other/"),
-        ("slug: other", "/posts/other/"),
-        ("aliases: [/old/, ../older]", "/old/"),
-        ("aliases: [former]", "/posts/former"),
-        ("permalink: /kept/:title/", "/kept/one/"),
-        ("redirect_from:\n  - /gone/from/here", "/gone/from/here/"),
-    ],
-)
-def test_a_page_is_at_the_addresses_of_its_properties(properties: str, target: str) -> None:
-    paths = StyledPaths("hugo", ["content/posts/one.md", "content/posts/two.md"])
-    assert led(paths, target, "content/posts/two.md") is None
-    keys = paths.put_page(page("content/posts/one.md", f"---\n{properties}\n---\n", "hugo"))
-    found, key = paths.find(target, "content/posts/two.md")
-    assert (found.path, key in keys) == ("content/posts/one.md", True)
-    paths.put_page(page("content/posts/one.md", "Without properties.\n", "hugo"))
-    assert led(paths, target, "content/posts/two.md") is None
+def test_links_of_sites_lead_where_the_golden_says() -> None:
+    def of_hugo(properties: str, target: str) -> str | None:
+        paths = StyledPaths("hugo", ["content/posts/one.md", "content/posts/two.md"])
+        assert led(paths, target, "content/posts/two.md") is None
+        keys = paths.put_page(page("content/posts/one.md", f"---\n{properties}\n---\n", "hugo"))
+        found, key = paths.find(target, "content/posts/two.md")
+        assert key in keys
+        paths.put_page(page("content/posts/one.md", "Without properties.\n", "hugo"))
+        assert led(paths, target, "content/posts/two.md") is None
+        return found.path
 
+    def of_logseq(source: str, target: str) -> str | None:
+        path = "pages/Animals___Cat.md"
+        paths = StyledPaths("logseq", [path], [page(path, source, "logseq")])
+        assert led(StyledPaths("obsidian", paths), target, "pages/Dog.md") is None
+        return led(paths, target, "pages/Dog.md")
 
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ("alias:: Tomcat, [[House cat]]\n\n- An animal.\n", "tomcat"),
-        ("type:: animal\nalias:: Tomcat, [[House cat]]\n- An animal.\n", "House Cat"),
-        ("- title:: Felis catus\n- An animal.\n", "Felis catus"),
-        ("---\nalias: Mouser\n---\n", "mouser"),
-        ("- An animal.\n", "Animals/Cat"),
-    ],
-)
-def test_a_page_of_logseq_is_found_by_its_names(source: str, target: str) -> None:
-    paths = StyledPaths(
-        "logseq", ["pages/Animals___Cat.md"], [page("pages/Animals___Cat.md", source, "logseq")]
+    def of_jekyll(properties: str, target: str) -> str | None:
+        post = "blog/_posts/2024-05-06-a-day.md"
+        own = page(post, f"---\n{properties}\n---\n", "jekyll")
+        return led(StyledPaths("jekyll", [post, "day2.md"], [own]), target, "about/me.md")
+
+    check_golden(
+        FIXTURES / "site_links.md",
+        {
+            "A page of Hugo is at the addresses of its properties": of_parts(of_hugo),
+            "A page of Logseq is found by its names": of_parts(of_logseq),
+            "A post of Jekyll is found whatever the permalinks": of_parts(of_jekyll),
+        },
     )
-    assert led(paths, target, "pages/Dog.md") == "pages/Animals___Cat.md"
-    assert led(StyledPaths("obsidian", paths), target, "pages/Dog.md") is None
-
-
-@pytest.mark.parametrize(
-    ("properties", "target", "leads"),
-    [
-        ("permalink: /:categories/:year/:month/:title.html", "/2024/05/a-day", True),
-        ("permalink: /p/:slug", "/p/a-day", True),
-        ("", "/any/pattern/of/the/site/a-day/", True),
-        ("", "/a-day.html", True),
-        ("", "any/pattern/a-day", False),
-        ("", "/any/pattern/day", False),
-    ],
-)
-def test_a_post_of_jekyll_is_found_whatever_the_permalinks(properties: str, target: str, leads: bool) -> None:
-    post = "blog/_posts/2024-05-06-a-day.md"
-    paths = StyledPaths("jekyll", [post, "day2.md"], [page(post, f"---\n{properties}\n---\n", "jekyll")])
-    assert led(paths, target, "about/me.md") == (post if leads else None)
 
 
 BLOCK = "65f1c0de-1234-4abc-9def-00112233aabb"

@@ -58,7 +58,11 @@ def embedder_of(provider: str) -> Embedder:
     return embedder_for(settings_for(provider))
 
 
-@pytest.fixture(params=PACKAGES)
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.long) if name in ("e5", "minilm") else name for name in PACKAGES
+    ]
+)
 def provider(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     missing = [package for package in PACKAGES[name] if not installed(package)]

@@ -31,66 +31,10 @@ TOLERANCE = 0.0015
 _NEW = "(first use)"
 _DECIMAL = re.compile(r"\d*\.\d+")
 
-QUERIES = """
-collecting leaves
-dry leaves in autumn
-how do I feed the sourdough starter
-levain
-rye bread
-Roggenbrot
-what eats lettuce at night
-slugs
-red light for the eyes
-rings of a planet
-antifreeze
-telscope
-compsot heap
-nettle tea
-the van
-how to
-galaxy far away
-watering in the morning
-pan de muerto receta
-天の川
-plan for november
-bread tag:#bread
-moon path:Sky
-garden -slugs
-"red lamp"
-roof OR balcony
-line:(tea water)
-section:(moon)
-file:Garden
-picture
-saturn png
-zzz qqq
-tomatoes zzzunknown
-Andromeda
-oven temperature for focaccia
-who has the key
-""".strip().splitlines()
-
-FILTERS = """
-tag:#garden
-path:House
--path:House -path:Sky
-before:2025
-after:2025
-lang:de
-[aliases]
-[tags:bread]
-file:png
-"the"
-/roof|lamp/
-task-todo:""
-links-to:Saturn
-vault:one
-vault:two
-saturn vault:one
-saturn -vault:one
-tag:#nothing
-moon tag:#nothing
-""".strip().splitlines()
+QUERIES, FILTERS = (
+    part.splitlines()
+    for part in (FOLDER.parent / "recorded_queries.txt").read_text("utf-8").strip().split("\n\n")
+)
 
 ERRORS = ["", "  ", "line:", '"open', "(a", "a OR", "/(/", "[x", "before:never", "tag:", "x" * 5000]
 

@@ -208,6 +208,7 @@ def test_what_holds_a_part_of_a_short_query_need_not_be_as_near(demo_in_all_lang
     assert (answer.verdict, answer.missing_words) == ("weak", ("whiteboard",))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("query", ["как подать налоговую декларацию", "怎么申报所得税"])
 def test_what_no_note_is_about_is_none_in_another_language(demo_in_all_languages: Vault, query: str) -> None:
     assert demo_in_all_languages.search(query).verdict == "none"
@@ -289,7 +290,7 @@ dónde puedo comprar entradas para la ópera
 """Sixteen questions that the bundled notebook does not answer."""
 
 
-@pytest.mark.parametrize("vault", ["demo", "demo_in_all_languages"])
+@pytest.mark.parametrize("vault", ["demo", pytest.param("demo_in_all_languages", marks=pytest.mark.long)])
 def test_at_most_two_of_sixteen_questions_without_an_answer_are_likely(
     request: pytest.FixtureRequest, vault: str
 ) -> None:

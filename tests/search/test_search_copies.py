@@ -1,6 +1,9 @@
 """Notes with the same text are one hit, which names the others."""
 
+from pathlib import Path
+
 import pytest
+from note_files import read_notes
 
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.service import VaultService
@@ -10,18 +13,7 @@ BODY = (
     + "They nest in holes of old trees and in church towers, and take no material there. " * 12
     + "\n\n## Rings\n\nRing number 4711 was read on a kestrel at the quarry in June.\n"
 )
-NOTES = {
-    "Kestrel.md": BODY,
-    "Kestrel (copy).md": BODY,
-    "Old kestrel.md": f"\n{BODY}\n",
-    "Kestrel by Ann.md": f"---\nauthor: Ann\n---\n{BODY}",
-    "Kestrel draft.md": BODY.replace("June", "July"),
-    "Short one.md": "Kestrel\n",
-    "Short two.md": "Kestrel\n",
-    "Heron.md": BODY.replace("estrel", "eron"),
-    "Heron again.md": BODY.replace("estrel", "eron"),
-    "Tea.md": "# Tea\n\nBlack tea with cardamom, cooked for ten minutes with milk.\n",
-}
+NOTES = read_notes(Path(__file__).parent / "fixtures" / "copies_vault.md")
 
 
 def hits(service: VaultService, query: str, *, by_note: bool) -> list[Hit]:

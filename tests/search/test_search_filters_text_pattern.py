@@ -10,48 +10,32 @@ from hypothesis import strategies as st
 from vault_indexer.search.filters.text_pattern import SearchedText, plain, text_pattern
 
 
+def found(words: str, text: str) -> str | None:
+    span = next(text_pattern(words).spans(text), None)
+    return span and text[slice(*span)]
+
+
+def test_a_phrase_finds_what_the_golden_says() -> None:
+    check_golden(Path(__file__).parent / "fixtures" / "found.md", {"": of_parts(found)})
+
+
 @pytest.mark.parametrize(
-    ("words", "text", "found"),
+    ("words", "text", "piece"),
     [
-        ("to be or not to be", "To be, or not to be: that", "To be, or not to be"),
-        ("star wars", "[[star]] *wars*", "star]] *wars"),
-        ("foo bar", "foo\nbar", "foo\nbar"),
-        ("foo bar", "foo\n\nbar", None),
-        ("work", "works", None),
-        ("work", "_work_", "work"),
-        ("cafe", "un Café noir", "Café"),
-        ("café", "cafe", "cafe"),
         ("cafe", "cafe\u0301!", "cafe\u0301"),
         ("cafe", "cafe\u0301s", None),
-        ("strasse", "Die Straße", "Straße"),
-        ("aeon", "ÆON", "ÆON"),
-        ("fine", "ﬁne", "ﬁne"),
-        ("новый", "НОВЫЙ год", "НОВЫЙ"),
+        ("fine", "\ufb01ne", "\ufb01ne"),
         ("новый", "новыи\u0306 год", "новыи\u0306"),
-        ("全文検索", "高速な全文検索エンジン", "全文検索"),
-        ("AI検索", "新しいAI検索です", "AI検索"),
-        ("AI", "新しいAI検索です", "AI"),
-        ("한국어", "한국어는", "한국어"),
-        ("सड़क", "यह सडक है", "सडक"),
         ("सडक", "यह स\u095cक है", "स\u095cक"),
-        ("सडक", "यह सड़क है", "सड़क"),
-        ("كتاب", "هذا كـتاب", "كـتاب"),
+        ("كتاب", "هذا ك\u0640تاب", "ك\u0640تاب"),
         ("کتاب", "این کتاب\u200cها", "کتاب"),
         ("کتابها", "این کتاب\u200cها", "کتاب\u200cها"),
-        ("کتاب", "كتاب", "كتاب"),
-        ("2024", "عام ٢٠٢٤", "٢٠٢٤"),
         ("Donaudampf", "die Donau\u00addampffahrt, der Donau\u00addampf", "Donau\u00addampf"),
         ("Donau", "der Donau\u00addampf", None),
-        ("C++", "in C++ you", "C++"),
-        ("don't", "I don’t", "don’t"),
-        ("error: 404", "Error:  404", "Error:  404"),
-        ("error: 404", "error 404", None),
-        ("->", "a -> b", "->"),
     ],
 )
-def test_what_a_phrase_finds(words: str, text: str, found: str | None) -> None:
-    span = next(text_pattern(words).spans(text), None)
-    assert (span and text[slice(*span)]) == found
+def test_a_phrase_finds_other_ways_to_write_a_letter(words: str, text: str, piece: str | None) -> None:
+    assert found(words, text) == piece
 
 
 LETTERS = st.text(st.sampled_from("abcdeéßñAÉ"), min_size=1, max_size=4)

@@ -24,7 +24,14 @@ def places(hits: tuple[Hit, ...]) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize(
-    "query", ["index", "how are notes found", "chunks of a note", "path:internals", "daemon OR server"]
+    "query",
+    [
+        *("index", "path:internals"),
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in ("how are notes found", "chunks of a note", "daemon OR server")
+        ),
+    ],
 )
 @pytest.mark.parametrize("by_note", [True, False])
 def test_pages_are_the_whole_list(service: VaultService, query: str, by_note: bool) -> None:

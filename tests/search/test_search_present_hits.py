@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,28 +72,6 @@ def part(first: str, last: str) -> str:
     return TEXT[TEXT.index(first) : TEXT.index(last) + len(last)]
 
 
-@pytest.mark.parametrize(
-    ("found", "tokens", "expected"),
-    [
-        ("b one", 2000, part("## B", "c one")),
-        ("b one", 14, part("## B", "b three")),
-        ("c one", 2000, part("### C", "c one")),
-        ("a one", 2000, part("# A", "d one")),
-        ("a one", 8, part("# A", "a two")),
-        ("e one", 2000, part("# E", "e one")),
-        ("Before all.", 2000, "Before all."),
-        (part("b three", "c one"), 2000, part("## B", "c one")),
-        (part("c one", "d one"), 2000, part("# A", "d one")),
-        (part("d one", "# E"), 2000, part("Before all.", "e one")),
-        (part("all.", "a one"), 2000, part("Before all.", "e one")),
-    ],
-)
-def test_a_section_is_the_innermost_that_holds_the_hit(found: str, tokens: int, expected: str) -> None:
-    for mode in MODES[:2]:
-        passage = around(found, mode, tokens)
-        assert (passage.text, passage.kind) == (expected, "section")
-
-
 def test_the_own_text_of_a_section_holds_a_hit_that_ends_with_it() -> None:
     note = parse_note("n.md", TEXT.encode())
     hit = TEXT.index("b three"), TEXT.index("### C")
@@ -108,44 +87,39 @@ QUOTED = "# A\n\none\n\n> # Quoted\n\ntwo\n"
 PLAIN = "---\na: b\n---\n\none\n\ntwo\n"
 
 
-def paragraphs(first: int, end: int) -> str:
-    return "\n\n".join(f"p{n} word" for n in range(first, end))
+NAMED = {
+    "TEXT": TEXT,
+    "LONG": LONG,
+    "OWN": OWN,
+    "THREE": THREE,
+    "APART": APART,
+    "QUOTED": QUOTED,
+    "PLAIN": PLAIN,
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "found", "mode", "tokens", "number", "expected"),
-    [
-        # of a long section as much as fits around the hit, and nothing of the next section
-        (LONG, "p50 word", "section", 11, 3, paragraphs(48, 53)),
-        (LONG, "p99 word", "section", 11, 3, paragraphs(95, 100)),
-        # a number of paragraphs on each side, of which the rest of the own one is none
-        (TEXT, "b one", "window", 2000, 1, part("## B", "y = 2\n```")),
-        (TEXT, "b one", "window", 2000, 2, part("a two", "b three")),
-        (TEXT, "a one", "window", 2000, 0, "a one"),
-        (THREE, "two", "window", 2000, 0, "one two three"),
-        (THREE, "two", "window", 2000, 1, THREE.strip()),
-        # code in a fence is one paragraph
-        (TEXT, "b three", "window", 2000, 1, part("```py", "### C")),
-        (TEXT, "x = 1", "window", 2000, 0, part("```py", "y = 2\n```")),
-        # what does not fit on one side may on the other
-        (APART, "hit", "window", 5, 3, "hit\n\nshort"),
-        (TEXT, "b one", "section_or_window", 9, 1, part("## B", "b one")),
-        # a heading in a quote begins no section
-        (QUOTED, "two", "section", 2000, 3, QUOTED.strip()),
-        # a note without headings is one parent
-        (PLAIN, "two", "parent", 2000, 3, "one\n\ntwo"),
-        (PLAIN, "two", "parent", 2, 3, "one\n\ntwo"),
-        (PLAIN, "two", "parent", 1, 3, "two"),
-        # a long section grows in its own text first
-        (OWN, "hit", "section", 8, 3, "hit"),
-        (OWN, "word " * 19 + "word", "section", 24, 3, OWN[: OWN.index("##")].strip()),
-        (OWN, "hit", "window", 8, 3, "hit\n\n## B\n\nshort"),
-    ],
-)
-def test_what_is_shown_around_a_hit(
-    text: str, found: str, mode: ExpandMode, tokens: int, number: int, expected: str
-) -> None:
-    assert around(found, mode, tokens, number, text).text == expected
+def test_passages_are_those_of_the_golden() -> None:
+    def shown(name: str, found: str, mode: ExpandMode, tokens: str, paragraphs: str) -> str:
+        hit = "word " * 19 + "word" if found == "word*20" else found
+        return around(hit, mode, int(tokens), int(paragraphs), NAMED[name]).text
+
+    def section(found: str, tokens: str) -> str:
+        one, other = (around(found, mode, int(tokens)) for mode in MODES[:2])
+        assert one == other
+        return f"{one.kind}: {one.text}"
+
+    def parent(found: str, tokens: str) -> str:
+        passage = around(found, "parent", int(tokens))
+        return f"{passage.kind}: {passage.text}"
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "passages.md",
+        {
+            "Note, hit, mode, tokens, paragraphs": of_parts(shown),
+            "A section is the innermost that holds the hit": of_parts(section),
+            "A parent is the section in which the hit ends": of_parts(parent),
+        },
+    )
 
 
 def test_a_passage_says_what_it_is() -> None:
@@ -175,27 +149,6 @@ def test_lines_are_those_of_the_note() -> None:
 
 def test_tokens_are_estimated_for_every_script() -> None:
     assert [estimated_tokens(text) for text in ("", "abc", "abcde", "漢字", "привет")] == [0, 1, 2, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("found", "tokens", "expected", "kind"),
-    [
-        ("b one", 2000, part("## B", "b three"), "parent"),
-        ("Before all.", 2000, "Before all.", "parent"),
-        ("e one", 4, part("# E", "e one"), "parent"),
-        ("e one", 3, "e one", "chunk"),
-        ("a one", 6, part("# A", "a two"), "parent"),
-        ("a one", 5, part("# A", "a one"), "window"),
-        (part("b three", "c one"), 2000, part("b three", "c one"), "parent"),
-        (part("a two", "## B"), 2000, part("a two", "b three"), "parent"),
-        (part("c one", "d one"), 2000, part("c one", "d one"), "parent"),
-    ],
-)
-def test_a_parent_is_the_section_in_which_the_hit_ends(
-    found: str, tokens: int, expected: str, kind: str
-) -> None:
-    passage = around(found, "parent", tokens)
-    assert (passage.text, passage.kind) == (expected, kind)
 
 
 def test_a_fence_is_closed_by_its_own_mark_alone() -> None:

@@ -38,7 +38,9 @@ def found_by_search(reader: IndexReader, settings: SearchSettings, query: str) -
     return [hit.path for hit in hits]
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize(
+    "query", [*QUERIES[:1], *(pytest.param(one, marks=pytest.mark.long) for one in QUERIES[1:])]
+)
 def test_settings_find_the_same_one_after_the_other(
     indexed: tuple[VaultService, IndexReader], query: str
 ) -> None:

@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from note_files import read_notes
 
 from vault_indexer.api import Vault
 from vault_indexer.model import Correction, SearchAnswer, SearchRequest
@@ -13,23 +15,7 @@ from vault_indexer.service import VaultService
 NEIGHBOURS = {"diaro", "break", "stack", "base", "zahl", "obsidian"}
 """Words of the notes that are one letter away from real words that are asked for below."""
 
-NOTES = {
-    "Cape.md": "# Cape\n\nCape Diaro is an island. We break the journey there.\n",
-    "Cards.md": "# Cards\n\nA stack of cards. Characteristically, a break after each game.\n",
-    "Stones.md": "# Stones\n\nA stack of stones at the base of the hill. Another break.\n",
-    "Jazz.md": "# Jazz\n\nCharacteristically the base of a chord.\n",
-    "Chords.md": "# Chords\n\nA base for each chord; characteristically, the stack of thirds.\n",
-    "Bass on Top.md": "---\nyear: 1957\n---\n",
-    "Obsydian.md": "",
-    "Parcels.md": "# Parcels\n\nThe post office receives them and calls.\n",
-    "Sync.md": "# Sync\n\nThe Obsidian app keeps notes on every device.\n",
-    "Vault.md": "# Vault\n\nObsidian opens a folder of notes.\n",
-    "Plugins.md": "# Plugins\n\nObsidian loads them when it starts..\n",
-    "Zimmer.md": "# Zimmer\n\nDer Schlüssel zum Zimmer liegt auf dem Tisch, und die Zahl steht an der Tür.\n",
-    "Garten.md": "# Garten\n\nIm Garten wachsen Kartoffeln, und der Zaun ist nicht sehr hoch.\n",
-    "Komposthaufen.md": "# Wanderung\n\nEine Komposthaufenwanderung führt an der Mauer entlang.\n",
-    "Дача.md": "# Дача\n\nНа даче растёт картошка, а за домом стоит старый сарай и колодец.\n",
-}
+NOTES = read_notes(Path(__file__).parent / "fixtures" / "words_vault.md")
 
 
 def search(service: VaultService, query: str, *, correct: bool = True) -> SearchAnswer:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from golden_cases import check_golden
 from indexed_vault import indexed_vault, write_notes
+from note_files import read_notes
 
 from vault_indexer.model import AskRequest, SearchRequest
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
@@ -13,19 +14,7 @@ from vault_indexer.search.prepare import TypedWords, words_with_signs
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
-NOTES = {
-    "Server.md": "Copy /srv/conf.d/site-7.yaml first. Then set app.cache.max_age_s, または lang_codeを.\n\n"
-    "Write to lena.m.orr+bills@post.example.com. The invoice is QX-77/2024-B, see "
-    "[the paper](https://doi.org/10.5555/tide-88.v2) and [the list][l].\n\n[l]: https://lists.example.net/p4-q9\n",
-    "Figures.md": "Rent 2,450.75, deposit 3.200.100,50, a lakh 12,34,567, fees 1 999,95 and Fr. 8'120.40.\n\n"
-    "Logged 2025-11-02T06:45. The naïve-bayes run took 31min. Let x be the input.\n",
-    "Party.md": "The whole party departed, and parseFileName returned.\n",
-    "Bell.md": "---\nstart: 07:20\n---\nThe bell rings.\n",
-    "Lesson 7.md": "# Lesson 7\n\nLesson 7 is on lesson 20 and lesson 45.\n",
-    "Stack.md": "It runs on .NEAR today, written in D++ for chip.js.\n",
-    "Near.md": "# Near\n\nNear the near shore.\n",
-    "Chip.md": "# Chip\n\nA chip is a chip.\n",
-}
+NOTES = read_notes(Path(__file__).parent / "fixtures" / "typed_vault.md")
 
 
 def test_words_and_signs_are_found_as_the_golden_says(service: VaultService, signs: VaultService) -> None:

@@ -40,6 +40,7 @@ def test_a_question_that_no_thai_note_answers_is_not_likely(thai: Vault, query: 
     assert answer.verdict in ("none", "weak"), [hit.relevance for hit in answer.results]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("query", ["ดวงจันทร์ที่ใหญ่ที่สุดของดาวเสาร์ชื่ออะไร", "แมวที่ป่วยควรพาไปที่ไหน", "ขนมปังข้าวไรย์"])
 def test_a_question_that_a_thai_note_answers_is_likely(thai: Vault, query: str) -> None:
     answer = thai.search(query)

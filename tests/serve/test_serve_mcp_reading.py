@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.errors import UsageError
 from vault_indexer.model import Heading, NoteHeading, NoteOutline, NoteText
@@ -40,55 +43,26 @@ The end.
 """
 
 
-@pytest.mark.parametrize(
-    ("focus", "words", "tokens", "shown"),
-    [
-        (10, {"glass"}, 15, "- [ ] Order the glass 📅 2026-02-10"),
-        (13, {"rule"}, 20, "- [x] Measure the frame\n  - the north side first\n    - with the long rule"),
-        (18, {"frame"}, 24, "| item | cost |\n| --- | --- |\n…\n| frame | 450 |\n\nThe end."),
-        (18, {"frame", "why"}, 25, "Why we do it.\n…\n| item | cost |\n| --- | --- |\n…\n| frame | 450 |"),
-        (4, {"alpha"}, 12, "# Alpha\n\nWhy we do it."),
-        (400, set(), 5, "The end."),
-        (4, set(), 500, NOTE.partition("---\n")[2].partition("---\n")[2].rstrip()),
-    ],
-)
-def test_an_excerpt_has_the_matching_line_and_what_explains_it(
-    focus: int, words: set[str], tokens: int, shown: str
-) -> None:
-    assert excerpt(NOTE, focus, words, (4, 20), tokens) == shown
-    assert tokens_of(shown) <= tokens + 2
-
-
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (set(), "red pea bun cat red pea bun cat red pea…"),
-        ({"owl"}, "…pea bun owl red pea bun fox red pea…"),
-        ({"owl", "fox"}, "…pea bun owl red pea bun fox red pea…"),
-    ],
-)
-def test_a_long_line_is_cut_to_where_most_words_are(words: set[str], shown: str) -> None:
+def test_parts_are_those_of_the_golden() -> None:
     line = "red pea bun cat " * 10 + "red pea bun owl red pea bun fox " + "red pea bun cat " * 10
-    assert excerpt(line, 1, words, (1, 1), 9) == shown
 
+    def around(focus: str, words: str, tokens: str) -> str:
+        shown = excerpt(NOTE, int(focus), set(words.split()), (4, 20), int(tokens))
+        assert tokens_of(shown) <= int(tokens) + 2
+        return shown
 
-@pytest.mark.parametrize(
-    ("text", "tokens", "length"),
-    [
-        ("pea bun cat", 3, 11),
-        ("pea bun cat", 2, 8),  # a space is no token here
-        ("pea\nbun\ncat\n", 6, 12),
-        ("pea\nbun\ncat\n", 5, 8),  # up to the last line break that fits
-        ("pea\n# bun\ncat cat cat", 6, 10),
-        ("pea pea pea\n# bun\ncat", 7, 12),  # or the heading in the second half
-        ("#\n# bun\ncat cat cat", 7, 8),  # but none in the first
-        ("pea pea pea\n#bun\ncat", 7, 17),
-        ("", 1, 0),
-        ("漢" * 9, 5, 5),
-    ],
-)
-def test_a_page_ends_at_a_heading_or_at_a_line_break_if_it_can(text: str, tokens: int, length: int) -> None:
-    assert page_length(text, tokens) == length
+    check_golden(
+        Path(__file__).parent / "fixtures" / "excerpts.md",
+        {
+            "An excerpt has the matching line and what explains it": of_parts(around),
+            "A page ends at a heading or at a line break if it can": of_parts(
+                lambda text, tokens: page_length(text, int(tokens))
+            ),
+            "A long line is cut to where most words are": lambda words: excerpt(
+                line, 1, set(words.split()), (1, 1), 9
+            ),
+        },
+    )
 
 
 def test_a_text_of_few_tokens_and_many_characters_is_one_page() -> None:
