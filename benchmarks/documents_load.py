@@ -4,15 +4,17 @@
 
 The vault is copied, and the PDFs are made of the words of its notes. A round is ten searches and one edit,
 which is searched for until it is found. Rounds are measured before and while the PDFs are read. Other work
-on the machine would count as well, so searches are also compared in pairs: while the PDFs are read, every
-other round is made in a pause of the daemon, in which it reads nothing. Memory is that of the daemon with
-its processes (Linux). With `--large`, a PDF of 2,000 pages and one of 300 MB are read instead, the second
-also by a daemon that allows its size.
+on the machine would count as well, so both are also compared in pairs: while the PDFs are read, every other
+round is made in a pause of the daemon, in which it reads nothing; its edits are those of a second daemon,
+with another copy of the vault. Memory is that of both with their processes, and processor time as well
+(Linux). With `--large`, a PDF of 2,000 pages and one of 300 MB are read instead, the second also by a daemon
+that allows its size.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import re
@@ -37,23 +39,34 @@ _SEARCHES = 10
 _DEADLINE_S = 120.0
 
 
-def memory_mb() -> float:
-    """Return the resident memory of this process and its descendants."""
+def own_processes() -> Iterator[tuple[float, float]]:
+    """Yield the resident memory in MB and the processor time in seconds of this process and its
+    descendants."""
     parents: dict[int, int] = {}
-    sizes: dict[int, int] = {}
+    found: dict[int, tuple[float, float]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            text = (folder / "status").read_text()
+            times, text = (folder / "stat").read_text(), (folder / "status").read_text()
         except OSError:
             continue
-        values = dict(re.findall(r"^(PPid|VmRSS):\s*(\d+)", text, re.MULTILINE))
-        parents[int(folder.name)] = int(values.get("PPid", 0))
-        sizes[int(folder.name)] = int(values.get("VmRSS", 0))
+        fields = times.rpartition(")")[2].split()  # from the third on
+        seconds = sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+        resident = re.search(r"^VmRSS:\s*(\d+)", text, re.MULTILINE)
+        parents[int(folder.name)] = int(fields[1])
+        found[int(folder.name)] = (int(resident[1]) / 1024 if resident else 0.0, seconds)
 
     def is_own(pid: int) -> bool:
         return pid == os.getpid() or (pid in parents and is_own(parents[pid]))
 
-    return sum(size for pid, size in sizes.items() if is_own(pid)) / 1024
+    return (values for pid, values in found.items() if is_own(pid))
+
+
+def memory_mb() -> float:
+    return sum(memory for memory, _ in own_processes())
+
+
+def processor_s() -> float:
+    return sum(seconds for _, seconds in own_processes())
 
 
 class Rounds:
@@ -107,11 +120,15 @@ def daemon_of(vault: Path, index: Path, **options: OptionValue) -> Iterator[Vaul
 
 
 def wait_until_ready(service: VaultService) -> float:
-    """Return the most memory meanwhile, in MB."""
+    return wait_until_done(service, math.inf)
+
+
+def wait_until_done(service: VaultService, until: float) -> float:
+    """Wait until a time of the clock at most. Return the most memory meanwhile, in MB."""
     most = 0.0
-    while service.status().state != "ready" or service.status().pending:
+    while (service.status().state != "ready" or service.status().pending) and time.perf_counter() < until:
         most = max(most, memory_mb())
-        time.sleep(0.2)
+        time.sleep(0.5)
     return most
 
 
@@ -138,13 +155,43 @@ def words_of(vault: Path) -> list[str]:
     return re.findall(r"[A-Za-z]{2,}", text)
 
 
+def measure_in_turns(service: VaultService, rounds: Rounds, others: Rounds, many: int) -> None:
+    """Measure every other round in a pause of the daemon, with edits of the other one."""
+    busy: list[float] = []
+    paused: list[float] = []
+    edits: list[float] = []
+    edits_without: list[float] = []
+    for number in range(many):
+        if service.status().state == "ready":
+            break
+        if number % 2:
+            service.pause(None)
+            time.sleep(1.5)
+            paused += rounds.search()
+            edits_without.append(others.edit())
+            service.resume()
+            time.sleep(0.5)
+        else:
+            busy += rounds.search()
+            edits.append(rounds.edit())
+    rounds.row("PDFs are read", busy, edits)
+    if paused:
+        rounds.row("pauses of it", paused, edits_without)
+
+
 def load(vault: Path, folder: Path, given: argparse.Namespace) -> None:
     made = make_pdfs(folder / "PDFs", words_of(vault), given.pdfs, given.pages)
     queries = [file.stem for file in sorted(vault.rglob("*.md"))]
     print("| while | searches | p95 ms | median ms | edits | p95 s | median s | MB |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    with daemon_of(vault, folder / "index", **{"embedding.provider": "wordllama"}) as service:
+    shutil.copytree(vault, folder / "plain")
+    options: dict[str, OptionValue] = {"embedding.provider": "wordllama"}
+    with (
+        daemon_of(vault, folder / "index", **options) as service,
+        daemon_of(folder / "plain", folder / "plain-index", **options) as plain,
+    ):
         rounds = Rounds(vault, service, queries)
+        others = Rounds(folder / "plain", plain, queries)
         list(rounds.search())
         searches: list[float] = []
         edits: list[float] = []
@@ -153,33 +200,16 @@ def load(vault: Path, folder: Path, given: argparse.Namespace) -> None:
             edits.append(rounds.edit())
         rounds.row("before", searches, edits)
         made.rename(vault / "PDFs")
-        began = time.perf_counter()
+        began, spent = time.perf_counter(), processor_s()
         while not service.search(SearchRequest("kind:pdf paper")).results:
             time.sleep(0.05)
         first = time.perf_counter() - began
-        busy: list[float] = []
-        paused: list[float] = []
-        edits = []
-        for number in range(2 * given.rounds):
-            if service.status().state == "ready":
-                break
-            if number % 2:
-                service.pause(None)
-                time.sleep(1.5)
-                paused += rounds.search()
-                service.resume()
-                time.sleep(0.5)
-            else:
-                busy += rounds.search()
-                edits.append(rounds.edit())
-        rounds.row("PDFs are read", busy, edits)
-        if paused:
-            rounds.row("pauses of it", paused, [])
-        done = sum(service.status().documents.values())
-        print(f"\nFirst PDF found after {first:.1f} s, {done} after {time.perf_counter() - began:.0f} s.")
-        if given.wait:
-            wait_until_ready(service)
-            print(f"All {given.pdfs} were read after {time.perf_counter() - began:.0f} s, with the pauses.")
+        measure_in_turns(service, rounds, others, 2 * given.rounds)
+        print(f"\nFirst PDF found after {first:.1f} s.", flush=True)
+        most = wait_until_done(service, began + given.minutes * 60)
+        done, seconds = sum(service.status().documents.values()), time.perf_counter() - began
+        spent = processor_s() - spent
+        print(f"{done} PDFs after {seconds:.0f} s, with {spent:.0f} s of processor time; {most:.0f} MB.")
 
 
 def large(vault: Path, folder: Path) -> None:
@@ -215,7 +245,7 @@ def main() -> None:
     parser.add_argument("--pdfs", type=int, default=1_000)
     parser.add_argument("--pages", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--wait", action="store_true", help="until all are read")
+    parser.add_argument("--minutes", type=float, default=0.0, help="wait so long until all are read")
     parser.add_argument("--large", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

@@ -41,7 +41,7 @@ from vault_indexer.contract.requests import (
     RebuildOptions,
     RelatedRequest,
 )
-from vault_indexer.documents import with_part_names
+from vault_indexer.documents import line_boxes, with_part_names, without_boxes
 from vault_indexer.errors import (
     IndexUnusableError,
     NoteError,
@@ -346,7 +346,8 @@ class VaultService:
         if kind_of(path) is FileKind.DOCUMENT:  # its text exists only in the index
             with self._session.reader().holder.lease() as snapshot:
                 row = note_of(snapshot, self._session.vault, path)
-                return NoteText(path, snapshot.catalog.text(row.note_id), iso_time(row.mtime_ns))
+                text = without_boxes(snapshot.catalog.text(row.note_id))
+                return NoteText(path, text, iso_time(row.mtime_ns))
         read = read_note(self.vault, path, MAX_NOTE_BYTES)
         return NoteText(path, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
 
@@ -596,6 +597,7 @@ class VaultService:
                 is_cut_after=shown.is_cut_after,
                 modified_time=iso_time(row.mtime_ns),
                 canvas={} if part else self._drawing_of(row.path, resolve),
+                boxes=line_boxes(text) if is_picture_name(row.path) else (),
             )
 
     def _drawing_of(self, path: str, resolve: Callable[[str], str | None]) -> dict[str, JsonValue]:

@@ -13,9 +13,10 @@ from PIL import Image
 from tiny_pdf import pdf_of
 
 from vault_indexer.config.settings import DocumentsSettings, Settings
-from vault_indexer.documents import extract, ocr, recognise
+from vault_indexer.documents import extract, line_boxes, ocr, recognise, without_boxes
 from vault_indexer.documents.markdown import as_ranges, in_ranges, properties_and_body
 from vault_indexer.documents.ocr import Line, blocks, paragraphs
+from vault_indexer.index.reading import document_note
 from vault_indexer.model import SearchRequest
 from vault_indexer.vault import Decision, ignore, load_ignore_rules
 
@@ -58,8 +59,35 @@ TITLE = lines(("A title above both of the two columns of the page", 0, 20))
     ],
 )
 def test_lines_are_read_in_order_as_paragraphs(found: list[Line], read: list[str] | None) -> None:
-    made = [paragraph for block in blocks(found) for paragraph in paragraphs(block)]
+    made = [paragraph.text for block in blocks(found) for paragraph in paragraphs(block)]
     assert made == ([line.text for line in found] if read is None else read)
+
+
+@pytest.mark.parametrize(
+    ("found", "boxes"),
+    [
+        (
+            lines(("a long exam-", 0, 0), ("ple of words", 40, 20)),  # without the hyphen
+            ["0 0 600 200 9", "200 200 800 400 10"],
+        ),
+        (lines(("Milk", -1, 0), ("2.00", 150, 3)), ["0 0 195 200 4", "750 30 950 230 4"]),
+        (lines(("天地", 0, 80), width=400), ["0 800 1000 1000 2"]),
+    ],
+)
+def test_lines_have_their_places_and_letters(found: list[Line], boxes: list[str]) -> None:
+    (paragraph,) = paragraphs(found)
+    assert list(paragraph.boxes(200, 100)) == boxes
+
+
+def test_the_places_of_lines_in_a_picture_are_no_property_of_it(seen: list[tuple[int, int]]) -> None:
+    data = as_file(Image.new("RGB", (200, 100), "white"))
+    text = recognise("a.png", data, extract("a.png", data))
+    assert seen
+    assert line_boxes(text) == ((0, 0, 450, 200, 8),)
+    assert document_note("a.png", text).frontmatter == {}
+    shown = without_boxes(text)
+    assert (line_boxes(shown), shown.count("\n")) == ((), text.count("\n"))
+    assert recognise("a.png", data, text) == text
 
 
 def test_many_lines_at_growing_distances_are_divided() -> None:

@@ -70,6 +70,12 @@ RECOGNISED_SECONDS = "recognised_seconds"
 """The property of a document with PAGES_WITHOUT_TEXT: the processor time that its images have taken."""
 
 
+BOXES = "boxes"
+"""The property of a picture with the places of its lines, as `line_boxes` reads them."""
+
+_BOXES = re.compile(rf'^({BOXES}: ")[^"\n]*', re.MULTILINE)
+
+
 def escape(text: str) -> str:
     """Return plain text as Markdown that shows exactly this text: nothing in it is a link, tag, heading,
     list, task, formula or inline field. Lines lose their indentation; control characters become blanks."""
@@ -118,6 +124,18 @@ def properties_and_body(text: str) -> tuple[dict[str, JsonValue], str]:
         return {}, text
     rows = (line.partition(": ") for line in match[1].splitlines())
     return {key: json.loads(value) for key, _, value in rows}, text[match.end() :]
+
+
+def line_boxes(text: str) -> tuple[tuple[int, ...], ...]:
+    """Return the places of the lines of a picture from its text: left, top, right and bottom in thousandths
+    of its size, and the number of letters. The lines are in the order of the text."""
+    boxes = str(properties_and_body(text)[0].get(BOXES, ""))
+    return tuple(tuple(map(int, box.split())) for box in boxes.split(",") if box)
+
+
+def without_boxes(text: str) -> str:
+    """Return the text of a picture without the places of its lines, with the same lines."""
+    return _BOXES.sub(r"\1", text, count=1)
 
 
 def as_ranges(numbers: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from vault_indexer.documents.markdown import (
+    BOXES,
     CUT,
     MAX_CHARACTERS,
     NOT_READ,
@@ -57,6 +58,9 @@ _PROSE = 10
 MAX_SECONDS = 3600
 """Processor time for a document: some 700 pages. Others wait meanwhile."""
 
+_MAX_BOXES = 2000
+"""Lines of a picture whose places are kept: 44 kB of its properties, which may have 64."""
+
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-$")
 
 
@@ -70,6 +74,7 @@ def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> s
     its property PAGES_WITHOUT_TEXT may still name some. What cannot be read, or not in MAX_SECONDS of all
     calls together, has a warning."""
     properties, body = properties_and_body(text)
+    boxes: list[str] = []
     is_picture = (kind := document_kind_of(path)) is None or kind.name == "image"
     waiting = in_ranges(str(properties.get(PAGES_WITHOUT_TEXT, "")))
     if not waiting:
@@ -81,8 +86,9 @@ def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> s
     try:
         for image in [_picture(data)] if is_picture else _pages(data, waiting):
             number = waiting.pop(0)
-            read = (one for block in blocks(read_lines(image)) for one in paragraphs(block))
-            found = "\n\n".join(map(escape, read))
+            read = [one for block in blocks(read_lines(image)) for one in paragraphs(block)]
+            boxes = [box for one in read for box in one.boxes(*image.size)] if is_picture else []
+            found = "\n\n".join(escape(one.text) for one in read)
             size += len(found)
             if size > MAX_CHARACTERS:
                 raise NoteError(CUT)
@@ -103,6 +109,7 @@ def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> s
         PAGES_WITHOUT_TEXT: as_ranges(waiting),
         RECOGNISED_SECONDS: round(time.process_time() - began) if waiting else 0,
         NOT_READ: [*warnings],
+        BOXES: ",".join(boxes[:_MAX_BOXES]),
     }
     return with_properties({**properties, **changed}, body.strip("\n") + "\n")
 
@@ -255,24 +262,49 @@ def _cut(lines: Sequence[Line], start: str, end: str, gap: float) -> list[list[L
     return [ordered[:at], ordered[at:]] if at else [ordered]
 
 
-def paragraphs(block: Sequence[Line]) -> Iterator[str]:
+@dataclass(slots=True)
+class Paragraph:
+    """A paragraph with its lines, each with the number of letters that the text has of it."""
+
+    text: str = ""
+    lines: list[tuple[Line, int]] = field(default_factory=list)
+
+    def add(self, row: Sequence[Line]) -> None:
+        text = " ".join(line.text for line in row)
+        joined = _joined(self.text, text) if self.text else text
+        if _letters(joined) < _letters(self.text) + _letters(text):  # the hyphen is gone
+            last, letters = self.lines[-1]
+            self.lines[-1] = (last, letters - 1)
+        self.text = joined
+        self.lines += [(line, _letters(line.text)) for line in row]
+
+    def boxes(self, width: int, height: int) -> Iterator[str]:
+        """Yield the places of its lines in an image of this size, see `line_boxes`."""
+        for line, letters in self.lines:
+            places = (line.left / width, line.top / height, line.right / width, line.bottom / height)
+            yield " ".join(map(str, [*(min(1000, max(0, round(1000 * place))) for place in places), letters]))
+
+
+def _letters(text: str) -> int:
+    return sum(not character.isspace() for character in text)
+
+
+def paragraphs(block: Sequence[Line]) -> Iterator[Paragraph]:
     """Yield the paragraphs of a block. One ends where the first word of the next row would have fitted; a row
     of a table is one."""
     rows = _rows(block)
     right = max((row[-1].right for row in rows), default=0)
-    text = ""
-    for number, row in enumerate(rows):
-        before = rows[number - 1] if number else row
-        if text and not (
+    paragraph, before = Paragraph(), list[Line]()
+    for row in rows:
+        if paragraph.text and (
             _has_cells(row) or _has_cells(before) or _would_fit(row[0], right - before[-1].right)
         ):
-            text = _joined(text, " ".join(line.text for line in row))
-            continue
-        if text:
-            yield text
-        text = " ".join(line.text for line in row)
-    if text:
-        yield text
+            yield paragraph
+            paragraph = Paragraph()
+        paragraph.add(row)
+        before = row
+    if paragraph.text:
+        yield paragraph
 
 
 def _rows(block: Sequence[Line]) -> list[list[Line]]:

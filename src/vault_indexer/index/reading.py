@@ -19,7 +19,15 @@ import numpy as np
 from vault_indexer.chunk import ChoosingChunker, CodeReader, chunks_of
 from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.config import Settings
-from vault_indexer.documents import EXTRACT_VERSION, NOT_READ, extract, part_name, part_spans, recognise
+from vault_indexer.documents import (
+    BOXES,
+    EXTRACT_VERSION,
+    NOT_READ,
+    extract,
+    part_name,
+    part_spans,
+    recognise,
+)
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.workers.budget import NoteMeter
@@ -121,7 +129,8 @@ def document_note(path: str, text: str) -> Note:
     warnings = note.frontmatter.get(NOT_READ)
     unread = map(str, warnings) if isinstance(warnings, list) else ()
     own = (Diagnostic(DOCUMENT, warning, 1) for warning in unread)
-    return replace(note, blocks=tuple(_parts(note)), diagnostics=(*note.diagnostics, *own))
+    shown = {name: value for name, value in note.frontmatter.items() if name != BOXES}
+    return replace(note, frontmatter=shown, blocks=tuple(_parts(note)), diagnostics=(*note.diagnostics, *own))
 
 
 def _parts(note: Note) -> Iterator[BlockId]:

@@ -101,7 +101,8 @@ class NoteView:
 
     `blocks` and `property_tree` are trees of `parse.reading_view`. `first_line` and `last_line` (1-based) are
     what is shown of the file; `is_cut_before` and `is_cut_after`: the note has more before or after them;
-    `more`: any of both. `canvas` is the drawing of a canvas, see `parse.canvas.canvas_drawing`.
+    `more`: any of both. `canvas` is the drawing of a canvas, see `parse.canvas.canvas_drawing`, and `boxes`
+    are the lines in a picture, see `documents.line_boxes`.
     """
 
     path: str
@@ -121,6 +122,7 @@ class NoteView:
     is_cut_after: Annotated[bool, Key("more_after")]
     modified_time: str
     canvas: Annotated[dict[str, JsonValue], OMIT_EMPTY] = field(default_factory=dict)
+    boxes: Annotated[tuple[tuple[int, ...], ...], OMIT_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)

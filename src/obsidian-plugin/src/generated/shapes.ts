@@ -529,6 +529,7 @@ export interface NoteView {
   more_after: boolean;
   modified_time: string;
   canvas?: Record<string, unknown>;
+  boxes?: number[][];
 }
 
 /** A picture of the vault as it is now. `media_type` is what its content is. */

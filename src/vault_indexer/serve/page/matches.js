@@ -14,9 +14,11 @@ export class Matches {
    * @param {HTMLElement} text
    * @param {string[]} words
    * @param {AbortSignal} signal
+   * @param {() => void} marked is called after `ranges` have changed
    */
-  constructor(text, words, signal) {
+  constructor(text, words, signal, marked) {
     this.text = text;
+    this.marked = marked;
     this.at = -1;
     /** @type {Range[]} */
     this.ranges = [];
@@ -60,6 +62,7 @@ export class Matches {
     this.bar.hidden = !this.ranges.length;
     this.at = Math.min(this.at, this.ranges.length - 1);
     this.say();
+    this.marked();
   }
 
   say() {

@@ -10,6 +10,7 @@ import { fileLink, fileViewer, isPdf, isViewable } from "./files.js";
 import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks } from "./markdown.js";
 import { Matches } from "./matches.js";
 import { followPlace, outline } from "./outline.js";
+import { markPicture } from "./picture-marks.js";
 import { previewLinks } from "./preview.js";
 import { relatedRows } from "./related.js";
 import { address, editorName, go, noteName, setAddress } from "./route.js";
@@ -72,7 +73,7 @@ class NoteView {
     this.chunksButton = h("button", { type: "button", "aria-pressed": "false", onclick: () => this.toggleChunks() },
       "Show chunks");
     this.drawingButton = h("button", { type: "button", onclick: () => this.toggleDrawing() }, "Show the canvas");
-    this.matches = new Matches(this.text, values.getAll("m"), signal);
+    this.matches = new Matches(this.text, values.getAll("m"), signal, () => this.markPicture());
     /** How often the note was fetched: an answer that a later one overtook is not shown. */
     this.sequence = 0;
   }
@@ -162,10 +163,17 @@ class NoteView {
     const part = this.text.querySelector(".found")?.closest("[data-line]") ?? blockAt(this.text, Number(values.get("line")));
     const place = values.get("at")?.replace(/^#/, "") || (part ? `page=${partOf(this.text, part)}` : "");
     if (isPicture(path)) {
-      this.viewer.replaceChildren(picturePlace(path, ""));
+      this.viewer.replaceChildren(h("div", { class: "boxed" }, picturePlace(path, "")));
+      this.markPicture();
       this.embeds.fill(this.viewer, []);
     } else if (isViewable(path)) this.viewer.replaceChildren(await fileViewer(path, place));
     this.viewer.hidden = !this.viewer.hasChildNodes();
+  }
+
+  /** Mark in the picture what is marked in its text. */
+  markPicture() {
+    const place = /** @type {HTMLElement | null} */ (this.viewer.querySelector(".boxed"));
+    if (place && this.note.boxes) markPicture(place, this.text, this.note.boxes, this.matches.ranges);
   }
 
   /**

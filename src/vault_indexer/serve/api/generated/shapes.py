@@ -632,6 +632,7 @@ class NoteViewJson(TypedDict):
     more_after: bool
     modified_time: str
     canvas: NotRequired[dict[str, JsonValue]]
+    boxes: NotRequired[list[list[int]]]
 
 
 class PictureJson(TypedDict):
