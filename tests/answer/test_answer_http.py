@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made: Path = tmp_path_factory.mktemp("models")
     for path, text in NOTES.items():
         (made / "vault" / path).parent.mkdir(parents=True, exist_ok=True)
-        (made / "vault" / path).write_text(text, encoding="utf-8")
+        (made / "vault" / path).write_bytes(text.encode())
     return made
 
 

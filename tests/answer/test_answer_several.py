@@ -53,7 +53,7 @@ def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaults]:
             folder = root / name
             folder.mkdir()
             for path, text in notes.items():
-                (folder / path).write_text(text, "utf-8")
+                (folder / path).write_bytes(text.encode())
             options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": "wordllama"}
             target = resolve_target(folder, root / f"index-{name}", None, environ={}, options=options)
             service = open_index(target, lambda _: None)
@@ -137,12 +137,12 @@ def test_a_cancelled_question_does_not_wait_for_changes(vaults: Vaults) -> None:
 def configured(vaults: Vaults, tmp_path: Path) -> Path:
     """A configuration of the two vaults and of one whose folder is gone."""
     lines = [
-        f'{one.name} = {{ path = "{one.path}", index_dir = "{one.service().status().index_dir}" }}'
+        f"{one.name} = {{ path = '{one.path}', index_dir = '{one.service().status().index_dir}' }}"
         for one in vaults.holders()
     ]
     config = tmp_path / "config.toml"
     config.write_text(
-        "\n".join(('embedding.provider = "wordllama"', "[vaults]", *lines, f'gone = "{tmp_path / "no"}"', ""))
+        "\n".join(('embedding.provider = "wordllama"', "[vaults]", *lines, f"gone = '{tmp_path / 'no'}'", ""))
     )
     return config
 

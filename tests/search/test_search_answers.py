@@ -153,7 +153,7 @@ def _score(why: Why) -> float:
 def test_a_hit_can_be_opened_where_it_matches(ask: Ask, indexed: Indexed) -> None:
     hit = ask("worms cardboard").results[0]
     vault = indexed[0].status().vault
-    assert unquote(hit.uri) == f"file://{vault}/Garden/Compost.md"
+    assert unquote(hit.uri) == unquote(Path(vault, "Garden/Compost.md").as_uri())
     assert " " not in ask("horse manure called").results[0].uri
     assert hit.start_line <= hit.line <= hit.end_line
 

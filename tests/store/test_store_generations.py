@@ -39,7 +39,6 @@ def test_what_a_crashed_build_left_is_removed_by_the_next(tmp_path: Path) -> Non
     assert again.number == left.number
     assert list(again.folder.iterdir()) == []
     assert again.folder.name == f"0002.{os.getpid()}.part"
-    assert (again.folder.stat().st_mode & 0o777) == 0o700
 
 
 @pytest.mark.parametrize("content", ["", "garbage", "0099\n", "0001"])
@@ -53,15 +52,16 @@ def test_a_damaged_pointer_falls_back_to_the_newest_complete_generation(tmp_path
     assert current.number == (1 if content == "0001" else newest.number)
 
 
+@pytest.mark.posix("modes of files")
 def test_the_folder_is_the_users_alone(tmp_path: Path) -> None:
     index_dir = IndexDir(tmp_path / "i")
-    index_dir.prepare()
-    assert (index_dir.root.stat().st_mode & 0o777) == 0o700
+    for folder in (index_dir.begin().folder, index_dir.root):
+        assert (folder.stat().st_mode & 0o777) == 0o700
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(IndexUnusableError, match="file/i cannot be written"):
+    with pytest.raises(IndexUnusableError, match=r"file\Wi cannot be written"):
         IndexDir(tmp_path / "file" / "i").prepare()
 
 
@@ -108,7 +108,7 @@ def test_a_pointer_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     index_dir = IndexDir(tmp_path / "i")
     made(index_dir)
     (index_dir.root / "CURRENT").mkdir()
-    with pytest.raises(IndexUnusableError, match="cannot read CURRENT: Is a directory"):
+    with pytest.raises(IndexUnusableError, match=r"cannot read CURRENT: (Is a directory|Permission)"):
         index_dir.current()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import weakref
 import zlib
@@ -230,10 +231,10 @@ def test_every_damaged_file_is_noticed(
         copy = tmp_path / f"copy-{name}"
         shutil.copytree(folder, copy)
         (copy / name).write_bytes(harm((copy / name).read_bytes()))
-        with pytest.raises(IndexUnusableError, match=str(copy)):
+        with pytest.raises(IndexUnusableError, match=re.escape(str(copy))):
             KeywordIndex.open(copy)
         (copy / name).unlink()
-        with pytest.raises(IndexUnusableError, match=str(copy)):
+        with pytest.raises(IndexUnusableError, match=re.escape(str(copy))):
             KeywordIndex.open(copy)
 
 
@@ -431,14 +432,16 @@ def test_a_file_that_its_checksum_fits_and_nobody_can_read_is_refused(
         content = (folder / name).read_bytes()
         (folder / name).write_bytes(b"\x01" * 40)
         write_commit_record(folder, record.seq, record.generation, record.files, {})
-        with pytest.raises(IndexUnusableError, match=f"keyword index: {folder} cannot be read"):
+        with pytest.raises(
+            IndexUnusableError, match=f"keyword index: {re.escape(str(folder))} cannot be read"
+        ):
             KeywordIndex.open(folder)
         (folder / name).write_bytes(content)
 
 
 def test_an_index_is_not_made_where_a_file_is(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(IndexUnusableError, match=f"cannot write {tmp_path / 'file'}"):
+    with pytest.raises(IndexUnusableError, match=re.escape(f"cannot write {tmp_path / 'file'}")):
         KeywordIndex.create(tmp_path / "file")
 
 

@@ -69,6 +69,7 @@ def test_the_letters_that_a_reader_sees(text: str, count: int) -> None:
 
 def test_times_are_written_in_utc_to_the_second() -> None:
     assert iso_time(1_700_000_000_999_999_999) == "2023-11-14T22:13:20Z"
+    assert iso_time(-1) == "1969-12-31T23:59:59Z"
     assert iso_moment(datetime(2024, 3, 5, 12, 0, 1, 987654, UTC)) == "2024-03-05T12:00:01Z"
     assert (
         iso_moment(datetime(2024, 3, 5, 12, 0, 1, 987654, UTC), "milliseconds") == "2024-03-05T12:00:01.987Z"

@@ -30,6 +30,7 @@ from vault_indexer.bases.values import (
     kind_of_value,
     moment_of,
     number_of,
+    seconds_since_1970,
     shown,
     sort_key,
     whole,
@@ -212,7 +213,7 @@ def _integer(function: Callable[[float], int]) -> Function:
 
 def _number(_scope: Scope, value: Value) -> Value:
     if isinstance(value, datetime):
-        return round(value.timestamp() * 1000)
+        return round(seconds_since_1970(value) * 1000)
     found = float(value) if isinstance(value, bool) else number_of(value)
     if found is None:
         raise ValueError(f"number() takes a number, not {shown(value)[:40]!r}")
@@ -256,7 +257,7 @@ def _ordinal(number: int) -> str:
 
 def _format(_scope: Scope, moment: datetime, pattern: str) -> str:
     half = "AM" if moment.hour < 12 else "PM"
-    seconds = moment.timestamp()
+    seconds = seconds_since_1970(moment)
     named = {
         "month": _MONTHS[moment.month - 1],
         "month_th": _ordinal(moment.month),

@@ -179,9 +179,32 @@ def moment_of(value: Value) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(value.strip())
-        return found.astimezone().replace(tzinfo=None) if found.tzinfo else found
+        return _local_time(found) if found.tzinfo else found
     except (ValueError, OverflowError):
         return None
+
+
+def seconds_since_1970(moment: datetime) -> float:
+    """Returns the seconds from 1970 to a moment in local time; negative before it."""
+    try:
+        return moment.timestamp()
+    except OSError:
+        cycles = _cycles(moment)
+        return (moment - cycles).timestamp() + cycles.total_seconds()
+
+
+def _local_time(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone().replace(tzinfo=None)
+    except OSError:
+        cycles = _cycles(moment)
+        return (moment - cycles).astimezone().replace(tzinfo=None) + cycles
+
+
+def _cycles(moment: datetime) -> timedelta:
+    """Returns the time from the years 2000 to 2399 to those of a moment, in cycles of 400 years, after which
+    the calendar repeats: Windows knows the local time of 1970 to 3000 only."""
+    return (moment.year - 2000) // 400 * timedelta(days=146_097)
 
 
 def duration_of(value: Value) -> Duration:

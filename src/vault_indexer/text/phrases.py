@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def quantity(number: int, noun: str) -> str:
@@ -20,10 +20,12 @@ def which_vault(names: Iterable[str]) -> str:
 
 # Times in one format for programs and users.
 
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 def iso_time(time_ns: int) -> str:
     """Returns a time in ISO 8601 and UTC, to the second."""
-    return iso_moment(datetime.fromtimestamp(time_ns // 1_000_000_000, UTC))
+    return iso_moment(_1970 + timedelta(seconds=time_ns // 1_000_000_000))
 
 
 def iso_moment(moment: datetime, timespec: str = "seconds") -> str:
