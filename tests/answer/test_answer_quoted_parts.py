@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +36,11 @@ def quoted(text: str, *parts: str, code: str = "") -> list[tuple[str, str]]:
     return [(one.quote, one.readable) for one in quotable(sentences)]
 
 
+def chosen_of(words: str, options: str, *sentences: str) -> list[str]:
+    read = [(text, int(hit)) for hit, _, text in (one.partition(" ") for one in sentences)]
+    return chosen(words, *read, **json.loads(options))
+
+
 def step(text: str, part: str) -> str:
     start = text.index(part)
     return whole_steps(Sentence(NoteText(ROW, text, ""), start, start + len(part), part, 0)).quote
@@ -48,6 +55,7 @@ def test_parts_of_notes_are_quoted_as_the_golden_says() -> None:
             ),
             "What is only links or bold is no quote": lambda text: str(quoted(text, text)),
             "A step is quoted with the other steps": of_parts(step),
+            "The quotes for a question of some words": of_parts(chosen_of),
         },
     )
     assert step("Do:\n1. " + "x" * LONGEST_LIST + "\n2. two", "2. two") == "2. two"
@@ -114,7 +122,7 @@ def chosen(
     words: str,
     *sentences: tuple[str, int],
     limit: int = 9,
-    scores: tuple[float, ...] = (1.0, 1.0),
+    scores: Sequence[float] = (1.0, 1.0),
     header: str = "",
     is_code: bool = False,
     question: str = "",
@@ -132,101 +140,6 @@ def chosen(
     asked = Question(AskedKind("", "en", question or words), [word(one) for one in words.split()])
     found = choose_quotes(read, hits, asked, limit)
     return [one.readable for one in found]
-
-
-def test_the_sentence_with_most_words_comes_first_and_a_better_hit_counts() -> None:
-    three, four = ("red green blue", 0), ("red green blue pink", 1)
-    words = "red green blue pink"
-    assert chosen(words, three, four) == ["red green blue pink", "red green blue"]
-    assert chosen(words, three, four, limit=1) == ["red green blue pink"]
-    # 3 / 4 of a hit of 1 are .75; all of a hit of .6 are .72
-    assert chosen(words, three, four, scores=(1.0, 0.6)) == ["red green blue", "red green blue pink"]
-    assert chosen(words, three, four, scores=(1.0, 0.7))[0] == "red green blue pink"
-    assert chosen(words, three, four, limit=0) == []
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "header", "is_quote"),
-    [
-        ("red green", "red", "", False),
-        ("red green", "red", "Green", True),
-        ("red green get", "red green", "", True),  # a light word
-        ("red green blue pink", "red green blue", "", True),
-        ("red green blue pink", "red green", "", False),
-        ("red green blue pink cyan", "red green blue", "", True),
-    ],
-)
-def test_a_long_question_may_lack_a_word(question: str, text: str, header: str, is_quote: bool) -> None:
-    assert bool(chosen(question, (text, 0), header=header)) is is_quote
-
-
-def test_words_in_the_rest_of_the_passage_count_for_the_most_part() -> None:
-    assert chosen("red green blue", ("red", 0), ("green blue", 1)) == ["green blue"]
-    assert chosen("red green blue", ("red", 0), ("green blue", 0)) == ["green blue", "red"]
-
-
-def test_code_counts_half_and_a_word_above_less() -> None:
-    code, prose = ("red green blue pink", 0), ("red green blue", 1)
-    assert chosen("red green blue pink", code, prose, is_code=True)[0] == "red green blue"
-    assert chosen("red tower", ("red one", 0), ("blue two", 1)) == ["red one"]
-    assert chosen("red hill", ("red one", 0), ("blue two", 1)) == []
-    assert chosen("red hill", ("red one", 0), ("blue two", 1), header="The hill") == ["red one"]
-
-
-def test_words_of_the_sentence_before_count_for_the_order() -> None:
-    alone, first, second = ("green blue pink one", 1), ("red two", 0), ("green blue pink three", 0)
-    assert chosen("red green blue pink", alone, first, second)[0] == "green blue pink three"
-    assert chosen("red green blue pink", alone, second, first)[0] == "green blue pink one"
-
-
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("What is a kiln?", "A kiln fires clay."),
-        ("What are kilns?", "A kiln fires clay."),
-        ("kiln", "Buy a kiln."),
-        ("What does a kiln for the school cost?", "Buy a kiln."),
-    ],
-)
-def test_a_sentence_that_begins_with_what_is_to_be_defined_comes_first(question: str, first: str) -> None:
-    buy, fires = ("Buy a kiln.", 0), ("A kiln fires clay.", 1)
-    assert chosen("kiln", buy, fires, scores=(1.0, 0.6), question=question)[0] == first
-
-
-def test_two_quotes_of_a_hit_and_none_of_little_worth() -> None:
-    pair = [("red green one", 0), ("red green two", 0), ("red green three", 0), ("red green four", 1)]
-    assert chosen("red green", *pair) == ["red green one", "red green two", "red green four"]
-    words = "red green blue cyan pink"
-    whole, title = (words, 0), ("something else", 1)
-    assert chosen(words, whole, title, header=words, scores=(1.0, 0.6)) == [words]
-
-
-def test_a_repeated_sentence_is_one_quote_and_a_new_one_comes_before_a_like_one() -> None:
-    assert chosen("red green", ("red green", 0), ("red green", 1)) == ["red green"]
-    like, new = ("red green blue x", 1), ("red green blue y z q", 0)
-    first = ("red green blue x w", 0)
-    assert chosen("red green blue", first, like, new) == [first[0], new[0], like[0]]
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "is_quote"),
-    [
-        ("fold panel", "foldable panel", True),
-        ("fold panel", "foldables panel", True),  # five letters more
-        ("fold panel", "foldabless panel", False),
-        ("fol panel", "folxx panel", False),
-        ("fold panel", "unfold panel", False),
-    ],
-)
-def test_a_word_may_have_an_ending_of_five_letters(question: str, text: str, is_quote: bool) -> None:
-    assert bool(chosen(question, (text, 0))) is is_quote
-
-
-def test_a_word_with_an_ending_counts_less_than_the_word() -> None:
-    assert chosen("fold panel", ("foldable panel", 0), ("fold panel x", 1)) == [
-        "fold panel x",
-        "foldable panel",
-    ]
 
 
 @pytest.mark.parametrize(

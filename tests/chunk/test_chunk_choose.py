@@ -1,7 +1,11 @@
 """Frontmatter over rules over settings, and what a note may not choose."""
 
+import json
+from pathlib import Path
+
 import pytest
 from chunk_laws import note_of
+from golden_cases import check_golden
 
 from vault_indexer.chunk import Choice, Chooser, ChoosingChunker
 from vault_indexer.config.tables.chunking import ChunkingSettings
@@ -58,32 +62,15 @@ def test_a_size_of_the_choice_beats_one_of_the_settings_that_contradicts_it() ->
     assert (chosen.settings.max_chunk_chars, chosen.settings.min_chunk_chars) == (500, 200)
 
 
-@pytest.mark.parametrize(
-    ("own", "told"),
-    [
-        ("custom", "custom"),
-        ("llm", "llm"),
-        ({"strategy": "agentic"}, "agentic"),
-        ({"strategy": "token", "tokenizer": "os:system"}, "tokenizer"),
-        ({"token": {"tokenizer": "os:system"}, "strategy": "token"}, "tokenizer"),
-        ({"strategy": "word", "word_pattern": "(a+)+$"}, "word_pattern"),
-        ({"strategy": "boundary", "patterns": ["x"]}, "patterns"),
-        ("nonsense", "strategy"),
-        ({"strategy": "token", "max_tokens": "many"}, "max_tokens"),
-        ({"strategy": "token", "unknown": 1}, "unknown"),
-        ({"rules": []}, "rules"),
-        ({"strategy": ["token"]}, "strategy"),
-        (7, "must be the name of a strategy"),
-        (["token"], "must be the name of a strategy"),
-    ],
-)
-def test_a_bad_choice_is_reported_and_ignored(own: JsonValue, told: str) -> None:
-    chosen = choose("Journal/x.md", own)
-    assert chosen.settings.strategy == "none"
-    (diagnostic,) = chosen.diagnostics
-    assert (diagnostic.kind, diagnostic.line) == ("chunking", 1)
-    assert told in diagnostic.detail
-    assert "\n" not in diagnostic.detail
+def test_a_bad_choice_is_reported_and_ignored() -> None:
+    def said(own: str) -> str:
+        chosen = choose("Journal/x.md", json.loads(own))
+        (diagnostic,) = chosen.diagnostics
+        assert (chosen.settings.strategy, diagnostic.kind, diagnostic.line) == ("none", "chunking", 1)
+        assert "\n" not in diagnostic.detail
+        return diagnostic.detail
+
+    check_golden(Path(__file__).parent / "fixtures" / "choices.md", {"": said})
 
 
 def test_notes_are_cut_as_they_choose() -> None:

@@ -1,9 +1,12 @@
 """Every note has at least one chunk: of a note without a body it is made of the properties."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from chunk_laws import build, note_of
+from golden_cases import check_golden
 
 from vault_indexer.chunk import PROPERTIES, chunks_of
 from vault_indexer.model import Note
@@ -20,50 +23,30 @@ def only_chunk(note: Note) -> tuple[str, int, int, int]:
     return chunk.body, chunk.start_pos, chunk.start_line, chunk.end_line
 
 
-@pytest.mark.parametrize(
-    ("text", "body", "line"),
-    [
-        ("", "", 1),
-        ("\n\n \t\n", "", 1),
-        ("---\n---\n", "", 2),
-        ("---\nauthor: E. M. Forster\n---\n", "author: E. M. Forster", 2),
-        ("---\nauthor: E. M. Forster\n---", "author: E. M. Forster", 2),
-        ("---\n\n\nauthor: Forster\nyear: 1910\n\n---\n\n  \n", "author: Forster\nyear: 1910", 4),
-        ("---\r\nauthor: Forster\r\nyear: 1910\r\n---\r\n\r\n", "author: Forster\r\nyear: 1910", 2),
-        ("---\nauthor: Forster\n...\n", "author: Forster", 2),
-    ],
-    ids=["empty", "blank", "fences", "properties", "no last line", "blank lines", "CRLF", "dots"],
-)
-def test_the_chunk_of_a_note_without_a_body(text: str, body: str, line: int) -> None:
-    found, start, first, last = only_chunk(note_of(text))
-    assert found == body
-    assert not body or text.index(body) == start
-    assert (first, last) == (line, line + body.count("\n")) or not body
+def test_chunks_of_notes_without_a_body_are_those_of_the_golden() -> None:
+    def chunk(text: str) -> str:
+        body, start, first, last = only_chunk(note_of(text))
+        assert not body or text.index(body) == start
+        return f"{first} to {last}: {body!r}" if body else "empty"
+
+    def vector(text: str) -> str:
+        written = re.sub(r"(\w)\{(\d+)\}", lambda found: found[1] * int(found[2]), text)
+        (found,) = chunks_of(build("none"), note_of(written))
+        return "vector" if found.embed else "none"
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "properties.md",
+        {
+            "The chunk of a note without a body": chunk,
+            "Less than twenty letters have no vector": vector,
+        },
+    )
 
 
 @pytest.mark.parametrize("cards", [[], [{"id": "a", "type": "group", "x": 0, "y": 0}]])
 def test_a_canvas_without_text_has_a_chunk(cards: list[object]) -> None:
     note = parse_any("Plans/Board.canvas", json.dumps({"nodes": cards, "edges": []}).encode())
     assert only_chunk(note)[0] == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "has_vector"),
-    [
-        (f"---\na: {'b' * 19}\n---\n", False),
-        (f"---\na: {'b' * 20}\n---\n", True),
-        (f"---\na: {'b' * 21}\n---\n", True),
-        (f"---\na: [{'b' * 10}, {'c' * 5}]\nd: {{e: [{'f' * 5}]}}\n---\n", True),
-        (f"---\na: [{'b' * 10}, {'c' * 5}]\nd: {{e: [{'f' * 4}]}}\n---\n", False),
-        ("---\na: 12345678901234567890123\nb: true\nc: null\n---\n", False),
-        (f"---\na: {'b' * 30}\n---\n{'c' * 19}", False),
-        (f"{'c' * 18} 1", False),
-        (f"{'c' * 18} 1, 2", True),
-    ],
-)
-def test_less_than_twenty_letters_have_no_vector(text: str, has_vector: bool) -> None:
-    (chunk,) = chunks_of(build("none"), note_of(text))
-    assert chunk.embed is has_vector
 
 
 def test_the_title_is_embedded_with_the_properties() -> None:

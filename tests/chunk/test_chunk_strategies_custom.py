@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from chunk_laws import check_laws, note_of
+from golden_cases import check_golden
 
 from vault_indexer.chunk import ChoosingChunker, chunker_for
 from vault_indexer.config.tables.chunking import ChunkingSettings
@@ -152,40 +153,16 @@ def fails_oddly(_: Note) -> Iterable[tuple[int, int]]:
     raise OddError
 
 
-@pytest.mark.parametrize(
-    ("function", "told"),
-    [
-        ("leaves_out", rf"leaves out text at {HALF} \(line 8\): '## B"),
-        ("in_the_frontmatter", rf"chunk 0 is 0 to {END}, outside the body of the note, {BODY} to {END}"),
-        ("too_far", "outside the body of the note"),
-        ("backwards", "outside the body of the note"),
-        ("out_of_order", "overlap or are out of order"),
-        ("overlapping", "overlap or are out of order"),
-        ("texts", r"chunk 0 is neither \(start, end\) nor a Chunk: '---"),
-        ("numbers", r"chunk 0 is neither \(start, end\) nor a Chunk: \(0\.0, 3\.5\)"),
-        ("nothing", "raised TypeError"),
-        ("endless", "yields more than"),
-        ("one_more", rf"yields more than {END + 1} chunks for {END} characters"),
-        ("fails", "raised ZeroDivisionError: by zero"),
-        ("fails_oddly", "raised OddError"),
-        ("rewrites", "the body of chunk 0 is not the note's text"),
-        ("invents_overlap", "the overlap of chunk 0 is not the text right before"),
-        ("overlaps_too_far", "is not the end of the chunk before"),
-        (
-            "repeats_before_the_first",
-            rf"the overlap of the chunk at {BODY} is not the end of the chunk before",
-        ),
-        ("odd_extra", "the extra of chunk 0 is not JSON"),
-        ("no_table", "the extra of chunk 0 must be a table, and its level a whole number"),
-        ("odd_level", "its level a whole number"),
-    ],
-)
-def test_what_breaks_the_contract_is_told_by_the_functions_name(function: str, told: str) -> None:
-    with pytest.raises(NoteError, match=told) as raised:
-        own(function).chunk(NOTE)
-    message = str(raised.value)
-    assert message.startswith(f"Folder/Note.md: chunking.custom.function {__name__}:{function}: ")
-    assert "\n" not in message
+def test_what_breaks_the_contract_is_told_by_the_functions_name() -> None:
+    def said(function: str) -> str:
+        with pytest.raises(NoteError) as raised:
+            own(function).chunk(NOTE)
+        begin = f"Folder/Note.md: chunking.custom.function {__name__}:{function}: "
+        assert str(raised.value).startswith(begin)
+        assert "\n" not in str(raised.value)
+        return str(raised.value).removeprefix(begin)
+
+    check_golden(Path(__file__).parent / "fixtures" / "custom.md", {"": said})
 
 
 @pytest.mark.parametrize(

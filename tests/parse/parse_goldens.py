@@ -1,58 +1,40 @@
-"""Goldens that a person can read and edit: one case a line, updated by UPDATE_GOLDEN=1."""
+"""What a note contains and where its links lead, as the goldens write it."""
 
 import json
-import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.model import Element, Link, Note
 from vault_indexer.parse import Anchors, VaultPaths, parse_any, resolve
 
 FIXTURES = Path(__file__).parent / "fixtures"
-ARROW = " -> "
-
-
-@dataclass
-class Scene:
-    """A vault, a source note, and the content of the notes that matter."""
-
-    title: str = ""
-    vault: list[str] = field(default_factory=list)
-    source: str = "s.md"
-    notes: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Case:
-    line_number: int
-    scene: Scene
-    source_text: str
-    expected: str
+class Scene:
+    """A vault, a source note, and the content of the notes that matter."""
+
+    vault: list[str]
+    source: str
+    notes: dict[str, str]
 
 
-def resolution_cases(text: str) -> Iterator[Case]:
-    scene, note = Scene(), None
-    for number, line in enumerate(text.splitlines(), 1):
-        if note is not None and (line.startswith("    ") or not line.strip()):
-            scene.notes[note] += line[4:] + "\n"
-            continue
-        note = None
-        if line.startswith("## "):
-            scene = Scene(line[3:])
-        elif line.startswith("vault: "):
-            scene.vault = [path.strip() for path in line[7:].split(",")]
-        elif line.startswith("from: "):
-            scene.source = line[6:].strip()
-        elif line.startswith("note: "):
-            note = line[6:].strip()
-            scene.notes[note] = ""
-        elif scene.title and ARROW in line:
-            source_text, _, expected = line.rpartition(ARROW)
-            yield Case(number, scene, source_text, expected.strip())
+def scenes(text: str) -> dict[str, Scene]:
+    """The scene of each section of `resolution.md`."""
+    _, *parts = re.split(r"^## (.*)\n", text, flags=re.MULTILINE)
+    return {title: _scene(part) for title, part in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def outcome(source_text: str, scene: Scene) -> str:
+def _scene(part: str) -> Scene:
+    told = dict(re.findall(r"^(vault|from): (.*)$", part, re.MULTILINE))
+    notes = re.findall(r"^note: (.*)\n((?:    .*\n|\n)*)", part, re.MULTILINE)
+    paths = [path.strip() for path in told.get("vault", "").split(",")]
+    texts = {path.strip(): re.sub("^    ", "", note, flags=re.MULTILINE) for path, note in notes}
+    return Scene(paths, told.get("from", "s.md").strip(), texts)
+
+
+def outcome(scene: Scene, source_text: str) -> str:
     """What the parser and the resolver make of one link, as the golden writes it."""
     paths = [*scene.vault, scene.source, *scene.notes]
     links = parse_any(scene.source, f"{source_text}\n".encode()).links
@@ -77,16 +59,6 @@ def _subpath(link: Link, path: str, scene: Scene) -> str:
     if place.problem:
         return f" ({place.problem})"
     return f" @ line {place.line}" if place.line else ""
-
-
-def updating() -> bool:
-    return os.environ.get("UPDATE_GOLDEN") == "1"
-
-
-def rewrite(path: Path, change: Callable[[int, str], str]) -> None:
-    """Writes the file again, each line as `change(number, line)` gives it."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("".join(f"{change(n, line)}\n" for n, line in enumerate(lines, 1)), encoding="utf-8")
 
 
 def described(note: Note) -> str:

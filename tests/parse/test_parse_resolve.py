@@ -1,11 +1,12 @@
 """Resolution as the catalog uses it: only links with an affected key are resolved again."""
 
 import unicodedata
+from functools import partial
 
 from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
-from parse_goldens import FIXTURES
+from parse_goldens import FIXTURES, outcome, scenes
 
 from vault_indexer.parse import VaultPaths, link_key, resolve
 
@@ -76,6 +77,12 @@ def test_every_path_with_an_extension_can_be_reached_by_its_own_name() -> None:
         found = resolve("/" + path, "s.md", paths).path
         assert found is not None
         assert unicodedata.normalize("NFC", found) == path
+
+
+def test_a_link_leads_where_the_golden_says() -> None:
+    golden = FIXTURES / "resolution.md"
+    known = scenes(golden.read_text("utf-8"))
+    check_golden(golden, {title: partial(outcome, scene) for title, scene in known.items()})
 
 
 def test_of_several_files_the_one_beside_or_below_the_note_is_meant() -> None:

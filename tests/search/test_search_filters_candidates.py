@@ -1,6 +1,10 @@
 """Places in notes: where the parts of a condition are found, and what a note must hold to be read at all."""
 
+import re
+from pathlib import Path
+
 import pytest
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.search.deadline import ReadingBudget
 from vault_indexer.search.filters.candidates import Matches
@@ -34,47 +38,27 @@ def inside(query: str) -> Node:
     return condition.node.inside
 
 
-@pytest.mark.parametrize(
-    ("query", "word"),
-    [
-        ("bread oven", "bread"),
-        ("oven oval", "oval"),
-        ('"the longest phrase" x', "longest"),
-        ("bread OR oven", None),
-        ("(bread ab) OR (oven bread)", "bread"),
-        ("-bread", None),
-        ("bread -ovens", "bread"),
-        ("/bread/", None),
-        ("日本", None),
-        (f"{'x' * LONGEST_TERM} ab", "ab"),
-        (f"{'x' * (LONGEST_TERM - 1)} ab", "x" * (LONGEST_TERM - 1)),
-    ],
-)
-def test_the_longest_word_that_every_piece_must_have(query: str, word: str | None) -> None:
-    found = required_word(inside(query))
-    assert (found and found.source) == word
+def test_candidates_are_narrowed_as_the_golden_says() -> None:
+    def word(query: str) -> str:
+        found = required_word(inside(query))
+        return found.source if found else "none"
+
+    def places(pattern: str, text: str, start: str) -> list[tuple[int, int]]:
+        written = re.sub(r"\{(\d+)\}", lambda found: " " * int(found[1]), text)
+        search = PatternSearch(ReadingBudget())
+        return list(search.places(compile_regex(pattern), SearchedText(written), int(start)))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "candidates.md",
+        {
+            "The longest word that every piece must have": word,
+            "The places of an expression": of_parts(places),
+        },
+    )
+    assert word(f"{'x' * LONGEST_TERM} ab") == "ab"
+    assert word(f"{'x' * (LONGEST_TERM - 1)} ab") == "x" * (LONGEST_TERM - 1)
     assert required_word(None) is None
-
-
-@pytest.mark.parametrize(
-    ("pattern", "text", "start", "places"),
-    [
-        ("an", "banana an", 0, [(1, 3)]),
-        ("an", "an" + " " * 98 + "an", 0, [(0, 2), (100, 102)]),
-        ("an", "an" + " " * 97 + "an", 0, [(0, 2)]),
-        ("an", "an\nan\n\nan", 0, [(0, 2), (3, 5), (7, 9)]),
-        ("an", "éan\nan", 2, [(4, 6)]),
-        ("é", "日é\né", 0, [(1, 2), (3, 4)]),
-        ("^", "a\nb", 0, [(0, 1), (1, 3)]),
-        ("x*", "", 0, [(0, 1)]),
-        ("a{150}", "a" * 300, 0, [(0, 150), (150, 300)]),
-    ],
-)
-def test_the_places_of_an_expression(
-    pattern: str, text: str, start: int, places: list[tuple[int, int]]
-) -> None:
-    search = PatternSearch(ReadingBudget())
-    assert list(search.places(compile_regex(pattern), SearchedText(text), start)) == places
+    assert places("a{150}", "a" * 300, "0") == [(0, 150), (150, 300)]
 
 
 @pytest.mark.parametrize("words", ["\ud800", "a \ud800"])

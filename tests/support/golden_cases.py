@@ -32,18 +32,20 @@ _SIGNS = {0x2400 + code: chr(code) for code in range(32)} | {ord("→"): "\t", o
 
 def check_golden(file: Path, sections: Mapping[str, Callable[[str], str]]) -> None:
     """Compare the golden with what the function of each section makes of its sources, or write that. The key
-    of a function is a heading up to its colon; that of `""` is for sections that have none."""
+    of a function is a heading, whole or up to its colon; that of `""` is for sections that have none."""
     section = ""
 
     def again(found: re.Match[str]) -> str:
         nonlocal section
         if found["section"] is not None:
-            section = found["section"].partition(":")[0]
+            section = found["section"]
             return found[0]
         is_line = found["line"] is not None
         source = found["line"] if is_line else found["text"].removesuffix("\n")
         try:
-            result = (sections.get(section) or sections[""])(source.translate(_SIGNS))
+            keys = (section, section.partition(":")[0], "")
+            function = next(sections[key] for key in keys if key in sections)
+            result = function(source.translate(_SIGNS))
         except Exception as error:
             error.add_note(f"{file.name}, {section}: {source}")
             raise
