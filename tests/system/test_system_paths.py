@@ -6,6 +6,7 @@ form of letters, and on the one that is there.
 
 import ntpath
 import os
+import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.model import SizeLimits
-from vault_indexer.system import Spelling, canonical_folder
+from vault_indexer.system import Spelling, canonical_folder, creation_time
 from vault_indexer.system.paths import same_name, windows_fault, windows_long_path, windows_short_path
 from vault_indexer.vault import IgnoreRules, Scan, scan
 from vault_indexer.vault.walk import Entry, SystemFiles, VaultFiles
@@ -221,3 +222,13 @@ def test_a_name_that_the_listing_has_is_kept_beside_one_like_it() -> None:
 )
 def test_names_that_may_be_one(one: str, other: str, is_same: bool) -> None:
     assert same_name(one, other) is is_same
+
+
+def test_a_file_was_created_before_it_was_changed(tmp_path: Path) -> None:
+    before = time.time()
+    note = tmp_path / "Zürich.md"
+    note.write_text("Text.")
+    os.utime(note, (before + 1e6, before + 1e6))
+    assert before - 5 < creation_time(note) < before + 1e5
+    with pytest.raises(FileNotFoundError):
+        creation_time(tmp_path / "None.md")

@@ -14,7 +14,6 @@ from vault_indexer.system.durable import (
     temporary_prefix,
     write_atomically,
 )
-from vault_indexer.system.file_times import creation_time
 from vault_indexer.system.memory import (
     back_by_huge_pages,
     free_memory,
@@ -30,6 +29,7 @@ from vault_indexer.system.paths import (
     VAULT_CONFIG_NAME,
     Spelling,
     canonical_folder,
+    creation_time,
     default_index_dir,
     folder_digest,
     folder_slug,
