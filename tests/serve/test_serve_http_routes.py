@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
-import pytest
 from asgi import exchange
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.http.guard import Message, Receive, Send
@@ -48,41 +49,36 @@ def ask(app: object, path: str, query: bytes = b"", kind: str = "http", method: 
     return f"{status} {error}: {message}" if status else ""
 
 
-@pytest.mark.parametrize(
-    ("path", "rest"),
-    [
-        ("/vault/own/v1/status", "/v1/status"),
-        ("/vault/own/", "/"),
-        ("/vault/own", "/vault/own"),
-        ("/vaults/own/x", "/vaults/own/x"),
-        ("/v1/status", "/v1/status"),
-        ("/x/vault/own/y", "/x/vault/own/y"),
-    ],
-)
-def test_the_name_of_a_vault_is_taken_off_the_path(path: str, rest: str) -> None:
-    app = App()
-    assert ask(without_prefix(app), path) == ""
-    assert app.scopes[0]["path"] == rest
-    ask(without_prefix(app), path, kind="websocket")
-    assert app.scopes[1]["path"] == path
+def test_requests_are_routed_as_the_golden_says() -> None:
+    def without_vault(path: str) -> str:
+        app = App()
+        assert ask(without_prefix(app), path) == ask(without_prefix(app), path, kind="websocket") == ""
+        assert app.scopes[1]["path"] == path
+        return str(app.scopes[0]["path"])
+
+    def chosen(path: str, query: str) -> str:
+        app = App()
+        choice = VaultChoice(app, cast("Vaults", TwoVaults()))
+        assert ask(without_prefix(choice), path, query.encode()) == ""
+        return f"{app.vaults} {app.scopes[0]['query_string'].decode()}"
+
+    def named(query: str) -> str:
+        problem = problem_of_query("/b", query_pairs(query.encode()), ("x", "y"))
+        app = App()
+        said = ask(ParameterCheck(app, allowed_parameters(DOCUMENT)), "/b", query.encode())
+        assert said == (f"422 request: {problem}" if problem else "")
+        assert len(app.scopes) == (problem is None)
+        return said or "asked"
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "routes.md",
+        {
+            "The name of a vault is taken off the path": without_vault,
+            "The vault that a request names, and the query that is left": of_parts(chosen),
+            "A parameter of `/b` that is unknown or given twice is named": named,
+        },
+    )
     assert vault_url("http://127.0.0.1:1", "own") == "http://127.0.0.1:1/vault/own"
-
-
-@pytest.mark.parametrize(
-    ("path", "query", "vault", "rest"),
-    [
-        ("/v1/x", b"", "", b""),
-        ("/v1/x", b"vault=own", "own", b""),
-        ("/v1/x", b"q=a%20b&v%61ult=work+it&limit=3", "work it", b"q=a%20b&limit=3"),
-        ("/v1/x", b"vaults=own&&q", "", b"vaults=own&&q"),
-        ("/vault/own/v1/x", b"q=vault", "own", b"q=vault"),
-    ],
-)
-def test_the_vault_that_a_request_names_is_chosen(path: str, query: bytes, vault: str, rest: bytes) -> None:
-    app = App()
-    choice = VaultChoice(app, cast("Vaults", TwoVaults()))
-    assert ask(without_prefix(choice), path, query) == ""
-    assert (app.vaults, app.scopes[0]["query_string"]) == ([vault], rest)
 
 
 def test_a_vault_that_is_not_kept_or_named_twice_is_refused_save_on_public_paths() -> None:
@@ -108,24 +104,6 @@ DOCUMENT = {
         "/b": {"get": {"parameters": [{"name": "x", "in": "query"}, {"name": "y", "in": "query"}]}},
     }
 }
-
-
-@pytest.mark.parametrize(
-    ("query", "problem"),
-    [
-        ("x=1&y=2", None),
-        ("x=&x=", "the parameter 'x' is given 2 times, but must be given once"),
-        ("x=1&z=2&z=3", "unknown parameter 'z': /b takes x, y"),
-        ("y=1&y=2&y=3&x=1", "the parameter 'y' is given 3 times, but must be given once"),
-        (f"{'z' * 61}=1", f"unknown parameter '{'z' * 60}': /b takes x, y"),
-    ],
-)
-def test_a_parameter_that_is_unknown_or_given_twice_is_named(query: str, problem: str | None) -> None:
-    assert problem_of_query("/b", query_pairs(query.encode()), ("x", "y")) == problem
-    app = App()
-    said = ask(ParameterCheck(app, allowed_parameters(DOCUMENT)), "/b", query.encode())
-    assert said == (f"422 request: {problem}" if problem else "")
-    assert len(app.scopes) == (problem is None)
 
 
 def test_a_route_without_parameters_says_so() -> None:
