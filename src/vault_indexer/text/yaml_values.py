@@ -323,7 +323,6 @@ CONVERTERS: Mapping[str, Callable[[str], JsonValue]] = {
 
 
 NO_KEY = re.compile(r"""#.*|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?""")
-BETWEEN_KEYS = re.compile(r"[\r\n=,\[\]{}]")
 PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)\Z")
 
 
@@ -334,10 +333,13 @@ def load_toml(source: str) -> Mapping[str, JsonValue]:
     if len(source.encode()) > MAX_BYTES:
         raise YamlRefusedError(f"longer than {MAX_BYTES // 1024} KiB", 0)
     # tomllib takes time with the square of the parts of a key.
-    if any(key.count(".") > MAX_DEPTH for key in BETWEEN_KEYS.split(NO_KEY.sub("", source))):
+    if any(key.count(".") > MAX_DEPTH for key in re.split(r"[\r\n=,\[\]{}]", NO_KEY.sub("", source))):
         raise YamlRefusedError(TOO_DEEP, 0)
     try:
-        table = tomllib.loads(source.replace("\r\n", "\n").replace("\r", "\n"), parse_float=_toml_float)
+        table = tomllib.loads(
+            source.replace("\r\n", "\n").replace("\r", "\n"),
+            parse_float=lambda text: as_written(float(text), text) if math.isfinite(float(text)) else text,
+        )
         values = {name: _json(value) for name, value in table.items()}
         depth = nesting_of(values)
     except RecursionError as error:
@@ -349,11 +351,6 @@ def load_toml(source: str) -> Mapping[str, JsonValue]:
     if depth > MAX_DEPTH:
         raise YamlRefusedError(TOO_DEEP, 0)
     return values
-
-
-def _toml_float(text: str) -> JsonValue:
-    number = float(text)
-    return as_written(number, text) if math.isfinite(number) else text
 
 
 def _json(value: object) -> JsonValue:
