@@ -78,6 +78,26 @@ def test_nothing_is_wider_than_the_window(site: Site, width: int, view: str) -> 
     visit.page.context.close()
 
 
+UNSEEN = """() => [...document.querySelectorAll('a[href], button, summary, select, input')]
+  .filter(one => one.checkVisibility() && !one.matches('.skip, .switch input'))
+  .filter(one => !one.checkVisibility({opacityProperty: true, visibilityProperty: true})
+    || one.getBoundingClientRect().height < 12)
+  .map(one => one.outerHTML.slice(0, 200))"""
+"""The controls that a person would have to hover to see, or could not hit."""
+
+
+def test_a_touch_screen_shows_every_action(site: Site) -> None:
+    viewport = {"width": 400, "height": 800}
+    unseen = {}
+    for name, view in VIEWS.items():
+        visit = site.visit(viewport=viewport, has_touch=True, is_mobile=True, reduced_motion="reduce")
+        view.open(visit)
+        visit.page.locator(view.ready).first.wait_for(timeout=WAIT_MS, state="attached")
+        unseen[name] = visit.page.evaluate(UNSEEN)
+        visit.page.context.close()
+    assert unseen == {key: [] for key in VIEWS}
+
+
 def test_every_control_is_reached_by_tab(site: Site) -> None:
     visit = site.visit(reduced_motion="reduce")
     page = visit.page

@@ -1,5 +1,6 @@
 """The graph in the page: drawn, named, moved, and the same as a list."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -88,6 +89,7 @@ def test_the_drawing_has_a_legend_dashed_related_notes_and_fits_the_window(visit
     expect(page.locator(".near")).to_have_count(0)
     expect(page.locator("line.edge.related").first).to_be_attached()
     expect(page.locator(".graph-list")).to_contain_text("near in meaning")
+    expect(page.locator(".graph-list")).not_to_contain_text(re.compile(r"0\.\d"))
     page.get_by_label("Related notes").uncheck()
     expect(page.locator("line.edge.related")).to_have_count(0)
     page.set_viewport_size({"width": 420, "height": 700})

@@ -68,7 +68,7 @@ async function showNeighbourhood(place, values, signal) {
     weight: edge.kind === "related" ? 0.15 : 0.5, width: 1.2, kind: edge.kind }));
   const title = path ? `Around ${order[0]?.title ?? path}` : `Around the hits of “${query}”`;
   const reasons = new Map(found.edges.filter((/** @type {import("./shapes").GraphEdge} */ edge) => edge.kind === "related")
-    .map((/** @type {import("./shapes").GraphEdge} */ edge) => [edge.target, `near in meaning, ${edge.weight.toFixed(2)}`]));
+    .map((/** @type {import("./shapes").GraphEdge} */ edge) => [edge.target, "near in meaning"]));
   const items = order.map((/** @type {import("./shapes").GraphNode} */ node) => ({
     id: node.path,
     label: node.title,
