@@ -57,6 +57,7 @@ def test_kinds_tell_folders_tags_properties_and_values_apart(indexed: Indexed) -
     assert kinds == {"tag:": "tag", "path:": "folder", "[": "property", "[tags:": "value"}
 
 
+@pytest.mark.posix("quotation marks in names")
 def test_what_a_query_cannot_say_is_not_offered(tmp_path: Path) -> None:
     """Brackets, quotation marks and line breaks in names and values; values that are long, or no text."""
     frontmatter = (
