@@ -217,7 +217,12 @@ class BaseRequest(NamedTuple):
         Says(help="The note that embeds the base, `this` in its expressions; else the base.", holds="note"),
     ] = ""
     line: Annotated[
-        int, Says(help="Of a note, the block of code that begins at this line; 0 means all.", minimum=0)
+        int,
+        Says(
+            help="Of a note, the block of code that begins at this line; 0 means all.",
+            minimum=0,
+            maximum=_MAX_LINE,
+        ),
     ] = 0
 
 
