@@ -30,7 +30,7 @@ from vault_indexer.index.note_workers import make_chunker
 from vault_indexer.index.reading import Inspector
 from vault_indexer.providers import LazyEmbedder
 from vault_indexer.service import VaultService
-from vault_indexer.system import default_index_dir, with_home
+from vault_indexer.system import default_index_dir, resolved, with_home
 from vault_indexer.text.phrases import which_vault
 from vault_indexer.vault.walk import root_identity
 
@@ -65,9 +65,9 @@ def resolve_target(
         key = "vault" if config.settings.vault else "vaults"
         named = "" if vault else f" (named by {config.origins[key]})"
         raise VaultError(f"{error}{named}") from error
-    folder = folder.resolve()
+    folder = resolved(folder)
     where = with_home(_index_folder(folder, config, environ)).absolute()
-    if folder.is_relative_to(where.resolve()):
+    if folder.is_relative_to(resolved(where)):
         raise UsageError(f"the index folder {where} contains the notes of {folder}: name another folder")
     refuse_foreign(where)
     refuse_newer(where)
@@ -79,7 +79,7 @@ def _index_folder(folder: Path, config: LoadedConfig, environ: Mapping[str, str]
     """The key `index.dir`, otherwise the default folder. A vault of the table `[vaults]` has its own folder,
     which only an option or a variable overrides."""
     default, chosen = default_index_dir(folder, environ), config.settings.index.dir
-    own = [one for one in config.settings.vaults.values() if one.path.resolve() == folder]
+    own = [one for one in config.settings.vaults.values() if resolved(one.path) == folder]
     if own and not config.origins["index.dir"].startswith(("option", "environment")):
         return own[0].index_dir or default
     return chosen or default
@@ -96,7 +96,7 @@ def named_vaults(config_file: Path | None, environ: Mapping[str, str]) -> tuple[
     ):
         seen: dict[Path, str] = {}
         for name, folder in folders:
-            other = seen.setdefault(folder.resolve(), name)
+            other = seen.setdefault(resolved(folder), name)
             if other != name:
                 raise UsageError(f"[vaults]: {other} and {name} {kind}, {folder}: give each its own")
     return found

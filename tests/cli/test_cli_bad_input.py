@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import socket
 import sqlite3
@@ -27,6 +29,15 @@ def test_a_vault_that_is_none_is_named(sandbox: Sandbox, vault: str, said: str) 
     ran = sandbox.run("search", "x", "--vault", str(sandbox.root / vault))
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (3, "", 1)
     assert ran.complains(f"indexer: {said}", vault)
+
+
+def test_a_loop_of_links_is_no_vault(sandbox: Sandbox) -> None:
+    (sandbox.root / "loop").symlink_to("loop")
+    for command in (("search", "x"), ("init",), ("status",)):
+        at = ("--vault",) if command != ("init",) else ()
+        ran = sandbox.run(*command, *at, str(sandbox.root / "loop"))
+        assert (ran.code in (2, 3), ran.out, len(ran.err.splitlines())) == (True, "", 1)
+        assert ran.complains("cannot be read", os.strerror(errno.ELOOP), "loop")
 
 
 def write_newer_manifest(index_dir: Path) -> None:

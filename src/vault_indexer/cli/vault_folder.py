@@ -14,7 +14,14 @@ from pathlib import Path
 from vault_indexer.cli.known_vaults import known_vaults
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.errors import UsageError
-from vault_indexer.system import VAULT_CONFIG_NAME, folder_slug, home_folder, user_config_file, with_home
+from vault_indexer.system import (
+    VAULT_CONFIG_NAME,
+    folder_slug,
+    home_folder,
+    resolved,
+    user_config_file,
+    with_home,
+)
 
 VAULT_MARKERS = (".obsidian", VAULT_CONFIG_NAME)
 """The names that mark a folder as a vault: Obsidian's folder, or our configuration."""
@@ -141,7 +148,7 @@ def _called(name: str, selection: VaultSelection, environ: Mapping[str, str]) ->
 
 def _resolved(folder: Path) -> Path:
     try:
-        return folder.resolve()
+        return resolved(folder)
     except (OSError, RuntimeError):  # a loop of links
         return folder
 
@@ -189,7 +196,7 @@ def vault_of_note(note: str, selection: VaultSelection, environ: Mapping[str, st
 
 
 def _is_in(file: Path, vault: Path) -> bool:
-    return any(way.is_relative_to(vault) for way in (Path(os.path.normpath(file)), file.resolve()))
+    return any(way.is_relative_to(vault) for way in (Path(os.path.normpath(file)), resolved(file)))
 
 
 def shown_path(path: str, vault: Path) -> str:
@@ -232,7 +239,7 @@ def _below(vault: Path, file: Path, note: str) -> str:
     A missing file stays absolute: a relative path could be that of another note with the same name.
     """
     plain = Path(os.path.normpath(file))
-    for way in (plain, plain.parent.resolve() / plain.name, plain.resolve()):
+    for way in (plain, resolved(plain.parent) / plain.name, resolved(plain)):
         if way != vault and way.is_relative_to(vault):
             return way.relative_to(vault).as_posix() if _exists(way) else str(way)
     raise UsageError(f"{note} is outside the vault {vault}")
@@ -248,7 +255,7 @@ def keeps_all(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
         return False
     table = vaults_in_config(selection, environ)
     around = enclosing_vault_here(selection, environ) if table else None
-    return bool(table) and (around is None or any(around == folder.resolve() for folder in table.values()))
+    return bool(table) and (around is None or any(around == resolved(folder) for folder in table.values()))
 
 
 def asks_all(selection: VaultSelection, environ: Mapping[str, str]) -> bool:

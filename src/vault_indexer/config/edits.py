@@ -17,7 +17,7 @@ from vault_indexer.config.sources import MAX_CONFIG_BYTES, STRATEGY_OPTION
 from vault_indexer.config.tables.vault_table import VAULT_NAME, NamedVault, is_vault_name
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
-from vault_indexer.system import with_home, write_atomically
+from vault_indexer.system import resolved, with_home, write_atomically
 
 # Changes of a hand-written configuration file. The rest of the file stays unchanged.
 
@@ -234,7 +234,7 @@ def add_vault(file: Path, vault: NamedVault) -> None:
         )
     for name, entry in entries.items():
         folder = entry.get("path") if isinstance(entry, Mapping) else entry
-        if isinstance(folder, str) and (file.parent / with_home(folder)).resolve() == vault.path.resolve():
+        if isinstance(folder, str) and resolved(file.parent / with_home(folder)) == resolved(vault.path):
             raise UsageError(f"[vaults] of {file} has this folder already: {name}, {folder}")
     value: object = str(vault.path)
     if vault.index_dir is not None:

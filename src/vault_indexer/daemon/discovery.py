@@ -32,6 +32,7 @@ from vault_indexer.system import (
     folder_digest,
     owner_fault,
     read_own,
+    resolved,
     state_folder,
     write_atomically,
     write_fault,
@@ -210,7 +211,7 @@ def write_index_pointer(vault: Path, index_dir: Path) -> None:
     """Record the index folder of a vault, for clients that only know the vault."""
     path = _index_pointer(vault)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_atomically(path, os.fsencode(index_dir.resolve()))
+    write_atomically(path, os.fsencode(resolved(index_dir)))
 
 
 def read_index_pointer(vault: Path) -> Path | None:
@@ -226,7 +227,7 @@ def shared_daemon_dir(config_file: Path | None) -> Path:
     """Return the folder with the `daemon.json` and the log of a daemon for all vaults of a configuration.
     Clients that name no vault, or all vaults, use it. `config_file` is the file that was given explicitly;
     None means the user's own."""
-    digest = hashlib.sha256(os.fsencode(config_file.resolve())).hexdigest()[:16] if config_file else ""
+    digest = hashlib.sha256(os.fsencode(resolved(config_file))).hexdigest()[:16] if config_file else ""
     return _daemons() / (f"all-{digest}" if digest else "all")
 
 

@@ -77,6 +77,12 @@ def real_path(path: str) -> str:
     return os.path.realpath(path)
 
 
+def resolved(path: Path) -> Path:
+    """The path without symbolic links, as far as there are files. `Path.resolve` raises RuntimeError for a
+    loop of links before Python 3.13; reading such a file raises OSError."""
+    return Path(os.path.realpath(path))
+
+
 def name_fault(name: str) -> str:
     """Why this system has no file of this name ("" if it may)."""
     return windows_fault(name) if sys.platform == "win32" else ""
@@ -150,10 +156,10 @@ class Spelling:
 def canonical_folder(folder: Path) -> Path:
     """The folder's path without symbolic links, spelled as its file system spells it: one folder has one,
     however it was typed. What does not exist stays as it was typed."""
-    resolved = folder.resolve()
+    real = resolved(folder)
     spelling = Spelling(_identity, os.listdir)
-    anchor = resolved.anchor
-    spelled = spelling.of(anchor.rstrip("/"), resolved.relative_to(anchor).as_posix())
+    anchor = real.anchor
+    spelled = spelling.of(anchor.rstrip("/"), real.relative_to(anchor).as_posix())
     return Path(anchor, spelled)
 
 

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from vault_indexer.errors import NoteError, VaultError
 from vault_indexer.model import FileKind, SizeLimits, kind_of
-from vault_indexer.system import Spelling, home_folder, long_path
+from vault_indexer.system import Spelling, home_folder, long_path, resolved
 from vault_indexer.vault.files import (
     FileStat,
     RootIdentity,
@@ -136,7 +136,7 @@ class Border:
 
     @cached_property
     def _resolved(self) -> Path:
-        return self._vault.resolve()
+        return resolved(self._vault)
 
     @cached_property
     def _system(self) -> frozenset[str]:
@@ -166,7 +166,7 @@ def _breadth(folder: Path) -> str:
 def doubt_about(vault: Path) -> str:
     """Return why a folder is hardly meant as a vault, as the rest of a sentence; "" if it may well be.
     Counts the files of a folder, but at most `MANY_FILES`."""
-    folder = vault.resolve()
+    folder = resolved(vault)
     if breadth := _breadth(folder):
         return breadth
     for system in sorted(system_folders()):

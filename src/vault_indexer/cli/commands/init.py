@@ -34,7 +34,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.system import folder_slug, with_home
+from vault_indexer.system import folder_slug, resolved, with_home
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import IgnoreRules, file_names, root_identity
 
@@ -112,7 +112,7 @@ def _register(selection: VaultSelection, vault: Path, name: str) -> None:
             raise UsageError("--name has no effect: a vault with its own --index-dir is not listed")
         return
     listed = vaults_in_config(selection, os.environ)
-    known = next((one for one, path in listed.items() if path.resolve() == vault.resolve()), "")
+    known = next((one for one, path in listed.items() if resolved(path) == resolved(vault)), "")
     if known:
         if name not in ("", known):
             raise UsageError(f"--name: {vault} is already in your table [vaults], as {known}")
@@ -134,7 +134,7 @@ def _indexed_by(info: DaemonInfo, vault: Path) -> str:
     until = time.monotonic() + _NOTICED_S
     while True:
         listed = daemon.ask(VAULTS)["vaults"]
-        kept = [one for one in listed if Path(one["path"]).resolve() == vault.resolve()]
+        kept = [one for one in listed if resolved(Path(one["path"])) == resolved(vault)]
         if kept and kept[0]["state"] in _NOT_OPENED:
             return f"It is not indexed: {kept[0]['problem']}"
         if kept and kept[0]["state"] == "ready" and not kept[0]["pending"]:

@@ -21,7 +21,15 @@ from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_file_of, config_of, vaults_in_config
 from vault_indexer.config import load_own, vaults_of
 from vault_indexer.errors import IndexUnusableError, ServiceError, UsageError
-from vault_indexer.system import default_index_dir, in_words, log_dir, size_of, state_folder, user_config_file
+from vault_indexer.system import (
+    default_index_dir,
+    in_words,
+    log_dir,
+    resolved,
+    size_of,
+    state_folder,
+    user_config_file,
+)
 from vault_indexer.text.control_characters import clean
 
 _RECORDS = ("vaults", "daemons", "logs")
@@ -122,7 +130,7 @@ def _delete(index_dir: Path) -> None:
 
 def _records(vaults: Sequence[Path]) -> Iterator[_Removal]:
     for folder in (state / name for state in _state_folders() for name in _RECORDS):
-        contains_notes = any(vault.resolve().is_relative_to(folder.resolve()) for vault in vaults)
+        contains_notes = any(resolved(vault).is_relative_to(resolved(folder)) for vault in vaults)
         if folder.is_dir() and not folder.is_symlink() and not contains_notes:
             yield _Removal(f"records        {folder}", partial(_remove_folder, folder))
 

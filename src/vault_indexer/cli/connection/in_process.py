@@ -34,7 +34,7 @@ from vault_indexer.model import DaemonState, Progress
 from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.service import VaultService
-from vault_indexer.system import missing_limits, quoted_word
+from vault_indexer.system import missing_limits, quoted_word, resolved
 from vault_indexer.text.phrases import which_vault
 from vault_indexer.vaults import Vaults
 
@@ -160,7 +160,7 @@ def _may_build(target: Target, selection: VaultSelection) -> bool:
     listed = (settings.vault, *(named.path for named in settings.vaults.values()))
     return (
         settings.index.dir is not None
-        or any(folder is not None and folder.resolve() == target.vault for folder in listed)
+        or any(folder is not None and resolved(folder) == target.vault for folder in listed)
         or any(known.folder == target.vault for known in recorded_vaults())
         or not (selection.vault or os.environ.get("INDEXER_VAULT"))
     )

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator
 
 from vault_indexer.config.fields import Allowed, Table, Trust
-from vault_indexer.system import folder_slug
+from vault_indexer.system import folder_slug, resolved
 
 VAULT_NAME = "lower-case letters, digits and hyphens, at most 40, beginning with a letter or digit"
 """What a name may be: it stands in addresses (`/vault/NAME`) and in queries (`vault:NAME`)."""
@@ -59,7 +59,7 @@ def vaults_of(entries: Mapping[str, VaultEntry], default: Path | None) -> tuple[
     """The vaults of the table; where there are any, also the one of the key `vault`, named after its folder
     unless the table has it or the name."""
     named = [NamedVault(name, one.path, one.index_dir) for name, one in entries.items()]
-    if not named or default is None or any(one.path.resolve() == default.resolve() for one in named):
+    if not named or default is None or any(resolved(one.path) == resolved(default) for one in named):
         return tuple(named)
     name = vault_name_of(default)
     return tuple(named) if name in entries else (*named, NamedVault(name, default))
