@@ -12,7 +12,7 @@ from vault_indexer.contract.codec import schema_of
 from vault_indexer.contract.json_value import Json
 from vault_indexer.model import JsonValue, SearchAnswer
 
-OPTIONAL = {"tree", "canvas", "vault", "synonyms", "shared_tags"}
+OPTIONAL = {"tree", "canvas", "boxes", "vault", "synonyms", "shared_tags"}
 """Keys that are left out if empty: of a hit, a backlink, a note as it is shown, or a related note."""
 
 MARKS = {"snippet", "coverage", "more_before", "shared_count"}
