@@ -68,7 +68,9 @@ def test_a_base_shows_its_rows_with_links_and_its_views_as_buttons(visit: Visit)
 
 def test_a_base_in_a_block_of_code_shows_its_rows_or_what_is_wrong(visit: Visit) -> None:
     visit.show("note", path="Cheap.md")
-    own, wrong = visit.page.locator("[data-base]").all()
+    blocks = visit.page.locator("[data-base]")
+    expect(blocks).to_have_count(2)
+    own, wrong = blocks.all()
     expect(own.locator("tbody tr")).to_have_text(["Dune12"])
     own.get_by_role("button", name="None").click()
     expect(own.locator("tbody tr")).to_have_count(0)
