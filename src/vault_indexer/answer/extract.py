@@ -223,10 +223,12 @@ class Question:
         if it does not name all of the label, or nothing else, or if the title has a word of it."""
         language = sentence.note.row.language
         parts = [part for part in _WORD.findall(sentence.label) if len(part) > _LONGEST_UNIT]
+        if not parts:  # most sentences have no label
+            return None
         roots = [_roots(part, language) for part in parts]
         label = frozenset[str]().union(*roots)
         asked = self._with_agents(self._roots(language))
-        if not parts or any(map(asked.isdisjoint, roots)) or not label.isdisjoint(_roots(title, language)):
+        if any(map(asked.isdisjoint, roots)) or not label.isdisjoint(_roots(title, language)):
             return None
         named = [word for word in self.told if not label.isdisjoint(self._with_agents(_unmarked(word.terms)))]
         return (
@@ -258,7 +260,6 @@ class Question:
         return _roots(self.asked.question, language)
 
 
-@lru_cache(maxsize=1024)
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
@@ -363,13 +364,14 @@ def choose_quotes(
     passages = _passage_terms(sentences)
     ordinary = _ordinary_terms(sentences) if question.asked.kind == "who" else frozenset()
     titles = {sentence.note.row.title for sentence in sentences}
+    others = {title for title in titles if question.is_other_subject(title, titles)}
     of_hits: dict[int, list[_Candidate]] = {}
     for before, sentence in pairwise((*sentences[:1], *sentences)):
         terms = _terms(before) if _follows(sentence, before) else frozenset[str]()
         evidence = question.evidence(sentence, passages[sentence.hit], ordinary, terms)
         weight = DEFINED_SHARE if question.is_defined_by(sentence) else 1.0
         weight *= STATED_SHARE if evidence.is_stated else 1.0
-        weight *= OTHER_SUBJECT_SHARE if question.is_other_subject(sentence.note.row.title, titles) else 1.0
+        weight *= OTHER_SUBJECT_SHARE if sentence.note.row.title in others else 1.0
         candidate = _candidate(sentence, hits[sentence.hit], evidence, weight)
         if candidate.worth > 0 and is_answer(candidate.evidence):
             of_hits.setdefault(sentence.hit, []).append(candidate)
