@@ -36,6 +36,33 @@ def test_what_lacks_an_extra_runs_once_it_is_installed() -> None:
     assert re.search(r"^test-all:.*\n.*-m \"long and not slow\" --skipped$", makefile, re.MULTILINE)
 
 
+HIDDEN = """
+import importlib.metadata, pathlib, re, sys
+import pytest
+def plain(names):
+    return {re.sub("[-_.]+", "-", name).lower() for name in names}
+locked = re.findall(r"^([\\w.-]+)==", pathlib.Path("requirements/dev.txt").read_text(), re.M)
+installed = plain([*locked, "pip", "setuptools", "vault-indexer"])
+for module, distributions in importlib.metadata.packages_distributions().items():
+    if not plain(distributions) & installed and module not in sys.modules:
+        sys.modules[module] = None
+sys.exit(pytest.main(["--collect-only", "-qq", "-m", "", "-p", "no:cacheprovider", "tests"]))
+"""
+
+
+def test_every_test_is_collected_without_the_extras() -> None:
+    """`make test` on a clean machine has what requirements/dev.txt names, and nothing else."""
+    collected = subprocess.run(
+        [sys.executable, "-c", HIDDEN],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )
+    assert collected.returncode == 0, collected.stdout[-3000:] + collected.stderr[-3000:]
+
+
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
