@@ -286,7 +286,8 @@ def test_an_agent_is_answered_by_the_daemon_that_another_process_starts_meanwhil
     ran = here.indexer("mcp")
     other.join()
     assert json.loads(ran.out) == json.loads(ANSWER)
-    wait_until((index_dir / "commands").exists, "the one that was started has begun")
+    started = index_dir / "commands"
+    wait_until(lambda: started.exists() and started.read_text()[-1:] == "\n", "the other one has begun")
     assert len(commands_in(index_dir)) == 1
 
 
