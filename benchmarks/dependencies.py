@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -67,6 +68,7 @@ Wanted = tuple[str, frozenset[str]]
 """A distribution, and which of its extras."""
 
 
+@cache
 def wanted(name: str, extras: frozenset[str] = frozenset()) -> set[Wanted]:
     """What an installed distribution requires here, with its extras: of those that are installed."""
     found = set()
@@ -82,6 +84,7 @@ def requirements(name: str) -> set[str]:
     return {one for one, _extras in wanted(name)}
 
 
+@cache
 def is_installed(name: str) -> bool:
     """Whether the distribution is in this environment."""
     try:
@@ -143,15 +146,14 @@ def costs(imports: bool) -> list[Cost]:
     return sorted(found, key=lambda cost: -cost.size_with_own)
 
 
-def extras() -> list[tuple[str, tuple[str, ...], int]]:
-    """Each extra of which all is installed: what it adds to the core, and its bytes; by name."""
-    core = closure(wanted(PROJECT))
-    found = []
-    for extra in sorted(distribution(PROJECT).metadata.get_all("Provides-Extra") or ()):
-        if all(is_installed(canonical(one.name)) for one in _of_extra(extra)):
-            added = closure(wanted(PROJECT, frozenset({extra}))) - core - {PROJECT}
-            found.append((extra, tuple(sorted(added)), sum(map(size, added))))
-    return found
+def added_by_extras() -> dict[str, set[str]]:
+    """Each extra of which all is installed, by name: the distributions that it adds to the core."""
+    core = closure(wanted(PROJECT)) | {PROJECT}
+    return {
+        extra: closure(wanted(PROJECT, frozenset({extra}))) - core
+        for extra in sorted(distribution(PROJECT).metadata.get_all("Provides-Extra") or ())
+        if all(is_installed(canonical(one.name)) for one in _of_extra(extra))
+    }
 
 
 def _of_extra(extra: str) -> list[Requirement]:
@@ -175,8 +177,9 @@ def main() -> None:
     print(f"\n{len(everything)} packages, {total:.0f} MB.")
     print("\n| extra | adds packages | MB | them |")
     print("| --- | ---: | ---: | --- |")
-    for extra, added, bytes_added in extras():
-        print(f"| `{extra}` | {len(added)} | {bytes_added / 1e6:.1f} | {', '.join(added[:8])} |")
+    for extra, added in added_by_extras().items():
+        megabytes = sum(map(size, added)) / 1e6
+        print(f"| `{extra}` | {len(added)} | {megabytes:.1f} | {', '.join(sorted(added)[:8])} |")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from asked_vault import AskedVault, asked_vault
+from golden_cases import check_golden
 from note_files import read_notes
 
-NOTES = read_notes(Path(__file__).parent / "fixtures" / "quotable_vault.md")
+FIXTURES = Path(__file__).parent / "fixtures"
+NOTES = read_notes(FIXTURES / "quotable_vault.md")
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +124,8 @@ def test_a_question_that_no_sentence_answers_gets_passages(vault: AskedVault, qu
     answer = vault.ask(question)
     assert not answer.sentences
     assert answer.passages
+
+
+def test_notes_of_several_kinds_are_quoted_as_in_the_golden(tmp_path: Path) -> None:
+    with asked_vault(tmp_path, read_notes(FIXTURES / "catalogue_vault.md")) as vault:
+        check_golden(FIXTURES / "catalogue.md", {"": lambda question: "\n".join(quotes(vault, question))})

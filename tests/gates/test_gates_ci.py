@@ -132,7 +132,7 @@ def test_a_release_has_the_files_that_obsidian_loads_from_a_tag_that_is_the_vers
     assert 'test "$TAG" = "$plugin"' in workflow
     _, _, release = workflow.partition('gh release create "$TAG"')
     names = ("manifest.json", "src/obsidian-plugin/generated/main.js", "src/obsidian-plugin/styles.css")
-    assert release.split("\n\n")[0].split()[-3:] == list(names)
+    assert release.split("\n\n")[0].split()[-5:] == ["sbom.json", "licences.txt", *names]
     assert all((ROOT / name).is_file() for name in names)
 
 

@@ -1,6 +1,7 @@
 """Searching in the page: as you type, by keyboard, with filters that the address holds."""
 
 import re
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
@@ -66,17 +67,17 @@ def test_reasons_are_those_of_the_hits_that_are_shown(visit: Visit) -> None:
     expect(page.locator(".why").first).to_contain_text("rank 1")
 
 
-def hold(page: Page, query: str) -> list[Route]:
-    """Hold the answers to a query back; the list gets what is held."""
+def hold(page: Page, target: str) -> list[Route]:
+    """Hold the answers of an endpoint back; the list gets what is held."""
     held: list[Route] = []
-    page.route(re.compile(rf"/v1/search\?q={query}&"), lambda route: held.append(route))
+    page.route(re.compile(rf"/v1/{target}"), lambda route: held.append(route))
     return held
 
 
 def test_an_answer_of_an_earlier_query_never_replaces_a_later_one(visit: Visit) -> None:
     """The first request is held back until the second has been answered."""
     page = visit.page
-    held = hold(page, "kale")
+    held = hold(page, r"search\?q=kale&")
     with page.expect_request(re.compile(r"/v1/search\?q=kale&")):
         page.fill("#q", "kale")
     page.fill("#q", "telescope")
@@ -254,6 +255,35 @@ def test_enter_that_ends_a_composition_opens_nothing(visit: Visit) -> None:
     assert "#/search" in page.url
     page.evaluate(press, False)
     expect(page.locator("h1.note-title")).to_have_text("Telescope")
+
+
+@pytest.mark.parametrize(
+    ("typed", "act"),
+    [
+        ("tag:#s", lambda page: page.keyboard.press("Enter")),
+        ("tag:#s", lambda page: page.keyboard.press("Escape")),
+        ("tag:#s", lambda page: page.keyboard.press("ArrowLeft")),
+        ("tag:#s", lambda page: page.get_by_role("link", name="Ask").focus()),
+        ("tag:#s", lambda page: page.evaluate("document.querySelector('#q').value = 'moon'")),
+        ("t", lambda page: page.evaluate("document.querySelector('#q').value = ''")),
+    ],
+    ids=["enter", "escape", "caret", "focus", "text", "emptied"],
+)
+def test_completions_that_come_late_are_dropped(
+    visit: Visit, typed: str, act: Callable[[Page], object]
+) -> None:
+    """Hits are held back, too: Enter opens the first at once where they are there."""
+    page = visit.page
+    held, searches = hold(page, "complete"), hold(page, "search")
+    with page.expect_request("**/v1/complete?*") as asked:
+        page.keyboard.insert_text(typed)  # one event, one request
+    act(page)
+    with page.expect_event("requestfinished", lambda one: one == asked.value):
+        held[0].continue_()
+    page.evaluate("fetch('/page/icon.svg').then(one => one.text())")  # what waits for the answer has run
+    assert page.locator("#completions").is_hidden()
+    for search in searches:
+        search.continue_()
 
 
 def test_tab_leaves_words_as_they_are(visit: Visit) -> None:

@@ -297,6 +297,11 @@ def test_a_new_catalog_says_of_which_version_it_is(writer: CatalogWriter, path: 
     assert writer.seq == 0
 
 
+def test_every_sync_of_a_commit_is_a_full_one(writer: CatalogWriter) -> None:
+    for pragma, value in (("synchronous", 2), ("fullfsync", 1)):
+        assert writer._db.execute(f"PRAGMA {pragma}").fetchone() == (value,)
+
+
 def test_a_build_writes_no_log_and_leaves_a_sound_catalog(path: Path) -> None:
     writer = CatalogWriter(path, bulk=True)
     with writer.commit():

@@ -1,11 +1,13 @@
 """Files that are written whole or not at all, whatever lies in their way, and files that are believed."""
 
+import errno
 import os
 import stat
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -122,6 +124,47 @@ def test_nothing_is_left_open(tmp_path: Path) -> None:
     with suppress(OSError):
         read_own(tmp_path / "pipe")
     assert len(list(descriptors.iterdir())) == before
+
+
+@pytest.mark.parametrize(
+    ("refusal", "calls"),
+    [
+        (0, "F_FULLFSYNC"),
+        (errno.ENOTSUP, "F_FULLFSYNC fsync"),
+        (errno.EINVAL, "F_FULLFSYNC fsync"),
+        (errno.ENOTTY, "F_FULLFSYNC fsync"),
+        (errno.EIO, "F_FULLFSYNC"),
+    ],
+)
+def test_macos_empties_the_cache_of_the_drive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int, calls: str
+) -> None:
+    import fcntl
+
+    made: list[str] = []
+
+    def control(_handle: int, command: int) -> None:
+        assert command == 51
+        made.append("F_FULLFSYNC")
+        if refusal:
+            raise OSError(refusal, os.strerror(refusal))
+
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", control)
+    monkeypatch.setattr(os, "fsync", lambda _: made.append("fsync"))
+    (tmp_path / "old").touch()
+    ways: list[tuple[Callable[[], None], int]] = [
+        (lambda: fsync_file(tmp_path / "old"), 1),
+        (lambda: fsync_dir(tmp_path), 1),
+        (lambda: write_atomically(tmp_path / "new", b"x"), 2),  # the file and its folder
+    ]
+    for sync, times in ways:
+        made.clear()
+        with pytest.raises(OSError, match="Input/output") if refusal == errno.EIO else nullcontext():
+            sync()
+            assert made == calls.split() * times
+        assert made[0] == "F_FULLFSYNC"
+    assert (tmp_path / "new").exists() is (refusal != errno.EIO)
 
 
 HOLDS = """

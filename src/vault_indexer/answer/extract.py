@@ -143,6 +143,8 @@ class Question:
         self.ranked = {word.word: word.weight for word in telling}
         self.words = tuple(_weighed(word, lexicon(asked.language)) for word in telling)
         self.told = tuple(word for word in self.words if word.terms.isdisjoint(asked.implied)) or self.words
+        relations = lexicon(asked.language).classes["relations"]
+        self.relations = [word for word in self.words if relations.find(word.word, asked.language)]
         self.names = tuple(word for word in self.told if _is_name(word, asked) and not _is_piece(word, asked))
         self.act = self._act_asked() if asked.kind == "who" else None
         written, idle = _WORD.findall(asked.question.lower()), function_words(asked.language)
@@ -180,6 +182,8 @@ class Question:
             within = (own, text) if said == "word" else (placed, f"{place}\n{text}")
             said = said if _degree(self.act, *within, language) else ""
         words = self.words if said == "word" else self.told
+        if label is not None:
+            words = self._without_relations(words, label, placed)
         is_by_word = said == "word" and self.asked.kind != "why"
         covered = 0.0
         ranked = sum(self.ranked[word.word] for word in words) or 1.0
@@ -210,6 +214,15 @@ class Question:
         saying = [line for line in lines if self.asked.said_by(line, place, language, ordinary)]
         text = "\n".join((first, *saying))
         return text, self.asked.said_by(text, place, language, ordinary)
+
+    def _without_relations(
+        self, words: tuple[QuestionWord, ...], label: frozenset[str], placed: frozenset[str]
+    ) -> tuple[QuestionWord, ...]:
+        """Returns the words without verbs such as "belong" if a value has all the others in its place, also
+        one that is not of its label. Otherwise returns them all."""
+        others = tuple(word for word in words if word not in self.relations)
+        is_whole = not any(word.terms.isdisjoint(placed) for word in others)
+        return others if is_whole and any(word.terms.isdisjoint(label) for word in others) else words
 
     def _names(self, name: str, language: str) -> bool:
         """Whether the question contains most content words of a name."""

@@ -26,7 +26,11 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY
 _APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NOFOLLOW | _NONBLOCK | _BINARY
 """The flags to open a file for appending. O_NONBLOCK: opening a named pipe does not wait."""
 
+_NO_FULL_SYNC = {errno.ENOTSUP, errno.EINVAL, errno.ENOTTY}
+"""How file systems that lack F_FULLFSYNC, such as network shares, refuse it."""
+
 if sys.platform == "win32":
+    _sync = os.fsync
 
     def fsync_dir(folder: Path) -> None:
         """Do nothing: Windows syncs names with their files, and cannot open a folder."""
@@ -57,6 +61,20 @@ if sys.platform == "win32":
         replace_file(Path(source), Path(target))
 
 else:
+    import fcntl
+
+    def _sync(handle: int) -> None:
+        """Make what was written durable. The fsync of macOS leaves it in the cache of the drive, which only
+        F_FULLFSYNC empties; no other system has that."""
+        if command := getattr(fcntl, "F_FULLFSYNC", None):
+            try:
+                fcntl.fcntl(handle, command)
+            except OSError as error:
+                if error.errno not in _NO_FULL_SYNC:
+                    raise
+            else:
+                return
+        os.fsync(handle)
 
     def fsync_dir(folder: Path) -> None:
         """Make the names in `folder` durable: a rename is on disk only after its folder is synced."""
@@ -69,8 +87,6 @@ else:
     @contextmanager
     def only_writer(folder: Path) -> Iterator[None]:
         """Keep other processes out that ask for the same folder. Ends with the block, or with the process."""
-        import fcntl
-
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -98,7 +114,7 @@ else:
 def _fsync(path: Path, flags: int) -> None:
     handle = os.open(path, flags)
     try:
-        os.fsync(handle)
+        _sync(handle)
     finally:
         os.close(handle)
 
@@ -152,14 +168,14 @@ def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
             with os.fdopen(handle, "wb") as file:
                 yield file
                 file.flush()
-                os.fsync(file.fileno())
+                _sync(file.fileno())
             _rename(temporary, _named(path.parent, folder, path.name), folder)
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=folder)
             raise
         if folder is not None:
-            os.fsync(folder)
+            _sync(folder)
 
 
 def temporary_prefix(path: Path) -> str:

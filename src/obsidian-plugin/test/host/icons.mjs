@@ -1,4 +1,4 @@
-// Icons that the plugin names, from Lucide 0.x as Obsidian ships it. Copyright (c) Lucide Contributors, ISC License.
+// Icons that the plugin names, from Lucide 0.x as Obsidian ships it. Copyright (c) Lucide Contributors: see LICENSE.txt.
 
 export const ICONS = {
   'search-check': '<path d="m8 11 2 2 4-4" /> <circle cx="11" cy="11" r="8" /> <path d="m21 21-4.3-4.3" />',

@@ -41,6 +41,7 @@ WordClass = Literal[
     "few",
     "only",
     "light",
+    "relations",
     "joins",
     "sources",
     "targets",

@@ -507,7 +507,9 @@ class SearchView {
       this.focusHit(0);
     } else if (event.key === "Escape") {
       event.preventDefault(); // Chromium empties a search field
+      this.completions.close();
     } else if (event.key === "Enter") {
+      this.completions.close();
       this.opensFirst = this.query !== "";
       if (this.opensFirst && this.shownQuery === this.query) this.openFirst();
     } else if (event.key === "Backspace" && !this.input.value && this.filters.length) {
@@ -634,25 +636,27 @@ class Completions {
   }
 
   /**
+   * Ask for them. An answer that comes after the text, the caret or the focus has changed is dropped.
    * @param {boolean} [isWanted] whether they are asked for, and not only the text typed
    * @returns {Promise<void>}
    */
   async ask(isWanted = false) {
-    const sequence = ++this.sequence;
     const input = this.view.input;
-    const before = input.value.slice(0, input.selectionStart ?? undefined);
+    const { value, selectionStart } = input;
+    const before = value.slice(0, selectionStart ?? undefined);
     const isValue = COMPLETABLE.test(before);
     if (document.body.dataset.vaults === "all" || !(isValue || isWanted || BEGINNING.test(before))) return this.close();
-    if (!isValue && !isWanted) {
-      // A word that is typed on is no operator.
-      this.close();
-      const later = ++this.sequence;
+    const isOffer = !isValue && !isWanted;
+    if (isOffer) this.close(); // a word that is typed on is no operator
+    const sequence = ++this.sequence;
+    const isLate = () => sequence !== this.sequence || document.activeElement !== input
+      || input.value !== value || input.selectionStart !== selectionStart;
+    if (isOffer) {
       await new Promise((resolve) => setTimeout(resolve, OFFER_MS));
-      if (later !== this.sequence || document.activeElement !== input) return;
-      return this.ask(true);
+      return isLate() ? undefined : this.ask(true);
     }
     const found = await get("complete", { q: before || " ", limit: isWanted ? 50 : undefined }, this.view.signal).catch(() => null);
-    if (sequence !== this.sequence) return;
+    if (isLate()) return;
     this.items = found?.items ?? [];
     this.replaces = found?.replaces ?? "";
     this.active = -1;

@@ -191,8 +191,8 @@ class CatalogWriter:
         else:
             if not fresh:
                 self._vouch()
-            # FULL: with NORMAL, a power failure may take back the last commits.
-            self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
+            # FULL: with NORMAL, a power failure may take back the last commits. `fullfsync` matters on macOS.
+            self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON;")
         self._db.executescript(
             # The text of a deleted note must not remain in free pages. Only `checkpoint` may copy the log,
             # because it saves the checksums.
