@@ -362,7 +362,7 @@ def one_line(answer: str, limit: int) -> str:
 def excerpt(text: str, size: int) -> str:
     """The text on one line of at most `size` characters: its beginning and, if it is longer, its end."""
     if len(text) > 4 * size:
-        # Less text to collapse: what lies between is hardly ever shown.
+        # Only the ends are collapsed: what lies between is hardly ever shown.
         text = f"{text[: 2 * size]} {text[-2 * size :]}"
     line = " ".join(text.split())
     if len(line) <= size:

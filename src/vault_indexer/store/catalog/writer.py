@@ -402,7 +402,7 @@ class CatalogWriter:
         """Checkpoints and truncates the log file. Returns False if a reader still needs it."""
         if not self.checkpoint():
             return False
-        # Nothing is left to copy: SQLite would not update the checksums of the pages.
+        # Nothing is left to copy now: SQLite would copy pages without updating their checksums.
         busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
 
