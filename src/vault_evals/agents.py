@@ -266,6 +266,7 @@ def read_findings(found: object) -> AgentAnswer:
         answer = read_findings(found.get("findings") or ())
         text = _checked_text(found, "text") or answer.text
         return replace(answer, text=text, declined=bool(found.get("declined")))
+    # A text is iterable as well, but its characters are not findings.
     if isinstance(found, str) or not isinstance(found, Iterable):
         raise ValueError(f"returns {type(found).__name__}, expected a list of findings")
     findings, citations = [], []

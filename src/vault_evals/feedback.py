@@ -168,6 +168,7 @@ def _append(file: Path, line: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with only_writer(file.parent):
         if file.exists() and file.stat().st_size + len(line) > MAX_CLICK_BYTES:
+            # Replaces the older file, so the clicks on disk are limited to twice this size.
             file.replace(file.with_name(OLDER_CLICKS))
         with os.fdopen(open_to_append(file), "ab") as opened:
             opened.write(line)

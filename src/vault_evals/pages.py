@@ -56,6 +56,7 @@ class Network:
         """A connection to an address of the host. The name is resolved once, and the connection uses the
         address that was checked. Raises OSError if an address is not allowed, or none answers."""
         addresses = [found[4][0] for found in self.resolve(host, port, type=socket.SOCK_STREAM)]
+        # All addresses before the first connection: a name with a private address is refused as a whole.
         for address in addresses:
             if not self.accepts(address):
                 raise OSError(f"{host} has the address {address}; only public addresses are fetched from")
@@ -64,6 +65,7 @@ class Network:
                 return socket.create_connection((address, port), timeout)
             except OSError:
                 continue
+        # The last attempt is outside the loop, so that its error is raised.
         return socket.create_connection((addresses[-1], port), timeout)
 
     def open(self, request: urllib.request.Request, timeout: float) -> HTTPResponse:

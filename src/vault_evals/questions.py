@@ -274,6 +274,7 @@ def read_qrels(file: Path) -> list[tuple[str, str, int]]:
         fields = line.split()
         if len(fields) != 4 or not fields[3].lstrip("-").isdecimal():
             raise UsageError(f"{file}:{number}: expected four fields: id, 0, note, grade")
+        # TREC marks spam with negative grades.
         rows.append((fields[0], unquote(fields[2]), max(int(fields[3]), 0)))
     return rows
 

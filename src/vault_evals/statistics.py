@@ -69,13 +69,16 @@ def randomisation_p(differences: Sequence[float]) -> float:
     data = np.array([value for value in differences if value != 0], np.float64)
     if not len(data):
         return 1.0
+    # Slightly less, so that an equal sum counts even if it is rounded differently.
     observed = abs(data.sum()) - 1e-9
     if len(data) <= _EXACT:
+        # Each number below 2^n is one assignment: its bits are the signs.
         signs = 1 - 2 * ((np.arange(2 ** len(data))[:, None] >> np.arange(len(data))) & 1)
         return float(np.mean(np.abs(signs @ data) >= observed))
     random = np.random.default_rng(SEED)
     signs = random.integers(0, 2, (RANDOMISATIONS, len(data)), np.int8) * 2 - 1
     extreme = np.count_nonzero(np.abs(signs @ data) >= observed)
+    # The observed assignment is one of the possible ones, so p is never 0.
     return float(extreme + 1) / (RANDOMISATIONS + 1)
 
 

@@ -104,6 +104,7 @@ def choose(run: RankingRun, variants: Sequence[Variant], settings: Settings) -> 
     on_tune = compare(run, baseline, part=TUNE)
     best = max(_whole(on_tune).rows, key=lambda row: row.ndcg.mean).variant
     chosen = next(variant for variant in variants if variant.name == best)
+    # Only the chosen variant: each further comparison would raise its p-value (Holm).
     kept = {baseline: run.scores[baseline], best: run.scores[best]}
     two = RankingRun(run.k, run.questions, run.stale, kept, run.seconds)
     on_aside = compare(two, baseline, part=ASIDE)

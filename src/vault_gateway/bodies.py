@@ -198,6 +198,7 @@ class _KeeperClient:
 
     def _get(self, target: str) -> bytes:
         kind = HTTPSConnection if self._address.scheme == "https" else HTTPConnection
+        # The timeout of the connection is for each read, so a slow server needs a second limit.
         until = time.monotonic() + self._timeout_s
         connection = kind(self._address.hostname or "", self._address.port, timeout=self._timeout_s)
         try:

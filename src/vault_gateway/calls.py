@@ -43,6 +43,7 @@ class SingleFlight(Generic[Key, Value]):
             mine.set_exception(error)
             raise
         finally:
+            # Before the result is set: a later caller computes a new value.
             with self._lock:
                 del self._running[key]
         mine.set_result(value)

@@ -62,6 +62,7 @@ def snapshot_of_notes(
     It contains catalog, words, vectors and links of the notes, as one state. The rarity of words, and the
     chance level of vectors, come from the `statistics` of their vault. The caller closes its catalog.
     """
+    # The indices require ascending keys.
     ordered = sorted(notes, key=lambda one: one.stored.note_id)
     catalog = catalog_of(one.stored for one in ordered)
     words = [document for one in ordered for document in one.documents]

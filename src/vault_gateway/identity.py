@@ -57,6 +57,7 @@ class TrustedProxy:
             address = ipaddress.ip_address(str(client[0])) if client else None
         except ValueError:
             return False
+        # A socket for both protocols shows an IPv4 client as `::ffff:10.1.2.3`.
         mapped = getattr(address, "ipv4_mapped", None)
         return address is not None and any((mapped or address) in network for network in self._networks)
 
@@ -100,6 +101,7 @@ class Identified:
         user = self._users.by_token(token)
         if user is not None:
             return Identity("token", user.name, token=token)
+        # A JSON Web Token has three parts. Other tokens are not checked with the provider's keys.
         if self._oidc is not None and token.count(".") == 2:
             return await self._oidc.identity(token)
         return None

@@ -156,6 +156,7 @@ class Probes:
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._warnings())
         looking = self._looking
+        # At its timeout, `wait` does not cancel the task, so the next request can still use the result.
         await asyncio.wait({looking}, timeout=_LOOK_S)
         warnings = looking.result() if looking.done() else None
         if warnings is None:

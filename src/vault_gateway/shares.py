@@ -69,6 +69,7 @@ class UserShares:
         try:
             await share.turn.acquire()
         except asyncio.CancelledError:
+            # `end` is called only for a request that has begun.
             share.running -= 1
             raise
 

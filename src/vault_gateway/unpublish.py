@@ -41,6 +41,7 @@ def drop_publication(target: Target, environ: Mapping[str, str]) -> str:
                 f'{known.full_name} is published by another index: "indexer gateway unpublish '
                 f'{own.vault}" removes it anyway'
             )
+        # First: if the server does not answer, the identity is still there for another attempt.
         vaults.drop(own.vault, time.time_ns() // 1_000_000)
         identity.forget()
         return own.vault if known else ""

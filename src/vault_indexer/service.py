@@ -540,6 +540,7 @@ class VaultService:
     def clusters(self, by: ClusterKind, folder: str = "") -> ClusterMap:
         """Return the whole vault as clusters of notes; by folder, the folders in `folder`. The result is
         computed once for each state of the index."""
+        # The lock, so that two requests for the same map do not both compute it.
         with self._session.reader().holder.lease() as snapshot, self._map_lock:
             key = (snapshot.generation, snapshot.seq, by, folder)
             return self._maps.get(key, lambda: cluster_map(snapshot, by, folder))
@@ -837,6 +838,7 @@ class AskedVaults:
             try:
                 service = open_service()
                 if fresh_deadline_s is not None and not service.wait_fresh(
+                    # Each vault gets a moment, even if those before it have used up the time.
                     max(0.1, until - time.monotonic())
                 ):
                     late.append(_prefixed(name, _late_text(service, fresh_deadline_s)))

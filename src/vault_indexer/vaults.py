@@ -192,6 +192,7 @@ class ManagedVault:
         while service.failure is None and not self._stopping.wait(_LOOK_EVERY_S):
             continue
         failure = service.failure
+        # First: a request must not get a service that is being closed.
         self._service = None
         try:
             self._closed()

@@ -184,6 +184,7 @@ class MilvusPublisher:
 
 
 def cut(text: str, limit: int) -> str:
+    # No character has more than four bytes, so most texts need not be encoded.
     if len(text) * 4 <= limit:
         return text
     return text.encode("utf-8")[:limit].decode("utf-8", "ignore")

@@ -57,6 +57,7 @@ _NOTE_FIELDS = {
 
 _NOTES_AT_ONCE = 200
 _DELETED_AT_ONCE = 50
+# The largest limit that Milvus accepts.
 _MAX_ROWS = 16_384
 
 

@@ -353,6 +353,7 @@ def _likeness(word: str, text: str) -> float:
         return 0.0
     cosines = vectors.likeness([word], numbers)
     best = float(cosines.max())
+    # NaN, which does not equal itself, is the cosine of a word that the model does not know.
     return best if best == best else 0.0
 
 

@@ -135,6 +135,7 @@ class AskedKind:
         so they are no names."""
         if not self.kind or self.kind == "how":
             return "any"
+        # The number of a list item answers no question about a number. Blanks keep the positions valid.
         text = _NUMBER_OF_ITEM.sub(lambda match: " " * len(match[0]), text)
         language = language or self.language
         table = question_tables().get(language)

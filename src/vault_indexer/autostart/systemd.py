@@ -111,6 +111,8 @@ class Systemd:
         tell(*_SYSTEMCTL, "disable", "--now", name)
         file.unlink(missing_ok=True)
         tell(*_SYSTEMCTL, "daemon-reload")
+        # A unit that has failed stays listed otherwise. For any other unit the command fails, which is
+        # expected.
         ask(*_SYSTEMCTL, "reset-failed", name)
         return True
 

@@ -209,6 +209,7 @@ class _Parser:
 
     def _primary(self) -> Node:
         kind, word = self.kind, self.word
+        # The tokenizer takes the slash for a division. Where a value must begin, it begins an expression.
         if kind == "sign" and word == "/" and (match := _REGEX.match(self._text, self._start)):
             self._at = match.end()
             self._next()

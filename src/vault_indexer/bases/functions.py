@@ -91,6 +91,7 @@ def _kinds(value: Value) -> tuple[str, ...]:
 def _at(position: float | None) -> int | None:
     if position is None:
         return None
+    # Limited, because an infinite number has no integer.
     return 0 if math.isnan(position) else int(max(-1e9, min(1e9, position)))
 
 
@@ -193,6 +194,7 @@ def _rounded(value: float, digits: float, name: str) -> Decimal | None:
     if exact is None or not math.isfinite(exact):
         return None
     with localcontext() as context:
+        # Enough for the 309 digits of the largest float and 100 decimals.
         context.prec = 500
         return Decimal(repr(exact)).quantize(Decimal(1).scaleb(-int(digits)), ROUND_HALF_UP)
 
@@ -450,6 +452,7 @@ FIELDS: Mapping[str, Mapping[str, Function]] = {
     "list": _LENGTH,
     "date": {
         **{
+            # `name=name`, because the function would otherwise see the last name of the loop.
             name: (lambda _, moment, name=name: getattr(moment, name))
             for name in ("year", "month", "day", "hour", "minute", "second")
         },

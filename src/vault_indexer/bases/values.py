@@ -160,6 +160,7 @@ def number_of(value: Value) -> float | None:
     try:
         return float(value)
     except OverflowError:
+        # An integer can be larger than any float.
         return math.inf if not isinstance(value, str) and value > 0 else -math.inf
 
 

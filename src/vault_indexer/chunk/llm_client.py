@@ -60,6 +60,7 @@ class LimitedLlm:
         with self._looking:  # only one thread of a process polls at a time
             lock = self._free_lock()
             while lock is None:
+                # A lock can be waited for, but not the first of several that becomes free.
                 time.sleep(_LOOK_S)
                 lock = self._free_lock()
         try:
@@ -144,6 +145,7 @@ class KeptAnswers:
             except OSError:
                 Path(temporary).unlink(missing_ok=True)
                 raise
+            # After the first answer as well: the folder may be full of answers of earlier processes.
             if self._added % LOOK_EVERY == 0:
                 self._make_room()
             self._added += 1
@@ -154,6 +156,7 @@ class KeptAnswers:
         if size <= self._max_bytes:
             return
         for answer in answers:
+            # Down to three quarters, so that the next check finds room.
             if size <= self._max_bytes * 3 // 4:
                 break
             with suppress(OSError):  # another process is removing it as well
@@ -263,6 +266,7 @@ class Asker:
             parts.append(str(question.max_tokens))
         digest = hashlib.blake2b(digest_size=20)
         for part in parts:
+            # Each part with its length: otherwise different parts could join to the same bytes.
             data = part.encode("utf-8", "surrogatepass")
             digest.update(len(data).to_bytes(8, "big") + data)
         name = digest.hexdigest()
@@ -358,6 +362,7 @@ def one_line(answer: str, limit: int) -> str:
 def excerpt(text: str, size: int) -> str:
     """The text on one line of at most `size` characters: its beginning and, if it is longer, its end."""
     if len(text) > 4 * size:
+        # Only the ends are collapsed: what lies between is hardly ever shown.
         text = f"{text[: 2 * size]} {text[-2 * size :]}"
     line = " ".join(text.split())
     if len(line) <= size:

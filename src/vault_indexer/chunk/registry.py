@@ -238,6 +238,7 @@ class Chooser:
                 for one, why in left_out.items()
             )
             return Choice(_overlay(ruled, chosen), said)
+        # First, because it is a ValueError as well.
         except ValidationError as error:
             return Choice(ruled, (_diagnostic(first_mistake(ChunkingSettings, error)),))
         except ValueError as error:

@@ -203,6 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.excepthook = _report_unforeseen
     open_missing_streams()
     encoding = None if os.environ.get("PYTHONIOENCODING") else "utf-8"  # None: as it is
+    # `backslashreplace`, because a file name that is not UTF-8 must not end the command.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -87,6 +87,7 @@ def known_vaults() -> dict[str, Path]:
 
 def free_name(name: str, taken: Collection[str]) -> str:
     """The name, with a number if it is taken; at most 40 characters, the limit for names."""
+    # 37 characters leave room for a hyphen and two digits.
     numbers = (f"{name[:37]}-{number}" for number in range(2, len(taken) + 3))
     return name if name not in taken else next(one for one in numbers if one not in taken)
 

@@ -234,6 +234,7 @@ def _exit_status(command: Callable[[], int | None]) -> int:
     """Runs the command and returns its exit status; errors go to standard error."""
     try:
         status = command() or 0
+        # Here rather than at exit, so that a full disk or a closed pipe is handled below.
         sys.stdout.flush()
     except VaultIndexerError as error:
         complain(error)

@@ -191,6 +191,7 @@ def vault_of_note(note: str, selection: VaultSelection, environ: Mapping[str, st
     file = (current_folder() or Path()) / typed
     around = [vault for vault in choices if _exists(file) and _is_in(file, vault)]
     having = [vault for vault in choices if not typed.is_absolute() and _exists(vault / typed)]
+    # The innermost, if a vault contains another one.
     found = sorted(around, key=lambda vault: len(vault.parts))[-1:] or having
     return selection._replace(vault=found[0]) if len(found) == 1 else selection
 

@@ -238,6 +238,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     A name that is right but stands in the wrong table counts as nearest of all.
     """
+    # The comparison takes time with the square of the length.
     known, name = list(known), name[:100]
     last = name.rpartition(".")[2]
     moved = [other for other in known if other.rpartition(".")[2] == last]

@@ -114,8 +114,10 @@ def from_file(file: ConfigFile, user_file: Path) -> Iterator[Parsed] | None:
         if not stat.S_ISREG(file.path.stat().st_mode):
             return iter([_unusable(file, "is not a file")])
         with file.path.open("rb") as stream:
+            # One byte more than the limit shows that the file is too large, even if it is still growing.
             content = stream.read(MAX_CONFIG_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
+        # A file need not exist, but a link to a missing one is a mistake.
         if file.named or file.path.is_symlink():
             return iter([_unusable(file, "there is no such file")])
         return None

@@ -83,5 +83,6 @@ def _stamp(path: Path) -> Stamp:
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
+        # As a stamp: a file that can be read again differs from it, and is then read.
         return (error.errno or 0,)
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size)

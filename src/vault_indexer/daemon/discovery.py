@@ -87,6 +87,7 @@ class LocalConnection(HTTPConnection):
         self.sock = socket.socket()
         self.sock.settimeout(self.timeout)
         self.sock.connect((self.host, self.port))
+        # As HTTPConnection does: otherwise a body waits until its headers are acknowledged.
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 

@@ -279,6 +279,7 @@ class ReadOnlySession(_SessionWithoutLoop):
     def notices(self) -> tuple[str, ...]:
         """Return notices that recent changes may be missing, unless a daemon follows them, and vectors."""
         is_followed = False
+        # A daemon that does not answer may have missed changes as well.
         with suppress(UnavailableError):
             is_followed = read_daemon(self._assembly.index_dir.root) is not None
         behind = (

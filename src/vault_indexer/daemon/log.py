@@ -75,6 +75,7 @@ class RepeatCollapser(logging.Handler):
         self._timer: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
+        # First, so that the summary of a window that is over precedes the record.
         self.summarise()
         if self._is_new(record):
             self._target.handle(record)

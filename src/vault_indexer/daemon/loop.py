@@ -170,6 +170,7 @@ class IndexLoop:
 
     def stop(self) -> None:
         """Make `run` return soon. A current edit is abandoned and a build is ended. Any thread."""
+        # First: every thread that is woken below checks it.
         self._stopping = True
         self._pause.end()
         self._watcher.stop()
@@ -327,6 +328,7 @@ class IndexLoop:
         if not loss or self._stopping:
             return
         log.error("%s: it will be rebuilt", loss)
+        # Both write to files in the deleted folder.
         self._rewriting.end()
         self._rebuild.kill()
         try:

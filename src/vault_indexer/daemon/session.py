@@ -183,6 +183,7 @@ class DaemonSession:
     def _close_after_loop(self) -> None:
         self._thread.join()
         try:
+            # A second `close` may come while the thread of the first one still waits for the loop.
             with self._closing, index_errors(self._assembly.index_dir.root):
                 self._vault_sync.close()
         except UnavailableError as error:  # the catalog is intact: the next start repairs the rest

@@ -230,6 +230,7 @@ class StateHolder:
         """Publish the next state. A loop that hangs publishes none, which counts as no progress. Pass 0 as
         `pending` after a pause, in which no change had to progress."""
         now = self._clock()
+        # Only a smaller number is progress: new changes raise it even if no change is ever indexed.
         if not pending or pending < self.next.pending:
             self.change(progressed_at=now)
         self.change(pending=pending, **values)

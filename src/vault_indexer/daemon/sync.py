@@ -103,7 +103,9 @@ class ChangeFeed:
         """`seq` is that of the index after these changes."""
         new = [*((seq, path, False) for path in changed), *((seq, path, True) for path in removed)]
         if self._complete_after < 0:
+            # The feed has no record of the time before the first edit of this process.
             self._complete_after = seq - 1
+        # A new list: another thread may be reading the old one.
         changes = [*self._changes, *new]
         # A client that is behind the oldest entry is told that there is more.
         if dropped := changes[: -self._most]:
@@ -112,6 +114,7 @@ class ChangeFeed:
 
     def since(self, before: int, now: int) -> NoteChanges:
         """Return the changes that led from one seq to a later one."""
+        # In order, so that the last change of a path decides.
         is_removed = {path: removed for seq, path, removed in self._changes if before < seq <= now}
         return NoteChanges(
             now,

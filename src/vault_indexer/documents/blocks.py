@@ -73,6 +73,7 @@ def _run(text: str, target: str) -> str:
         return f"[^{text}]"
     if target == _FORMULA:
         return f"${' '.join(text.replace('$', ' ').split())}$" if text.strip() else ""
+    # A soft hyphen only marks where a line may break, and would divide the word for searches.
     plain = _BLANKS.sub(" ", text.replace("\xad", ""))
     shown, before = escape(plain), " " * plain.startswith(" ")
     if not target or not shown.strip():
@@ -98,6 +99,7 @@ class MarkdownWriter:
         lines = _LINES.sub("\n", text.markdown())
         if not lines:
             return
+        # An item that is two levels deeper than the one before would be a code block.
         depth = min(depth, self._depth + 1, _MAX_LIST_DEPTH)
         indent = "    " * depth
         marker = "1. " if is_ordered else "- "
@@ -119,6 +121,7 @@ class MarkdownWriter:
 
     def code(self, text: str, language: str = "") -> None:
         if text.strip():
+            # The last 3 is there because `max` needs two numbers, also for a text without fences.
             fence = "`" * max(3, *(len(found) + 1 for found in _FENCE.findall(text)), 3)
             info = language if _LANGUAGE.fullmatch(language) else ""
             self._add(f"{fence}{info}\n{text.replace(chr(12), ' ').strip(chr(10))}\n{fence}")

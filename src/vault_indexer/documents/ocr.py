@@ -237,6 +237,7 @@ def blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
         if len(parts) == 1:
             yield block
         else:
+            # `pop` takes from the end, so the first part is put there.
             rest += reversed(parts)
 
 

@@ -137,6 +137,7 @@ class _WordText:
         if properties is None:
             return []
         found = [_format("", properties)]
+        # Limited, because in a damaged file two styles can be based on each other.
         while found[-1].based_on in self._styles and len(found) < 20:
             found.append(self._styles[found[-1].based_on])
         return found
@@ -157,6 +158,7 @@ class _WordText:
 
     def _cells(self, column: Element) -> list[Inline]:
         span = column.find("tcPr/gridSpan")
+        # Word allows 63 columns. A damaged file can claim any number.
         empty = min(int(span.get("val", "1")), 64) - 1 if span is not None else 0
         return [self._flat(column), *(Inline() for _ in range(empty))]
 

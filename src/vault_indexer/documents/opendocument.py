@@ -53,6 +53,7 @@ def read_odp(data: bytes) -> Document:
     for page in content.blocks("presentation"):
         if page.tag == "page":
             writer = MarkdownWriter()
+            # Shapes are in the order of drawing, in which the title can be the last.
             for shape in sorted(page, key=lambda shape: shape.get("class") != "title"):
                 content.add_shape(writer, shape)
             content.add_notes(writer)

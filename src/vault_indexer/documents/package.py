@@ -77,6 +77,7 @@ class Package:
         if member.flag_bits & _ENCRYPTED:
             raise NoteError(LOCKED)
         with self._archive.open(member) as stream:
+            # One byte above the limit shows that the member is too large, whatever size the archive claims.
             data = stream.read(self._left + 1)
         self._left -= len(data)
         if self._left < 0:

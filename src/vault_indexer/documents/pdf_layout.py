@@ -230,6 +230,7 @@ def _lines(segments: list[Segment], column: int) -> list[Line]:
             base = segment
     lines = [_line(row, column) for row in rows]
     ends = sorted(line.end for line in lines)
+    # The longest tenth does not count, because single lines reach into the margin.
     near, far = min(line.start for line in lines), ends[-1 - len(ends) // 10]
     for line in lines:
         line.near, line.far = near, far

@@ -151,6 +151,7 @@ def _edge_lines(lines: list[Line], index: int, body: float) -> Iterator[tuple[Li
     for line in lines:
         if round(line.y) not in edges or line.heading or line.size >= _LARGER * body:
             continue
+        # In steps of three points: a header is not at exactly the same height on every page.
         row, text = round(line.y / 3), line.text.strip()
         numbers = [int(first or last) - index for first, last in _OUTER_NUMBER.findall(text)]
         keys = [(row, f"{_PAGE}{number}") for number in numbers]

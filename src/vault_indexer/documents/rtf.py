@@ -92,7 +92,9 @@ class _RtfText:
                 self._add_bytes(bytes.fromhex(code.decode()) if code else text)
             elif word == b"u" and number:
                 self._decode()
+                # RTF writes code units above 32,767 as negative numbers.
                 self._pending += chr(int(number) % 65_536)
+                # What follows stands for the character in programs without Unicode.
                 self._bytes_to_skip = self._group.fallback
             elif brace or symbol or word:
                 self._emit()
@@ -100,6 +102,7 @@ class _RtfText:
                     self._stack.append(self._group) if brace == b"{" else self._close()
                 else:
                     self._apply((word or symbol).decode("latin-1"), int(number or 1), bool(number))
+                # Binary data follows, in which braces and backslashes mean nothing.
                 position += max(0, int(number or 0)) if word == b"bin" else 0
         self._emit()
         self._end_paragraph()

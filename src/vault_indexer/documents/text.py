@@ -47,6 +47,7 @@ _TERMINAL_COLOR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 def decode_text(data: bytes) -> str:
     """Decode by the byte order mark, else as UTF-8 or UTF-16, else by a guess."""
+    # First: this mark begins with the one of UTF-16.
     if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
         return data.decode("utf-32", "replace")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

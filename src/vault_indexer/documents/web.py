@@ -185,6 +185,7 @@ class _PageReader(HTMLParser):
             table.append([])
         if tag in ("td", "th"):
             self._text = Inline()
+            # A page can claim any number of columns.
             columns = min(int(span), 64) if span.isascii() and span.isdigit() else 1
             table[-1] += [self._text, *(Inline() for _ in range(columns - 1))]
 

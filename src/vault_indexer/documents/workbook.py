@@ -35,6 +35,7 @@ def read_xlsx(data: bytes) -> Document:
     values = _CellValues(
         _shared_strings(package, part_of(relations, "sharedStrings")),
         _date_styles(package.tree(part_of(relations, "styles"))),
+        # Day 1 is 1900-01-01, but Excel counts a 29 February 1900, so later dates need an earlier origin.
         datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30),
     )
     parts: list[Part] = []
@@ -108,6 +109,7 @@ def _add_sheet(writer: MarkdownWriter, package: Package, name: str, values: _Cel
         cells = list(_placed(row, values))
         if any(cells):
             rows.append(cells)
+        # One row more than the limit shows that the table was cut.
         if len(rows) > MAX_ROWS:
             break
     first = min((index for row in rows for index, cell in enumerate(row) if cell), default=0)

@@ -76,6 +76,7 @@ class IndexPrefetch:
         with_two = ThreadPoolExecutor(2, "indexer-open")
         self._base = with_two.submit(vectors.load_snapshot, generation.vectors)
         self._keywords = with_two.submit(KeywordIndex.open, generation.keywords)
+        # No further job follows. The two threads end with the jobs that are running.
         with_two.shutdown(wait=False)
 
     def base(self) -> VectorSnapshot:
@@ -131,6 +132,7 @@ def _are_among(keys: Keys, known: Keys) -> bool:
     if not len(known):
         return not len(keys)
     at = known.searchsorted(keys)
+    # A key above all others is compared with the first one, which differs.
     at[at == len(known)] = 0
     return np.array_equal(known[at], keys)
 

@@ -454,6 +454,7 @@ class IndexWriter:
                 else:
                     failed.append(job)
         except BaseException:
+            # The process is still reading. Without this, the next call would get the result of this job.
             pool.close()
             raise
         return done, failed

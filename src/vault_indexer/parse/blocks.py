@@ -340,6 +340,7 @@ class _Walk:
             return line_end.end() if line_end else self.last
         items = [child for child in node.named_children if child.type == "list_item"]
         if node.type == "list" and len(items) > 1:
+            # The last item may continue after the window, so the next window begins with it.
             begins = self.place(items[-1])
             self.end = max(self.text.rfind(end, self.start, begins) for end in "\r\n") + 1 or begins
         self.take([node])

@@ -143,6 +143,7 @@ def joined_fields(fields: Iterable[Field]) -> dict[str, JsonValue]:
     found: dict[str, dict[str, JsonValue]] = {}
     for name, value in fields:
         for single in value if isinstance(value, list) else [value]:
+            # By `repr`, because 1, 1.0 and True are equal but are not the same value.
             found.setdefault(name, {}).setdefault(repr(single), single)
     return {
         name: next(iter(values.values())) if len(values) == 1 else list(values.values())
@@ -193,6 +194,7 @@ def _fields_of_line(text: str, masked: str, leaf: Leaf, line: tuple[int, int]) -
         if match.start() < position or close < match.end():
             continue
         name = fold_name(match["name"].strip(_MARKS))
+        # Parentheses may be prose, as in `(std::vector)`. Brackets around a name and `::` are a field.
         is_spaced = match[0][0] == "[" or _is_separator(text, leaf.start + match.end(), leaf.end, name)
         if name and is_spaced:
             is_found = True

@@ -50,7 +50,9 @@ ANGLE_DESTINATION = re.compile(rf"<((?:[^<>\\\r\n]++|\\[{PUNCTUATION}]|\\(?![{PU
 SPACE = re.compile(r"[ \t\r\n]*")
 TITLE = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)""", re.DOTALL)
 LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL)
+# CommonMark requires at least three nested pairs, and its reference implementation allows 32.
 MAX_PARENTHESES = 32
+# CommonMark's limit of a label.
 MAX_LABEL = 999
 MAX_BRACKETS = 32  # the maximum number of open brackets; beyond it the outermost are text
 
@@ -199,6 +201,7 @@ class InlineScan:
         tail = inline_tail(self.text, match.end(), self.end) or self._reference(bracket, match)
         if tail is None:
             return None
+        # CommonMark: a link contains no other link. The text of an image may contain some.
         if not bracket.image:
             self.closed_below = len(self.brackets)
         kind = SpanKind.IMAGE if bracket.image else SpanKind.LINK

@@ -207,6 +207,7 @@ def _shown(text: str, span: Span) -> str:
         return wikilink_text(inner)
     if span.kind is SpanKind.CODE:
         inner = inner.replace("\r\n", " ").replace("\n", " ").replace("\r", " ")
+        # CommonMark drops one space on each side: with it, code can begin or end with a backtick.
         if inner[0] == inner[-1] == " " and inner.strip(" "):
             inner = inner[1:-1]
     return inner
@@ -243,6 +244,7 @@ def _close_with(closer: _Run, open_runs: list[_Opener], edits: list[Edit]) -> in
         start = closer.start + closer.length - left
         edits.append(Edit(start, start + used, ""))
         left -= used
+        # Emphasis does not overlap, so the openers in between have no partner any more.
         del open_runs[found:]
         if opener.left > used:
             open_runs.append(_Opener(opener.run, opener.left - used, opener.end - used))

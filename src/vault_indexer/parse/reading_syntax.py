@@ -107,6 +107,7 @@ def _lines_that_end_with(mark: str, state: StateBlock) -> list[int]:
     key = (mark, len(state.src))
     if key not in found:
         lines = enumerate(state.eMarks)
+        # Only the end of a line is copied, because a line can be very long.
         found[key] = [at for at, end in lines if state.src[max(0, end - 80) : end].rstrip().endswith(mark)]
     return found[key]
 

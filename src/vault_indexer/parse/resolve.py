@@ -151,6 +151,7 @@ def resolve(target: str, source: str, paths: VaultPaths) -> Resolution:
         return UNRESOLVED
     form, only_exact = anchored
     forms = _forms(form)
+    # All forms first: an exact path in any form precedes a file that only ends with the target.
     for candidate in forms:
         found = paths.exact(candidate)
         if found.path is not None:

@@ -94,6 +94,7 @@ def name_query(prepared: PreparedQuery, now: datetime) -> NameQuery:
     typed = {plain(term.word) for term in prepared.terms if term.prefix and term.end == len(prepared.text)}
     words: list[TextPattern] = []
     parts: list[str] = []
+    # A pasted page is not analyzed as a whole. Twice the limit, because words of the conditions do not count.
     for written in dict.fromkeys(prepared.text.split()[: 2 * _MOST_WORDS]):
         word = _without_punctuation(written)
         if not word or written in within:

@@ -201,6 +201,7 @@ def relevance_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]
 
 def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, Signs]:
     """Returns the evidence for the relevance of rows of one vault, in their order."""
+    # The indices require ascending keys. The result has the order of `rows` again.
     ordered = np.array(sorted(rows, key=table.key.__getitem__), np.int64)
     keys = table.local_key[ordered]
     weights = word_weights(prepared) if prepared.words else np.empty(0)
@@ -222,6 +223,7 @@ def verdict_of(relevance: Iterable[float]) -> Verdict:
 
     The best of the first five hits decides. A hit after the first counts only from `_LATER_HIT`, because the
     best of five irrelevant chunks often reaches `WEAK`."""
+    # The 0.0 is the first relevance if there are no hits.
     first, *others = *islice(relevance, _FIRST_HITS), 0.0
     best = max(first, *(value for value in others if value >= _LATER_HIT), 0.0)
     if best >= STRONG:
@@ -257,6 +259,7 @@ def _at_apostrophes(prepared: PreparedQuery) -> Floats:
         counts[number] = 0.0
         for other, part in enumerate(prepared.words):
             if other != number and whole.start <= part.start and part.end <= whole.end:
+                # The analysis lowers the weight of a part. Here the part stands for the whole word.
                 counts[other] = 1.0 / PART_WEIGHT if part.word == main else 0.0
     return counts
 
@@ -394,10 +397,12 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
     for word, terms, worth in instead:
         if (number := numbers.get(word)) is not None:
             for share, other in zip((of_chunk, of_note), held(terms), strict=True):
+                # A spelling with several words covers the word only if the hit contains all of them.
                 share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
     required = _required(prepared)
     for number, term in enumerate(prepared.words):
         typed = typed_word(prepared.text, term)
+        # The index contains the term as it was typed, so `held` has already found every chunk with it.
         if typed == term.word and snapshot.keywords.knows(term, FIELD_WEIGHTS):
             typed = ""
         matching = prepared.typed_words.chunks_with(typed, keys) | (term.word in required)
@@ -444,5 +449,6 @@ def count_likely(relevance: Sequence[float], verdict: Verdict) -> int:
     least = max(_OF_BEST * best, min(best, LIKELY))
     sums = list(accumulate(value - least for value in relevance))
     first = next(at for at, value in enumerate(relevance) if value >= least)
+    # Of several equal sums the longest list, so that a hit at exactly the lowest relevance is kept.
     end = max(range(first, len(sums)), key=lambda at: (sums[at], at)) + 1
     return end if best >= STRONG else min(end, first + _ALIKE_NOTES)

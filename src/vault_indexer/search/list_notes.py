@@ -50,6 +50,7 @@ def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
         "LIMIT ? OFFSET ?"
     )
     if words := fold(normalize(request.name)).split():
+        # -1 is no limit: the names decide which notes match, so the page is cut afterwards.
         found = _named(catalog.rows(columns, [*values, -1, 0]), words)
         if request.order == "path":
             found.sort(key=lambda match: match[0])
@@ -81,6 +82,7 @@ def _named(
         if rank == _NO_NAME:
             rank, length, at = max(_name_rank(stem, words), _PATH_ONLY), len(path), 0
         if rank < _NO_NAME:
+            # Only an alias is added: the title and the file name are listed anyway.
             found.append(((rank, length, path), _listed(row, names[at] if at > 1 else "")))
     return found
 

@@ -162,6 +162,7 @@ def _finished_terms(query: str, column: int) -> str:
     finished, _, last = query[: column - 1].rpartition(" ")
     if not _LAST_TERM.fullmatch(last + query[column - 1 :]):
         return ""
+    # Without the last term, a parenthesis, a minus sign or an OR before it would be unfinished.
     while (shorter := finished.rstrip(" (-").removesuffix(" OR")) != finished:
         finished = shorter
     return f"{finished} " if finished else ""
@@ -262,6 +263,7 @@ def _merged(groups: Sequence[RankedGroup], weighed: int) -> list[Place]:
         # `min` keeps the order within a group, even where the relevance of a later row is higher.
         values = [*accumulate((relevance[row] for row in rows), min), *([0.0] * (size - len(rows)))]
         places += [Place(value, number, row) for row, value in enumerate(values)]
+    # By row before group: where only ranks decide, the groups take turns.
     return sorted(places, key=lambda place: (-place.score, place.row, place.group))
 
 

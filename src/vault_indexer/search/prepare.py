@@ -172,6 +172,7 @@ def _node_of(word: str) -> Node:
 def _needs(word: str) -> Iterator[Node]:
     if number := _parts_of_number(word):
         whole, decimals = number
+        # In a text with spaces between the groups, `12 345`, the last group is a word of its own.
         tails = dict.fromkeys((whole, *(whole[-size:] for size in (3,) if len(whole) > size)))
         if all(len(tail) > 1 for tail in tails):
             yield Either(tuple(Word(tail, 0) for tail in tails))
@@ -279,6 +280,7 @@ class PreparedQuery:
         """Returns the notices about the filters. `found` is true if the query has hits."""
         if self.chosen is None:
             return ()
+        # Before `unchecked` is read: the call may check notes, and may spend the budget.
         left = found or self.chosen.leaves_any()
         if self.chosen.unchecked:
             return (_unchecked_notice(self.chosen, self.filters),)

@@ -165,6 +165,7 @@ def make_app(
 def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
     found = {}
     for name in vaults.names:
+        # A vault that is not open has no figures, and must not hide those of the others.
         with suppress(VaultIndexerError):
             found[name] = vaults.service(name).status()
     return found

@@ -302,6 +302,7 @@ class Announcements:
 
     def remove(self, index_dir: Path) -> None:
         with self._lock:
+            # First: `again` would write a file that is missing.
             self._by_folder.pop(index_dir, None)
         remove_daemon(index_dir, os.getpid())
 

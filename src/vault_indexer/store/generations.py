@@ -108,12 +108,14 @@ class IndexDir:
             self.root.chmod(0o700)
         except OSError as error:
             raise self._unwritable(error.strerror) from error
+        # The calls above say nothing about a subfolder that exists: it may be write-protected.
         if not os.access(self._generations, os.W_OK | os.X_OK):
             raise self._unwritable("no write permission")
 
     def current(self) -> Generation | None:
         """The active generation, or None if no generation was ever completed."""
         try:
+            # A damaged file must not raise: its name or checksum then fits no generation.
             name, _, crc = (self.root / "CURRENT").read_text("ascii", errors="replace").strip().partition(" ")
         except FileNotFoundError:
             return self._newest_complete()
@@ -233,6 +235,7 @@ def edit_bytes(root: Path) -> int:
     try:
         current = IndexDir(root).current()
     except IndexUnusableError:
+        # The estimate is for the message of another error, so it must not fail itself.
         current = None
     if current is None:
         return EDIT_BYTES

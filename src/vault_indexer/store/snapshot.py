@@ -66,6 +66,7 @@ class VaultStatistics:
             at = _HEADER.size + head_size
             known = json.loads(data[_HEADER.size : at])
             vectors = np.frombuffer(data[at + words_size :], np.float16).astype(np.float32)
+            # Without vectors the dimension is 0, by which no array can be divided into rows.
             return cls(
                 int(known["documents"]),
                 {str(name): int(count) for name, count in known["languages"].items()},

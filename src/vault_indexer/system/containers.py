@@ -55,6 +55,7 @@ class LruCache(Generic[Key, Value]):
                     self._values.move_to_end(key)
                     found[key] = value
         if missing:
+            # Without the lock, because reading takes long. Two threads may read the same value.
             fresh = read(list(missing))
             self._keep(fresh, evict=evict)
             found.update(fresh)

@@ -195,6 +195,7 @@ else:
         import resource
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # macOS reports bytes, Linux kilobytes.
         return peak if sys.platform == "darwin" else peak * 1024
 
 

@@ -245,6 +245,7 @@ def _doubt(observation: VaultObservation, home: RootIdentity | None) -> str:
         return ""
     if observation.gone >= observation.known:
         return f"the vault looks empty ({observation.known} files expected)"
+    # In a small vault, a user may well delete nearly everything at once.
     if observation.known >= _MANY and observation.gone > _LOST_SHARE * observation.known:
         return f"{observation.gone} of {observation.known} files are gone at once"
     if home is not None and observation.root != home:

@@ -195,6 +195,7 @@ def _problem(source: str, where: str, pattern: str, reason: str) -> ConfigProble
 CONFIG_FILE = ".indexer.toml"
 CONTROL_FILES = frozenset({IGNORE_FILE, OBSIDIAN_APP_FILE, CONFIG_FILE})
 
+# Raised when the same patterns exclude other files, so that the fingerprint differs.
 _RULES_VERSION = "2"
 _MAX_CACHED_FOLDERS = 100_000
 

@@ -53,6 +53,7 @@ def resolve_in_vault(vault: Path, path: str) -> Path:
         real = real_path(f"{root}/{path}")
     except (OSError, ValueError) as error:
         raise NoteError(f"cannot be resolved: {path[:200]!r}: {error}") from error
+    # With the separator, because `/notes-old` is not in `/notes`. The root `/` has it already.
     if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
         raise NoteError("leads out of the vault through a symbolic link")
     return Path(real)

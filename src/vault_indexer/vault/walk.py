@@ -148,6 +148,8 @@ def system_folders() -> frozenset[str]:
     found = set(_SYSTEM_FOLDERS)
     with suppress(OSError), Path("/proc/self/mountinfo").open(encoding="utf-8", errors="replace") as mounts:
         for line in mounts:
+            # The number of fields before the dash varies, so fields after it cannot be counted from the
+            # start.
             left, _, right = line.partition(" - ")
             if right.split(" ", 1)[0] in _SYSTEM_TYPES:
                 found.add(left.split(" ")[4])
@@ -463,6 +465,7 @@ class _Walker:
             return
         try:
             status = entry.stat(follow_symlinks=False)
+        # Deleted since the folder was listed.
         except FileNotFoundError:
             return
         if not is_regular(status):

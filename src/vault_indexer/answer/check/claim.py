@@ -76,6 +76,7 @@ def check_claim(claim: Claim, offered: Mapping[str, Evidence]) -> Finding:
     cited = [offered[one] for one in claim.ids]
     if reason := _fault_of_quote(claim.quote, cited):
         return Finding.dropped(reason)
+    # Before the other checks: a copy of what it cites is right even if it is several sentences.
     own = on_one_line(claim.text)
     if any(own in (on_one_line(one.quote), on_one_line(one.readable)) for one in cited):
         return Finding("quoted")

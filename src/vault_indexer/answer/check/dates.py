@@ -57,6 +57,7 @@ class DateMention:
 def find_dates(text: str, language: str) -> list[DateMention]:
     """Returns the mentions in a text in form NFC, in order and without overlaps."""
     found: list[DateMention] = []
+    # Whole dates come before months and days alone, so the first of overlapping mentions is the fullest.
     for mention in _all_mentions(text, language):
         if all(mention.end <= one.start or one.end <= mention.start for one in found):
             found.append(mention)
@@ -90,6 +91,7 @@ def _mention(match: re.Match[str], text: str) -> DateMention:
     if "hour" in parts:
         half = (match.groupdict().get("half") or "").lower()
         is_late = half == "p" or bool(_AFTERNOON.search(text[: match.start()]))
+        # `%`, because 12 p.m. is noon.
         parts["hour"] = parts["hour"] % _NOON + _NOON if is_late else parts["hour"]
         parts.setdefault("minute", 0)
     return DateMention(parts, match[0], *match.span())
@@ -114,6 +116,7 @@ def _calendar_patterns(language: str) -> list[tuple[re.Pattern[str], Mapping[str
     )
     for table, name in tables:
         forms = {unicodedata.normalize("NFC", form): number for form, number in own.calendar[table].items()}
+        # An alternation takes the first form that matches, so "June" must precede "Jun".
         longest_first = sorted(forms, key=lambda form: -len(form))
         word = f"{border[0]}(?P<form>{'|'.join(map(_written, longest_first))}){border[1]}"
         meanings = {form.lower(): (name, number) for form, number in forms.items()}

@@ -125,6 +125,7 @@ def capitalised_words(sentence: str, language: str) -> Iterator[str]:
         begins = bool(_START.search(sentence[: match.start()]))
         if begins and not word.isupper() and (is_common_word(word) or _is_alone(sentence, match, language)):
             continue
+        # German nouns begin with a capital letter: after an article, or first, a word need not be a name.
         if language == "de" and (previous in _GERMAN_ARTICLES or begins):
             continue
         yield word

@@ -124,6 +124,7 @@ class Phrases:
 
 def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
     """Returns a pattern for any of these texts, the longest first, or None if there are none."""
+    # An alternation takes the first text that matches, even if a longer one follows.
     longest_first = sorted({one for one in listed if one}, key=lambda one: (-len(one), one))
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 

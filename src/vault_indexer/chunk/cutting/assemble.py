@@ -326,6 +326,7 @@ def _halves(text: str, start: int, end: int, ruler: Tokens) -> list[Span]:
     """Two parts of nearly equal size, between words where there are words."""
     half = max((ruler.size(start, end) + 1) // 2, 1)
     words = list(BlockSplitter(text, ruler, half).words(start, end))
+    # A quarter more than half, so that a word in the middle does not lead to a third part.
     parts = [trim(text, *part) for part in pack(words, ruler, half + half // 4 + 1)]
     parts = [part for part in parts if part[1] > part[0]]
     if len(parts) > 1 or end - start < 2:

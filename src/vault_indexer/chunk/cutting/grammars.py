@@ -335,6 +335,7 @@ def _with_comments(above: list[Node], node: Node) -> int:
     """The start of the comments directly above the node, or of the nodes in `above`."""
     start, row = node.start_byte, node.start_point[0]
     for comment in reversed(above):
+        # In some grammars a line comment includes its line break and ends at the start of the next row.
         last_row = comment.end_point[0] - (1 if comment.end_point[1] == 0 else 0)
         if last_row < row - 1:
             break

@@ -77,6 +77,7 @@ def install(
         return
     spec.log_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept = vault if _keeps_all(selection, vault, environ) else vault or settings.vault
+    # The daemon of the service cannot start while another one has locked the index.
     _end_other_daemon(selection, kept, chosen.status(service))
     changed = chosen.install(spec)
     note(f"{'installed' if changed else 'already installed'}: {chosen.place(service)}")

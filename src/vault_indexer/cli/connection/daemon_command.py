@@ -51,6 +51,7 @@ def hint_at_start(index_dir: Path) -> None:
         return
     remembered = index_dir / HINT_FILE
     try:
+        # `abs`, because a clock that was set back would suppress the hint for longer.
         if remembered.exists() and abs(time.time() - remembered.stat().st_mtime) < _AGAIN_AFTER_S:
             return
         remembered.touch()

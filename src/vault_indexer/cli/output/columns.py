@@ -104,6 +104,7 @@ def cut_text(line: Text, width: int, shown: tuple[int, int]) -> Text:
     if line.cell_len <= width:
         return line
     if line[:end].cell_len >= width:
+        # A third of the width shows what precedes the span.
         space = line.plain.rfind(" ", 0, max(1, start - width // 3)) + 1
         line = text((_CUT, "")).append_text(line[space:])
     line.truncate(width, overflow="ellipsis")

@@ -345,6 +345,7 @@ class RebuildTask:
                 BuildJob(self._vault_sync.assembly, recompute_weights, soon, better)
             )
         except BaseException:
+            # Without a builder, no later step would end this build.
             self._slot.release(self)
             raise
 

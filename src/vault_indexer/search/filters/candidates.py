@@ -166,6 +166,7 @@ class TextCandidates:
         yield from known[:_RAREST]
         for char in pattern.begins:
             if self._may_scan():
+                # In effect without a limit: a word that is left out would exclude the notes that contain it.
                 yield tuple(word.term for word in lexicon.with_prefix(char, 1 << 30))
         for piece in pattern.pieces:
             if self._may_scan():

@@ -227,6 +227,7 @@ class ChunkFilter:
         as not passing."""
         passed = np.zeros(len(keys), bool)
         positions = np.searchsorted(self._all, keys)
+        # A key above all others has no position. Any valid one will do, because its key differs.
         positions[positions == len(self._all)] = 0
         # A ranking may know a chunk that the keyword index of this snapshot lacks.
         known = self._all[positions] == keys if len(self._all) else passed

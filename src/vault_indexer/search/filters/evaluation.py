@@ -209,6 +209,7 @@ class Evaluation:
             case Either(parts):
                 return Matches.any_of([self._check(part, notes, all_places=all_places) for part in parts])
             case Not(operand, _):
+                # What a note lacks has no place in its text.
                 return Matches(notes - self._check(operand, notes, all_places=False).notes)
             case Word():
                 return Matches(self._reader.notes_with(node, notes, all_places=False).notes)

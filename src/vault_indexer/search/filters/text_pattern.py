@@ -375,6 +375,7 @@ def _letters(folded: str) -> str:
         return f"(?:{_letters(folded[0])}{_letters(folded[1])}|[{re.escape(_spellings()[folded])}])"
     chars = _spellings().get(folded, "") + folded
     one = f"[{re.escape(''.join(dict.fromkeys(chars)))}]"
+    # In Russian texts, an acute accent may mark the stressed vowel.
     if ord(folded) in _CYRILLIC:
         apart = _decompose(folded)
         return f"(?:{one}|{apart})\u0301?" if apart else f"{one}\u0301?"

@@ -36,6 +36,7 @@ def word_start(text: str, offset: int) -> int:
     divide."""
     first = max(0, offset - _NEAR)
     near = max(text.rfind(space, first, offset + 1) for space in _SPACES)
+    # If the text begins within reach and no space was found, `near` is -1 and the word begins at 0.
     if near >= 0 or first == 0:
         return near + 1
     address = _address_at(text, offset)
@@ -50,6 +51,7 @@ def word_end(text: str, offset: int) -> int:
     if near >= 0:
         return near
     address = _address_at(text, offset)
+    # An address that begins the text is cut, because nothing would be left otherwise.
     return address[0] if address and address[0] else offset
 
 

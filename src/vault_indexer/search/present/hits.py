@@ -129,6 +129,7 @@ class _Structure:
 
     def sections_around(self, hit: Span) -> list[Span]:
         """Returns the innermost section that contains the hit: first with its subsections, then without."""
+        # One deeper than any heading. Below, level 6 means that a heading of any level ends the section.
         level = 7
         for index in range(bisect_right(self._starts, hit[0]) - 1, -1, -1):
             # A sibling or a deeper heading, whose section has ended before the hit.
@@ -203,6 +204,7 @@ def _blocks(text: str, start: int, end: int) -> list[Span]:
         mark = _FENCE.match(line)
         if mark and not fence:
             fence = mark[1]
+        # CommonMark: only a fence of at least the same length closes a block, and nothing may follow it.
         elif mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
             fence = ""
         if line.strip() or fence:

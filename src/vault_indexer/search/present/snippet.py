@@ -163,6 +163,7 @@ class Snippets:
             # Only the beginning of the chunk can be within a code block that began before it.
             inside = fence if section.start == 0 and section.text == 0 else ""
             own = [match.start for match in at_places if section.start <= match.start < section.end]
+            # All places are in the heading, so the snippet begins with it.
             start = section.start if own and own[-1] < section.text else section.text
             shown = self._show(body, (start, section.end), found, wanted, inside, labels)
             if shown is None and section.worth:
@@ -184,6 +185,7 @@ class Snippets:
     ) -> Snippet | None:
         """Returns the snippet of a part of the body, or None if the part has no visible text."""
         first = next((match.start for match in found if within[0] <= match.start < within[1]), within[1])
+        # Only up to the first match, which may be in the caption of a picture.
         within = after_pictures(body, within[0], within[1], first), within[1]
         start, end = _region(body, within, found, wanted, self._size)
         if start > within[0]:
@@ -209,6 +211,7 @@ class Snippets:
         if hidden is None:
             return self._cut(text, (), wanted, place)
         near = text.place(hidden.start - start)
+        # The match is not visible. An empty match selects the text around it and marks nothing.
         shown = self._cut(text, [_Match(near, near, hidden.word)], wanted, place)
         return Snippet(shown.text, (), hidden.start)
 
@@ -481,6 +484,7 @@ def _densest(units: Sequence[Span], found: Sequence[_Match], wanted: Mapping[str
     """Returns the position of the first match in the sentence whose matches have the largest weight."""
     by_unit: dict[int, list[_Match]] = {}
     for match in found:
+        # `+ 1`, so that a match at the very beginning of a sentence belongs to it.
         by_unit.setdefault(bisect_left(units, (match.start + 1, 0)), []).append(match)
     best = max(by_unit.values(), key=lambda own: fsum(wanted[word] for word in {match.word for match in own}))
     return next((match.start for match in best if match.word[0] == _PLACE), best[0].start)
@@ -504,6 +508,7 @@ def _dense(body: str, found: Sequence[_Match], within: Span, size: int) -> Span:
         key=lambda first: (bisect_left(starts, starts[first] + size * 3 // 4) - first, -first),
         default=None,
     )
+    # A quarter of the snippet shows what precedes the matches, so these fill at most the other three.
     start = within[0] if best is None else max(within[0], starts[best] - size // 4)
     start = word_start(body, max(within[0], min(start, within[1] - size)))
     return start, word_end(body, min(within[1], start + size))

@@ -307,6 +307,8 @@ class _Parser:
             if self.text[self.at : self.at + 1] == ")":
                 self.at += 1
                 return inside
+            # The text is parsed again without this group. Without the set, each level of nesting doubles the
+            # work.
             self.open.add(start)
             if strict:
                 raise QueryError("this parenthesis is never closed", start + 1)

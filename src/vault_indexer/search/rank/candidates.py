@@ -134,6 +134,7 @@ class Candidates:
 
     def best_first(self, values: Floats) -> Ints:
         """Returns all rows by descending value, and equal values by key."""
+        # `lexsort` sorts by its last key first.
         return np.lexsort((self.key, -values))
 
     def normalized_scores(self) -> Floats:

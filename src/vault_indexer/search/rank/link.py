@@ -76,6 +76,7 @@ def _match(
     for worth, forms in words:
         matching = forms & texts.held.keys()
         if matching:
+            # The form breaks ties, so that the reason does not depend on the order of a set.
             links, form = max((texts.held[form], form) for form in matching)
             # A second link confirms the first; ten say hardly more than five.
             weight += worth * links / (links + 1)

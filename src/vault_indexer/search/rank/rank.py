@@ -224,7 +224,7 @@ def _evidence_of(table: Candidates, rows: NDArray[np.int64], request: RankReques
     found = Candidates(table.depth)
     found.rows_at(table.key[rows])
     for name in _FOUND:
-        setattr(found, name, getattr(table, name)[rows].copy())
+        setattr(found, name, getattr(table, name)[rows])
     for stage in _LOOKED_UP:
         stage(found, request)
     at, mask = found.held[0]

@@ -57,6 +57,7 @@ def merge_top_k(rankings: Sequence[tuple[Keys, Scores]], k: int) -> tuple[Keys, 
     if len(rankings) == 1:
         return rankings[0]
     keys = [global_keys(number, keys) for number, (keys, _) in enumerate(rankings)]
+    # The empty array, because `concatenate` needs one: a ranking of weight 0 has no parts.
     every = np.concatenate([np.empty(0, np.int64), *keys])
     scores = np.concatenate([np.empty(0, np.float32), *(scores for _, scores in rankings)])
     # Equal scores by key, so that the same query always has the same order.

@@ -76,6 +76,7 @@ class StatusEvents:
     async def _pause(self) -> None:
         until = time.monotonic() + self._look_every_s
         while time.monotonic() < until and not self._stopping():
+            # In small steps, because `stopping` is not an event that can be awaited.
             await asyncio.sleep(_STEP_S)
 
 

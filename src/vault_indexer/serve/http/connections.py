@@ -275,6 +275,7 @@ class Acceptor:
         self._say(reason)
         await self._places.acquire()
         task = asyncio.create_task(_say_full(client))
+        # Kept, because the event loop has only weak references to tasks.
         self._refusals.add(task)
         task.add_done_callback(self._end_refusal)
 

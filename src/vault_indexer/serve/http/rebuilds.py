@@ -29,6 +29,7 @@ class VaultRebuilds:
         """The rebuilds of the vault with this name, or of the only vault if `name` is empty. Raises the
         errors of `Vaults.service`."""
         holder = self._vaults.holder(name)
+        # Only for its errors: a vault that is not open cannot be rebuilt.
         holder.service()
         with self._lock:
             known, rebuilds = self._by_name.get(holder.name, (None, None))

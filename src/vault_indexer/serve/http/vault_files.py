@@ -65,6 +65,7 @@ def has_pass(token: str, scope: Message) -> bool:
         return False
     pairs = query_pairs(scope["query_string"])
     values = dict(pairs)
+    # Of a repeated parameter, the pass could be checked for one value and the file read by the other.
     if len(values) != len(pairs) or set(values) != {"path", "until", "pass"}:
         return False
     until = values["until"]
@@ -102,6 +103,7 @@ def _response(file: BinaryIO, path: str, method: str, wanted: str) -> Response:
     if part is not None:
         headers["Content-Range"] = f"bytes {f'{part.start}-{part.stop - 1}' if part else '*'}/{size}"
     if method == "HEAD" or (part is not None and not part):
+        # Otherwise `_pieces` closes the file after it is sent.
         file.close()
         return Response(status_code=200 if part is None else 416, headers=headers)
     return StreamingResponse(_pieces(file, span), 200 if part is None else 206, headers)

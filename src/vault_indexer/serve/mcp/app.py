@@ -69,6 +69,8 @@ class McpApp:
             return
         async with manager.run():
             started.set_result(manager)
+            # The task group of the manager must end in the task that began it, so this task waits until it is
+            # cancelled.
             await asyncio.Event().wait()
 
 

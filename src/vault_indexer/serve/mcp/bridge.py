@@ -247,6 +247,7 @@ class _Call:
 
     def cancel(self) -> None:
         """Closes the connection, which makes the daemon abandon the search."""
+        # First: the thread that the closed connection wakes checks it.
         self.is_cancelled = True
         waiting = self._connection.sock if self._connection else None
         if waiting is not None:

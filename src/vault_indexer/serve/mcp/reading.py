@@ -102,6 +102,7 @@ def page_length(text: str, tokens: int = TEXT_TOKENS) -> int:
     """The number of characters in a page of at most `tokens` tokens: up to the last heading in its second
     half, else up to the last line break that fits, else as many as fit."""
     low, high = 0, len(text)
+    # Seven letters and a space are one token. Only a text of many spaces has more characters.
     if tokens_of(text[: 8 * tokens]) <= tokens and high <= 8 * tokens:
         return high
     high = min(high, 8 * tokens)

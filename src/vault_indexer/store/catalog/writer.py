@@ -241,6 +241,7 @@ class CatalogWriter:
             self._db.execute("COMMIT")
         except BaseException as error:
             self._seq -= 1
+            # SQLite itself rolls back after some errors, such as a full disk.
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             if isinstance(error, sqlite3.DatabaseError):
@@ -401,6 +402,7 @@ class CatalogWriter:
         """Checkpoints and truncates the log file. Returns False if a reader still needs it."""
         if not self.checkpoint():
             return False
+        # Nothing is left to copy now: SQLite would copy pages without updating their checksums.
         busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
 

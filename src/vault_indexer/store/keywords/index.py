@@ -355,6 +355,7 @@ class KeywordIndex:
         try:
             yield
         except OSError as error:
+            # The failed write may have left files, which the next commit then removes.
             self._swept = False
             raise _unwritable(self._folder, error) from error
 
@@ -385,6 +386,7 @@ class KeywordIndex:
             builder.add_segment(self._data(segment), live_mask(segment))
         for document in add:
             builder.add(document)
+        # A segment whose documents are all deleted is dropped here and needs no merge.
         kept = [segment for segment in segments if segment not in merged and segment.doc_count()]
         self._commit([*kept, *builder.finish()], seq)
 

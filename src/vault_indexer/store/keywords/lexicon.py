@@ -318,6 +318,7 @@ def _signatures(lines: str) -> tuple[Letters, Bytes]:
         own = slice(first, first + _BLOCK)
         begin = ends[first] - lengths[first]
         bits = np.uint64(1) << (points[begin : ends[own][-1] + 1] % 64).astype(np.uint64)
+        # The line break after each term is not one of its letters.
         bits[ends[own] - begin] = 0
         letters[own] = np.bitwise_or.reduceat(bits, ends[own] - lengths[own] - begin)
     return letters, np.where(lengths > LONGEST_WORD, 0, lengths).astype(np.uint8)

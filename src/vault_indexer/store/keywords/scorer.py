@@ -81,6 +81,7 @@ def best(scores: Floats32, keys: Keys, k: int) -> Ranking:
     if len(found) > k:
         candidates = scores[found]
         threshold = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
+        # All that are equal to the threshold stay, so that their keys decide.
         found = found[candidates >= threshold]
     found = found[np.lexsort((keys[found], -scores[found]))][:k]
     return Ranking(keys[found], scores[found])

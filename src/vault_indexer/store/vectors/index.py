@@ -198,6 +198,7 @@ class VectorSnapshot:
         found = np.full(len(keys), np.nan, np.float32)
         if len(self.keys):
             at = self.keys.searchsorted(keys)
+            # A key above all others has no row. Any valid row will do, because its key differs.
             at[at == len(self.keys)] = 0
             held = (self.keys[at] == keys) & ~self.dead[at]
             found[held] = exact_products(self.look.halves, at[held], query)
@@ -222,6 +223,7 @@ class VectorSnapshot:
     def note_scores(self, query: Matrix, notes: Keys) -> Matrix:
         """The cosine of `query` with the mean vector of each of the notes (ids, ascending); NaN for a note
         without vectors. For a very long note, the mean may use only `_MEAN_OF` of its vectors."""
+        # Read once: `VectorPrefilter.make` sets it in another thread.
         means = self.look.means
         if means is None:
             return self._means_of_chunks(query, notes)
@@ -247,6 +249,7 @@ class VectorSnapshot:
         if len(owners):
             where = np.flatnonzero(first_of_each(owners))
             sums = np.add.reduceat(vectors, where, axis=0)
+            # `tiny` below: the vectors of a note may cancel each other out.
             norms = np.sqrt(np.einsum("ij,ij->i", sums, sums))
             found[owners[where]] = row_products(sums, query) / np.maximum(norms, np.finfo(np.float32).tiny)
         return found
@@ -262,6 +265,7 @@ class VectorSnapshot:
         if not len(self.delta_keys) or not len(notes):
             return owners, vectors
         changed = self.delta_keys >> CHUNK_KEY_BITS
+        # A note above all others gets the last position, which the next line excludes.
         own = np.minimum(notes.searchsorted(changed), len(notes) - 1)
         inside = notes[own] == changed
         owners = np.concatenate([owners, own[inside]])

@@ -234,6 +234,7 @@ class NoteMeans:
             batch = vectors.reconstruct_n(start, min(_BATCH, len(keys) - start))
             own = owners[start : start + len(batch)]
             first = np.flatnonzero(first_of_each(own))
+            # Added, because the chunks of a note may be in two batches.
             sums[own[first]] += np.add.reduceat(batch, first, axis=0)
         lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
         self._means = (sums / np.maximum(lengths, np.finfo(np.float32).tiny)[:, None]).astype(np.float16)
@@ -295,6 +296,7 @@ class VectorPrefilter:
 
     def sample(self) -> tuple[Positions, Matrix]:
         """The positions of at most `SAMPLED` vectors, spread evenly, and these vectors; computed once."""
+        # Without a lock: two threads that compute it at the same time get the same result.
         if self._sample is None:
             rows = spread_evenly(self._vectors.ntotal, SAMPLED)
             self._sample = rows, self.halves[rows].astype(np.float32)
@@ -310,6 +312,7 @@ class VectorPrefilter:
         elif (found := coarse.search(query, k, among)) is not None:
             return found
         found = self._vectors.search(query[None, :], k + _EXTRA_CANDIDATES, params=selection(among))[1][0]
+        # FAISS returns -1 in the places for which it found no row.
         positions = found[found >= 0]
         return positions, exact_products(self.halves, positions, query)
 
