@@ -42,6 +42,7 @@ WordClass = Literal[
     "only",
     "light",
     "relations",
+    "selecting",
     "joins",
     "sources",
     "targets",
