@@ -276,7 +276,10 @@ class Question:
         needed = [word for word in self.told if word not in self.relations]
         if not self.kinds or len(needed) < _LEAST_LISTED or sentence.is_section:
             return 0.0
-        own, of_note = _terms(sentence), _kinds_of(sentence.note.row)
+        row = sentence.note.row
+        if sentence.property_name and self._terms_of_label(sentence, row.title) is None:
+            return 0.0
+        own, of_note = _terms(sentence), _kinds_of(row)
         kinds = [word for word in self.kinds if not word.terms.isdisjoint(of_note)]
         lacking = [word for word in needed if word.terms.isdisjoint(own)]
         is_listed = bool(kinds) and len(lacking) < len(needed) and all(word in kinds for word in lacking)
