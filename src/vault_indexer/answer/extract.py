@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import dropwhile, pairwise
+from itertools import dropwhile, pairwise, takewhile
 
 from vault_indexer.answer.check.lexicon import Lexicon, lexicon
 from vault_indexer.answer.check.numbers import value_of_word
 from vault_indexer.answer.question import AskedKind, Said
 from vault_indexer.answer.quotable import whole_steps
 from vault_indexer.answer.sentences import Sentence
-from vault_indexer.model import Hit
+from vault_indexer.model import Hit, NoteRow
 from vault_indexer.providers import WORD_LANGUAGES, word_vectors
 from vault_indexer.search import QuestionWord, function_words, share_held
 from vault_indexer.text.tokens import analyze
@@ -75,6 +75,12 @@ SHORTEST_NAME = 6
 same, and the minimum letters of such a name."""
 
 _LONGEST_UNIT = 2
+_LONGEST_KIND = 3
+"""The maximum words of a property that says of what kind a note is."""
+
+_LEAST_LISTED = 2
+"""The minimum words of a question for a list: a kind and a condition."""
+
 _WORD = re.compile(r"[^\W_]+")
 _ARTICLE = re.compile(r"\b(?:the|an?)\b")
 
@@ -145,6 +151,7 @@ class Question:
         self.told = tuple(word for word in self.words if word.terms.isdisjoint(asked.implied)) or self.words
         relations = lexicon(asked.language).classes["relations"]
         self.relations = [word for word in self.words if relations.find(word.word, asked.language)]
+        self.kinds = () if asked.kind else self._kinds_asked()
         self.names = tuple(word for word in self.told if _is_name(word, asked) and not _is_piece(word, asked))
         self.act = self._act_asked() if asked.kind == "who" else None
         written, idle = _WORD.findall(asked.question.lower()), function_words(asked.language)
@@ -158,6 +165,17 @@ class Question:
             return None
         before = self.asked.rest.partition(first.written or first.word)[0]
         return None if _ARTICLE.search(before) else first
+
+    def _kinds_asked(self) -> tuple[QuestionWord, ...]:
+        """Returns the words next to "which" that may name a kind of notes ("Which Indian recipes …?")."""
+        question, language = self.asked.question, self.asked.language
+        found = lexicon(language).find("selecting", question)
+        if not found or len(_WORD.findall(question[: found[0][0]])) > 1:
+            return ()
+        idle = function_words(language)
+        behind = _WORD.findall(question[found[0][1] :])[:2]
+        nouns = list(takewhile(lambda word: word.lower() not in idle, behind))
+        return tuple(word for word in self.told if word.written in nouns)
 
     def evidence(
         self,
@@ -252,6 +270,21 @@ class Question:
         agents = {root + ending for root in roots for ending in _AGENT} if self.asked.kind == "who" else set()
         return roots | agents
 
+    def listed_share(self, sentence: Sentence) -> float:
+        """Returns the share of a question such as "Which spells need a diamond?" that a sentence contains, or
+        0 unless its note is of the asked kind and it contains the rest, without verbs such as "need"."""
+        needed = [word for word in self.told if word not in self.relations]
+        if not self.kinds or len(needed) < _LEAST_LISTED or sentence.is_section:
+            return 0.0
+        row = sentence.note.row
+        if sentence.property_name and self._terms_of_label(sentence, row.title) is None:
+            return 0.0
+        own, of_note = _terms(sentence), _kinds_of(row)
+        kinds = [word for word in self.kinds if not word.terms.isdisjoint(of_note)]
+        lacking = [word for word in needed if word.terms.isdisjoint(own)]
+        is_listed = bool(kinds) and len(lacking) < len(needed) and all(word in kinds for word in lacking)
+        return share_held(self.told, own) if is_listed else 0.0
+
     def is_defined_by(self, sentence: Sentence) -> bool:
         """Whether a sentence begins with the term of a question such as "What is …?"."""
         language = sentence.note.row.language
@@ -271,6 +304,13 @@ class Question:
 
     def _roots(self, language: str) -> frozenset[str]:
         return _roots(self.asked.question, language)
+
+
+def _kinds_of(row: NoteRow) -> frozenset[str]:
+    """Returns the index terms of what a note may be: its folders, tags, short properties, and its title."""
+    values = (str(value) for value in row.frontmatter.values())
+    short = (value for value in values if len(value.split()) <= _LONGEST_KIND)
+    return _terms_of(" \n".join((*row.path.split("/")[:-1], *row.tags, *short, row.title)), row.language)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -375,6 +415,8 @@ def choose_quotes(
     its rarity, and on the score of its hit. It is chosen only if it says what the question asks for, and
     covers enough of the question.
     """
+    if listed := _of_several_notes(sentences, question):
+        return listed[:limit]
     passages = _passage_terms(sentences)
     ordinary = _ordinary_terms(sentences) if question.asked.kind == "who" else frozenset()
     titles = {sentence.note.row.title for sentence in sentences}
@@ -397,6 +439,18 @@ def choose_quotes(
     if question.asked.kind == "how":
         best = [replace(one, sentence=whole_steps(one.sentence)) for one in best]
     return [candidate.sentence for candidate in _without_repeats(best, limit)]
+
+
+def _of_several_notes(sentences: Sequence[Sentence], question: Question) -> list[Sentence]:
+    """Returns the best sentence of each note that a list question asks for, best hit first. Returns nothing
+    for a single note."""
+    of_notes: dict[tuple[str, str], list[tuple[float, Sentence]]] = {}
+    for sentence in sentences:
+        if share := question.listed_share(sentence):
+            note = sentence.note
+            of_notes.setdefault((note.vault, note.row.path), []).append((share, sentence))
+    best = [max(own, key=lambda one: (one[0], -len(one[1].readable)))[1] for own in of_notes.values()]
+    return sorted(best, key=lambda sentence: sentence.hit) if len(best) > 1 else []
 
 
 def _follows(sentence: Sentence, before: Sentence) -> bool:

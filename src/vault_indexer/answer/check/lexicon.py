@@ -42,6 +42,7 @@ WordClass = Literal[
     "only",
     "light",
     "relations",
+    "selecting",
     "joins",
     "sources",
     "targets",
@@ -172,10 +173,9 @@ def lexicon(language: str) -> Lexicon:
     if not language or not file.is_file():
         return lexicon(_DEFAULT)
     table = tomllib.loads(file.read_text(encoding="utf-8"))
+    inflected = ("reversing", "light", "relations", "necessary")
     classes = {
-        name: Phrases.read(
-            read_list(table, name), language, is_inflected=name in ("reversing", "light", "necessary")
-        )
+        name: Phrases.read(read_list(table, name), language, is_inflected=name in inflected)
         for name in WordClass.__args__  # type: ignore[attr-defined]
     }
     calendar = {name: _numbered(read_list(table, name)) for name in Calendar.__args__}  # type: ignore[attr-defined]
