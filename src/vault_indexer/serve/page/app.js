@@ -141,7 +141,8 @@ async function start() {
     const { vaults } = await get("vaults");
     const shown = vaults.length === 1 ? vaults[0] : null;
     if (!shown) showChoice(vaults);
-    byId("vault").textContent = shown ? shown.path.split(/[/\\]/).pop() || "Vault" : VAULT || "All vaults";
+    const brand = byId("vault");
+    brand.textContent = brand.title = shown ? shown.path.split(/[/\\]/).pop() || "Vault" : VAULT || "All vaults";
     void followDaemon(Boolean(shown || VAULT));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
