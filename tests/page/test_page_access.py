@@ -173,7 +173,13 @@ def test_the_name_of_the_vault_is_readable_beside_the_search_field(site: Site, w
         expect(page.locator("#vault")).to_have_attribute("title", "vault")
         visit.show("health")
         expect(page.locator("#bar-q")).to_be_visible()
-        shown = page.locator("#vault").evaluate(
+        name = page.locator("#vault")
+        cut = name.evaluate(
+            "one => { const text = document.createRange(); text.selectNodeContents(one);"
+            " return text.getBoundingClientRect().width - one.getBoundingClientRect().width; }"
+        )
+        assert cut < 0.01, "a short name is whole"
+        shown = name.evaluate(
             "one => { one.textContent = 'Notes of a long winter, and more';"
             " return one.clientWidth / one.scrollWidth * one.textContent.length; }"
         )
