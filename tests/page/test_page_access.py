@@ -170,7 +170,7 @@ def test_shortcuts_can_be_turned_off(site: Site) -> None:
 def test_the_name_of_the_vault_is_readable_beside_the_search_field(site: Site, width: int) -> None:
     with site.checked_visit(viewport={"width": width, "height": 640}) as visit:
         page = visit.page
-        expect(page.locator("#vault")).to_have_attribute("title", "vault")
+        expect(page.locator(".brand")).to_have_attribute("title", "vault")
         visit.show("health")
         expect(page.locator("#bar-q")).to_be_visible()
         name = page.locator("#vault")
