@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -883,9 +884,23 @@ def _late_text(service: VaultService, deadline_s: float) -> str:
 def _marked_snippet(place: Backlink | Mention) -> str:
     """Return the Markdown of a snippet, in which the name of a mention is highlighted."""
     if isinstance(place, Backlink):
-        return place.snippet
+        return _without_bars(place.snippet)
     (start, end), text = place.marks[0], place.snippet
-    return f"{text[:start]}=={text[start:end]}=={text[end:]}"
+    return _without_bars(f"{text[:start]}=={text[start:end]}=={text[end:]}")
+
+
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def _without_bars(line: str) -> str:
+    """Return a row of a table, which may be cut at one end, as its cells with dots between: without the other
+    rows it is no table in Markdown. Other lines stay as they are."""
+    first, *cells = _BAR.split(line)
+    outer = {first.lstrip("> ")[:1], cells[-1][-1:] if cells else line}
+    if not outer <= {"", "…"} or "" not in outer:
+        return line
+    shown = (cell.strip().replace("\\|", "|") for cell in (first.lstrip("> "), *cells))
+    return " · ".join(filter(None, shown))
 
 
 def _view_of_file(file: FileRow, uri: str) -> NoteView:

@@ -166,6 +166,27 @@ def test_shortcuts_can_be_turned_off(site: Site) -> None:
     page.context.close()
 
 
+@pytest.mark.parametrize("width", [400, 800, 1040, 1280])
+def test_the_name_of_the_vault_is_readable_beside_the_search_field(site: Site, width: int) -> None:
+    with site.checked_visit(viewport={"width": width, "height": 640}) as visit:
+        page = visit.page
+        expect(page.locator(".brand")).to_have_attribute("title", "vault")
+        visit.show("health")
+        expect(page.locator("#bar-q")).to_be_visible()
+        name = page.locator("#vault")
+        cut = name.evaluate(
+            "one => { const text = document.createRange(); text.selectNodeContents(one);"
+            " return text.getBoundingClientRect().width - one.getBoundingClientRect().width; }"
+        )
+        assert cut < 0.01, "a short name is whole"
+        shown = name.evaluate(
+            "one => { one.textContent = 'Notes of a long winter, and more';"
+            " return one.clientWidth / one.scrollWidth * one.textContent.length; }"
+        )
+        assert shown > 9, "eight characters and the dots"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("width", [320, 400])
 def test_tabs_and_hits_have_room_in_a_narrow_window(site: Site, width: int) -> None:
     visit = site.visit(viewport={"width": width, "height": 640})

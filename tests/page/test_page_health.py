@@ -37,6 +37,16 @@ def test_the_figures(visit: Visit) -> None:
     expect(page.get_by_role("region", name="Index")).to_contain_text("header_based")
 
 
+def test_the_figures_follow_the_buttons_without_a_gap(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 400, "height": 800})
+    expect(visit.page.locator(".cards .card").first).to_be_visible()
+    gap = visit.page.evaluate(
+        "() => document.querySelector('.cards').getBoundingClientRect().top"
+        " - document.querySelector('.health .tools').getBoundingClientRect().bottom"
+    )
+    assert 8 < gap < 24
+
+
 def test_an_edit_shows_without_a_reload(own_site: Site, visit: Visit) -> None:
     expect(visit.page.locator("#state")).to_contain_text(f"Notes{len(NOTES)}")
     own_site.sandbox.write("New.md", "# New\n\nWritten while the page is open.\n")

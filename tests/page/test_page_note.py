@@ -93,6 +93,18 @@ def test_mentions_are_rendered_with_the_name_marked(followed: Site) -> None:
         expect(mention).not_to_contain_text("**")
 
 
+def test_a_row_of_a_table_is_shown_without_its_bars(followed: Site) -> None:
+    with followed.checked_visit() as visit:
+        visit.show("note", path="Flour.md")
+        places = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Loaf"))
+        expect(places.first.locator("div.line")).to_have_text("white flour · 500")
+        expect(places.first.get_by_role("link", name="white flour")).to_be_visible()
+        expect(places.last.locator("div.line p")).to_have_text(
+            ["water for the flour · 350", "The flour | the water"]
+        )
+        expect(places.last.locator("mark")).to_have_text(["flour", "flour"])
+
+
 def test_chunks_of_the_index_beside_those_of_another_strategy(visit: Visit) -> None:
     page = visit.page
     page.get_by_role("button", name="Show chunks").click()
@@ -119,6 +131,11 @@ FOLLOWED = {
     "Moon.md": "# Moon\n\nFull.\n",
     "Hub.md": "# Hub\n\nThe hub.\n",
     "Rendered.md": "# Rendered\n\n- A **clear sky** over [[Rendered|itself]].\n",
+    "Flour.md": "# Flour\n\nWhite.\n",
+    "Loaf.md": (
+        "# Loaf\n\n| what | grams |\n| --- | --- |\n| [[Flour\\|white flour]] | 500 |\n\n"
+        "> | what | grams |\n> | --- | --- |\n> | water for the flour | 350 |\n\nThe flour | the water\n"
+    ),
     **{f"Spoke {number}.md": "To the [[Hub]]. A moon over the sky.\n" for number in range(1, 131)},
 }
 

@@ -217,12 +217,31 @@ def test_a_mention_in_a_table_is_linked_without_ending_its_cell(plugin: PluginPa
     note = write_and_index(plugin, "Drafts/Trips.md", table)
     show(plugin, HARBOUR)
     mention = mentions(plugin, note)
+    expect(mention.locator(".vault-indexer-snippet")).to_have_text("the moonlit harbour · by night")
+    expect(mention.locator("mark")).to_have_text("moonlit harbour")
     link_mention(mention)
     expect(plugin.page.locator(".notice")).to_contain_text("Linked in Trips")
     file = plugin.sandbox.vault / note
     linked = table.replace("moonlit harbour", r"[[Moonlit Harbour\|moonlit harbour]]")
     assert file.read_text("utf-8") == linked
     file.unlink()
+
+
+def test_an_older_daemon_says_neither_what_is_close_nor_how_a_mention_reads(plugin: PluginPage) -> None:
+    plugin.evaluate(
+        """() => {
+            const ask = window.hostRequest;
+            window.hostRequest = async (url, ...rest) => {
+                if (url.includes("rendered=")) return { status: 422, text: "{}", headers: {} };
+                const answer = await ask(url, ...rest);
+                if (!url.includes("/v1/related?")) return answer;
+                return { ...answer, text: answer.text.replace(/"(near|closeness)": ?/g, '"$1_of_later": ') };
+            };
+        }"""
+    )
+    show(plugin, HARBOUR)
+    expect(plugin.page.get_by_role("region", name="Related")).not_to_contain_text("None is close")
+    expect(mentions(plugin, LEDGER).first.locator("mark")).to_have_text("Moonlit Harbour")
 
 
 RENAMED = "Kitchen/Register.md"

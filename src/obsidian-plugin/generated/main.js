@@ -1,4 +1,4 @@
-// Built from sources with the digest 648bb4cc4e8a98fd61db47a21599d8f16583a6b86110b7795ee9e8874410a005
+// Built from sources with the digest 1eaee4fb62b0521cfb253faa0dfec962401f7a1ae224bd61d9a3d65a2ed3d387
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -204,20 +204,12 @@ var DaemonClient = class {
   }
   discover;
   found = null;
-  /** A daemon of an earlier version refuses the parameter `fields`: until then it is asked without. */
+  /** A daemon of an earlier version refuses newer parameters: until then it is asked without. */
   olderUntil = 0;
   /** `by`: one hit for each note or chunk; "" means what the daemon's configuration says. */
-  async search(query, limit, by = "") {
+  search(query, limit, by = "") {
     const parameters = { q: query, limit, as_you_type: true, ...by && { by } };
-    if (Date.now() < this.olderUntil) return this.get("/v1/search", parameters);
-    try {
-      return await this.get("/v1/search", { ...parameters, fields: FIELDS });
-    } catch (error) {
-      if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
-    }
-    const answer = await this.get("/v1/search", parameters);
-    this.olderUntil = Date.now() + OLDER_MS;
-    return answer;
+    return this.getNewer("/v1/search", parameters, { fields: FIELDS });
   }
   explain(path, query) {
     return this.get("/v1/explain", { path, q: query });
@@ -226,7 +218,7 @@ var DaemonClient = class {
     return this.get("/v1/related", { path, limit });
   }
   mentions(path, limit) {
-    return this.get("/v1/links", { view: "mentions", path, limit });
+    return this.getNewer("/v1/links", { view: "mentions", path, limit }, { rendered: true });
   }
   /** How the end of a query can go on. */
   complete(query, limit) {
@@ -262,6 +254,18 @@ var DaemonClient = class {
   get(path, parameters) {
     const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     return this.request("GET", query.length > 0 ? `${path}?${query.join("&")}` : path);
+  }
+  /** Asks without `newer`, the parameters that an older daemon refuses, where they are refused. */
+  async getNewer(path, parameters, newer) {
+    if (Date.now() < this.olderUntil) return this.get(path, parameters);
+    try {
+      return await this.get(path, { ...parameters, ...newer });
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
+    }
+    const answer = await this.get(path, parameters);
+    this.olderUntil = Date.now() + OLDER_MS;
+    return answer;
   }
   /** Asks twice at most: a daemon that was started again has another port and another token. */
   async request(method, target, body) {
@@ -346,7 +350,10 @@ function segments(snippet, marks) {
   return found;
 }
 function renderSnippet(el, snippet, marks) {
-  for (const { text, marked } of segments(snippet, marks)) {
+  renderSegments(el, segments(snippet, marks));
+}
+function renderSegments(el, parts) {
+  for (const { text, marked } of parts) {
     if (marked) el.createEl("mark", { cls: "vault-indexer-mark", text });
     else el.appendText(text);
   }
@@ -1395,6 +1402,12 @@ function segmentOf(mention) {
   const [first = 0, last = 0] = mention.marks[0] ?? [];
   return mention.snippet.slice(utf16Index(mention.snippet, first), utf16Index(mention.snippet, last));
 }
+function treeSegments(nodes, marked = false) {
+  return nodes.flatMap((node) => typeof node === "string" ? { text: node, marked } : node.c ? treeSegments(node.c, marked || node.t === "mark") : { text: node.text ?? " ", marked });
+}
+function renderMention(el, { snippet, marks, tree }) {
+  renderSegments(el, tree?.length ? treeSegments(tree) : segments(snippet, marks));
+}
 function linkText(app, target, mention) {
   const words = segmentOf(mention);
   if (words === target.basename) return linkTo(app, target.path, mention.path);
@@ -2289,7 +2302,7 @@ var RelatedView = class extends import_obsidian15.ItemView {
     const { results } = this.related;
     const folder = folderOf(own);
     const others = results.filter((note) => !(hideLinked && note.links.length > 0) && !(hideSameFolder && folderOf(note.path) === folder)).filter(({ path }) => !pins.includes(path) && !hides.includes(path));
-    const first = others.filter(({ near: near2 }) => near2).slice(0, NOTES);
+    const first = others.filter(({ near: near2 }) => near2 ?? true).slice(0, NOTES);
     const rest = others.filter((note) => !first.includes(note));
     const notes = [...first, ...rest.slice(0, this.extra)];
     const near = this.addSection("Related", pins.length + notes.length, "None is close");
@@ -2381,7 +2394,7 @@ var RelatedView = class extends import_obsidian15.ItemView {
     const inner = el.createDiv({ cls: "tree-item-inner" });
     inner.createDiv({ cls: "vault-indexer-note-title", text: mention.title, attr: { dir: "auto" } });
     const snippet = inner.createDiv({ cls: "vault-indexer-snippet", attr: { dir: "auto" } });
-    renderSnippet(snippet, mention.snippet, mention.marks);
+    renderMention(snippet, mention);
     const button = el.createEl("button", { cls: "vault-indexer-link-button", text: "Link" });
     button.setAttr("aria-label", `Link this mention in ${mention.title}`);
     button.addEventListener("click", (event) => {

@@ -35,7 +35,7 @@ export class SilentError extends Error {
 }
 
 const UNKNOWN_PARAMETER = 422;
-/** How long a daemon that refused `fields` is asked without: it may be a newer one at the same address by then. */
+/** How long a daemon that refused a parameter is asked without: it may be a newer one at the same address by then. */
 const OLDER_MS = 60_000;
 /** A request is given up after so long. `requestUrl` has no time limit of its own. */
 const ANSWER_MS = 30_000;
@@ -44,25 +44,16 @@ type Value = string | number | boolean;
 
 export class DaemonClient {
   private found: Discovery | null = null;
-  /** A daemon of an earlier version refuses the parameter `fields`: until then it is asked without. */
+  /** A daemon of an earlier version refuses newer parameters: until then it is asked without. */
   private olderUntil = 0;
 
   /** `discover` reads the files that announce the daemon. Nothing is read before the first request. */
   constructor(private readonly discover: () => Promise<Discovery>) {}
 
   /** `by`: one hit for each note or chunk; "" means what the daemon's configuration says. */
-  async search(query: string, limit: number, by: "note" | "chunk" | "" = ""): Promise<SearchAnswer> {
+  search(query: string, limit: number, by: "note" | "chunk" | "" = ""): Promise<SearchAnswer> {
     const parameters = { q: query, limit, as_you_type: true, ...(by && { by }) };
-    if (Date.now() < this.olderUntil) return this.get("/v1/search", parameters);
-    try {
-      return await this.get("/v1/search", { ...parameters, fields: FIELDS });
-    } catch (error) {
-      if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
-    }
-    // A query may be refused for another reason: then it is refused again.
-    const answer = await this.get<SearchAnswer>("/v1/search", parameters);
-    this.olderUntil = Date.now() + OLDER_MS;
-    return answer;
+    return this.getNewer("/v1/search", parameters, { fields: FIELDS });
   }
 
   explain(path: string, query: string): Promise<Explanation> {
@@ -74,7 +65,7 @@ export class DaemonClient {
   }
 
   mentions(path: string, limit: number): Promise<MentionsAnswer> {
-    return this.get("/v1/links", { view: "mentions", path, limit });
+    return this.getNewer("/v1/links", { view: "mentions", path, limit }, { rendered: true });
   }
 
   /** How the end of a query can go on. */
@@ -118,6 +109,20 @@ export class DaemonClient {
   private get<Answer>(path: string, parameters: Record<string, Value>): Promise<Answer> {
     const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     return this.request("GET", query.length > 0 ? `${path}?${query.join("&")}` : path);
+  }
+
+  /** Asks without `newer`, the parameters that an older daemon refuses, where they are refused. */
+  private async getNewer<Answer>(path: string, parameters: Record<string, Value>, newer: Record<string, Value>): Promise<Answer> {
+    if (Date.now() < this.olderUntil) return this.get(path, parameters);
+    try {
+      return await this.get(path, { ...parameters, ...newer });
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== UNKNOWN_PARAMETER) throw error;
+    }
+    // A query may be refused for another reason: then it is refused again.
+    const answer = await this.get<Answer>(path, parameters);
+    this.olderUntil = Date.now() + OLDER_MS;
+    return answer;
   }
 
   /** Asks twice at most: a daemon that was started again has another port and another token. */

@@ -2,7 +2,7 @@
 
 import { MarkdownView, Notice, type App, type Editor, type EditorPosition, type TFile } from "obsidian";
 import { linkTo } from "./opening";
-import { editorPosition, escapeInTable, utf16Index, type Span } from "./places";
+import { editorPosition, escapeInTable, renderSegments, segments, utf16Index, type Segment, type Span } from "./places";
 import type { Mention } from "./answers";
 
 const UNDO_MS = 10_000;
@@ -24,6 +24,24 @@ export function mentionSpan(text: string, mention: Mention): Span | null {
 function segmentOf(mention: Mention): string {
   const [first = 0, last = 0] = mention.marks[0] ?? [];
   return mention.snippet.slice(utf16Index(mention.snippet, first), utf16Index(mention.snippet, last));
+}
+
+interface TreeNode {
+  t: string;
+  c?: (TreeNode | string)[];
+  text?: string;
+}
+
+/** The text of a tree, and what is marked in it. */
+export function treeSegments(nodes: (TreeNode | string)[], marked = false): Segment[] {
+  return nodes.flatMap((node) =>
+    typeof node === "string" ? { text: node, marked }
+      : node.c ? treeSegments(node.c, marked || node.t === "mark") : { text: node.text ?? " ", marked });
+}
+
+/** Show the line of a mention as a reader sees it; as it is written, where an older daemon gives no tree. */
+export function renderMention(el: HTMLElement, { snippet, marks, tree }: Mention): void {
+  renderSegments(el, tree?.length ? treeSegments(tree as unknown as TreeNode[]) : segments(snippet, marks));
 }
 
 /** The link that takes the place of the words; it still shows them. */

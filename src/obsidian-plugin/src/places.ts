@@ -58,7 +58,11 @@ export function segments(snippet: string, marks: number[][]): Segment[] {
 
 /** Show a snippet with its marked words. */
 export function renderSnippet(el: HTMLElement, snippet: string, marks: number[][]): void {
-  for (const { text, marked } of segments(snippet, marks)) {
+  renderSegments(el, segments(snippet, marks));
+}
+
+export function renderSegments(el: HTMLElement, parts: Segment[]): void {
+  for (const { text, marked } of parts) {
     if (marked) el.createEl("mark", { cls: "vault-indexer-mark", text });
     else el.appendText(text);
   }

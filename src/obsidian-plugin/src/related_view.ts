@@ -1,9 +1,8 @@
 import { ItemView, Notice, setIcon, type TFile, type WorkspaceLeaf } from "obsidian";
 import { RefusedError } from "./client";
 import type { Context, Mark } from "./context";
-import { linkMention, mentionSpan } from "./mentions";
+import { linkMention, mentionSpan, renderMention } from "./mentions";
 import { fileAt, linkTo, openAt, openNote, targetEditor, whereOf } from "./opening";
-import { renderSnippet } from "./places";
 import { folderOf, noteName, relatedFigures, relatedWords } from "./reasons";
 import { HOVER_SOURCE } from "./search_panel";
 import { Sequence } from "./sequence";
@@ -192,7 +191,7 @@ export class RelatedView extends ItemView {
     const others = results
       .filter((note) => !(hideLinked && note.links.length > 0) && !(hideSameFolder && folderOf(note.path) === folder))
       .filter(({ path }) => !pins.includes(path) && !hides.includes(path));
-    const first = others.filter(({ near }) => near).slice(0, NOTES);
+    const first = others.filter(({ near }) => near ?? true).slice(0, NOTES);
     const rest = others.filter((note) => !first.includes(note));
     const notes = [...first, ...rest.slice(0, this.extra)];
     const near = this.addSection("Related", pins.length + notes.length, "None is close");
@@ -297,7 +296,7 @@ export class RelatedView extends ItemView {
     const inner = el.createDiv({ cls: "tree-item-inner" });
     inner.createDiv({ cls: "vault-indexer-note-title", text: mention.title, attr: { dir: "auto" } });
     const snippet = inner.createDiv({ cls: "vault-indexer-snippet", attr: { dir: "auto" } });
-    renderSnippet(snippet, mention.snippet, mention.marks);
+    renderMention(snippet, mention);
     const button = el.createEl("button", { cls: "vault-indexer-link-button", text: "Link" });
     button.setAttr("aria-label", `Link this mention in ${mention.title}`);
     button.addEventListener("click", (event) => {

@@ -141,7 +141,9 @@ async function start() {
     const { vaults } = await get("vaults");
     const shown = vaults.length === 1 ? vaults[0] : null;
     if (!shown) showChoice(vaults);
-    byId("vault").textContent = shown ? shown.path.split(/[/\\]/).pop() || "Vault" : VAULT || "All vaults";
+    const name = shown ? shown.path.split(/[/\\]/).pop() || "Vault" : VAULT || "All vaults";
+    byId("vault").textContent = name;
+    document.querySelector(".brand")?.setAttribute("title", name); // its name also where the text is hidden
     void followDaemon(Boolean(shown || VAULT));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
