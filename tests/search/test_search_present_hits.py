@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,17 +127,6 @@ def test_a_passage_says_what_it_is() -> None:
     assert around("a one", "window", paragraphs=0).kind == "chunk"
 
 
-def test_the_frontmatter_is_no_part_of_a_passage() -> None:
-    for mode in MODES:
-        assert "title" not in around("Before all.", mode, paragraphs=9).text
-
-
-def test_a_hit_over_the_limit_stays_as_it_is() -> None:
-    for mode in MODES:
-        passage = around("a two", mode, tokens=1)
-        assert (passage.text, passage.kind) == ("a two", "chunk")
-
-
 def test_lines_are_those_of_the_note() -> None:
     passage = around("b one", "section")
     lines = TEXT.split("\n")
@@ -203,19 +191,3 @@ def test_a_large_note_is_read_in_its_near_part_only() -> None:
     passage = expand(text, headings, hit, Expansion("section_or_window", 200, 3), count)
     assert passage.kind == "window"
     assert sum(counted) < 1_000
-
-
-@pytest.mark.long
-@pytest.mark.data
-@pytest.mark.skipif(
-    not (Path(__file__).parents[3] / "shared/data/vaults/obsidian-help").is_dir(),
-    reason="needs ../shared/data",
-)
-def test_real_notes() -> None:
-    for path in sorted((Path(__file__).parents[3] / "shared/data/vaults/obsidian-help").rglob("*.md")):
-        note = parse_note(path.name, path.read_bytes())
-        for match in re.finditer(r"\S[^\n]*\S", note.text[note.body_start :]):
-            hit = note.body_start + match.start(), note.body_start + match.end()
-            for mode in MODES:
-                passage = expand(note.text, note.headings, hit, Expansion(mode, 300))
-                assert passage.start_pos <= hit[0] < hit[1] <= passage.end_pos

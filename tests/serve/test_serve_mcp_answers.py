@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import pytest
 from hit_maker import make_hit
@@ -21,8 +22,10 @@ from vault_indexer.model import (
     IndexState,
     LinksAnswer,
     MentionsAnswer,
+    Nearness,
     Orphan,
     Progress,
+    RelatedNote,
     SearchAnswer,
     SearchRequest,
     StatusReport,
@@ -65,6 +68,7 @@ class Service:
     failures: list[Exception] = field(default_factory=list)
     states: list[str] = field(default_factory=lambda: ["ready"])
     progress: Progress | None = None
+    near: Sequence[RelatedNote] = ()
     limits: list[int | None] = field(default_factory=list)
     vault: str = "/v"
     text: str = "\n\nwhole\n"
@@ -96,9 +100,9 @@ class Service:
     def path_of(self, note: str) -> str:
         return f"{note}.md"
 
-    def related(self, _note: str, limit: int) -> tuple[object, ...]:
+    def related(self, _note: str, limit: int) -> Sequence[RelatedNote]:
         self.limits.append(limit)
-        return ()
+        return self.near
 
     def mentions(self, note: str, limit: int) -> MentionsAnswer:
         self.limits.append(limit)
@@ -163,6 +167,28 @@ def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
         assert (found["likely"], found.get("next_offset")) == (likely, following)
 
 
+@pytest.mark.parametrize(
+    ("near", "why"),
+    [
+        ((Nearness(0.0, 0.3, 0.0), None, ("links to", "linked from"), 0), "links to and linked from"),
+        ((Nearness(0.2, 0.3, 0.1), 0.456, ("links to",), 0), "links to; similar in meaning (0.46)"),
+        (
+            (Nearness(0.3, 0.0, 0.2), 0.5, (), 3),
+            "similar in meaning (0.50); both linked with b.md, c.md, d.md",
+        ),
+        ((Nearness(0.0, 0.0, 0.2), None, (), 5), "both linked with b.md, c.md, d.md and 2 more"),
+    ],
+)
+def test_a_related_note_says_why_the_strongest_reason_first(
+    near: tuple[Nearness, float | None, tuple[str, ...], int], why: str
+) -> None:
+    nearness, similarity, links, count = near
+    shared = ("b.md", "c.md", "d.md", "e.md", "f.md")[:count]
+    note = RelatedNote("a.md", "A", 0.5, similarity, links, shared=shared, shared_count=count, why=nearness)
+    (found,) = ask(context_of(Service(near=[note])), "related", path="x")["results"]
+    assert found["why"] == why
+
+
 @pytest.mark.parametrize("others", [0, 1])
 def test_a_call_waits_until_the_index_of_its_vault_that_is_being_built_answers(others: int) -> None:
     service = Service([hit_of("x")], failures=[IndexUnusableError("not yet")], states=["building"])
@@ -208,6 +234,7 @@ def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(
         (hit_of("x"), "", "b", "b/Log/a b.md"),
         (hit_of("x", vault="b"), "", "a", "b/Log/a b.md"),
         (hit_of("x"), "b", "b", "Log/a b.md"),
+        (hit_of("x", path="50% a#b?.md"), "", "", "50% a#b?.md"),
     ],
 )
 def test_a_hit_has_the_id_that_fetch_takes_and_its_url(
@@ -216,7 +243,7 @@ def test_a_hit_has_the_id_that_fetch_takes_and_its_url(
     services = [Service([hit]), Service([hit])] if vault else [Service([hit])]
     (found,) = ask(context_of(*services, vault=vault, address=address), "search", query="x")["results"]
     assert found["id"] == own_id
-    assert found["url"] == f"vault://{own_id.replace(' ', '%20')}"
+    assert found["url"] == f"vault://{quote(own_id)}"
     assert (found["title"], found["line"]) == ("A", 3)
     assert "path" not in found
 

@@ -190,7 +190,10 @@ def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, house: Tools)
         ]
         for note, task in found:
             assert HOUSE[note["path"]].split("\n")[task["line"] - 1] == task["text"]
-        return " ".join(f"{note['path']}:{task['line']}" for note, task in found)
+        due = [f" due {task['due']}," if "due" in task else "" for _, task in found]
+        return " ".join(
+            f"{one['path']}:{task['line']}{day}" for (one, task), day in zip(found, due, strict=True)
+        )
 
     def behind(given: str) -> str:
         found = house.answer("insertion_point", **json.loads(given))
@@ -211,6 +214,17 @@ def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, house: Tools)
             "New text belongs behind a line": behind,
         },
     )
+
+
+def test_a_place_in_a_section_is_refused_while_the_file_is_newer_than_the_index(house: Tools) -> None:
+    file = Path(house.answer("status")["vault"]) / "Ben.md"
+    file.write_text(HOUSE["Ben.md"] + "- [ ] Paint it\n", "utf-8", newline="")
+    try:
+        assert house.answer("insertion_point", path="Ben")["after"] == "- [ ] Paint it"
+        refused = house.error("insertion_point", path="Ben", heading="Ben")
+    finally:
+        file.write_text(HOUSE["Ben.md"], "utf-8", newline="")
+    assert refused == "Ben.md has changed since it was indexed: call again in a few seconds"
 
 
 def test_an_overview_says_what_the_vault_contains(house: Tools) -> None:
@@ -252,12 +266,6 @@ def test_a_draft_is_checked_before_it_is_written(house: Tools) -> None:
 def test_links_have_a_direction(house: Tools, direction: str, lists: tuple[int, int]) -> None:
     found = house.answer("links", path="Alpha", direction=direction)
     assert (len(found["backlinks"]), len(found["outgoing"])) == lists
-
-
-def test_a_related_note_says_why(house: Tools) -> None:
-    found = {one["path"]: one["why"] for one in house.answer("related", path="Alpha")["results"]}
-    assert "links to" in found["Ben.md"]
-    assert "linked from" in found["Log/2026-01-05.md"]
 
 
 def test_a_citation_has_the_date_of_its_note_and_no_second_copy_of_the_sentence(house: Tools) -> None:
