@@ -10,12 +10,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
 import pytest
 from golden_cases import compare_golden
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from vault_indexer.autostart import SUPERVISORS, Environment, ServiceSpec, supervisor, supervisor_of_platform
 from vault_indexer.autostart.supervisor import escape_path
@@ -76,6 +78,40 @@ def test_a_definition_that_is_read_has_the_command_and_the_variables() -> None:
 def test_an_agent_without_variables_names_none() -> None:
     plain = dataclasses.replace(spec(None), environment=Environment(ENVIRONMENT.home, "me"))
     assert "EnvironmentVariables" not in supervisor("launchd", ENVIRONMENT).definition(plain)
+
+
+STRINGS, FLAGS = dict[str, str], dict[str, bool]
+LAUNCHD: dict[str, Any] = {
+    "Label": str,
+    "ProgramArguments": list[str],
+    "EnvironmentVariables": STRINGS,
+    "WorkingDirectory": str,
+    "RunAtLoad": bool,
+    "KeepAlive": FLAGS,
+    "ThrottleInterval": int,
+    "ExitTimeOut": int,
+    "ProcessType": Literal["Background", "Standard", "Adaptive", "Interactive"],
+    "LowPriorityIO": bool,
+    "Nice": int,
+    "StandardErrorPath": str,
+}
+"""The keys that an agent has, with the types of launchd.plist(5)."""
+
+
+@pytest.mark.parametrize("vault", [None, "/home/me/Notes", ODD, "/home/me/x & <y>"])
+def test_launchd_knows_each_key_of_an_agent_and_its_type(vault: str | None) -> None:
+    chosen, given_spec = supervisor("launchd", ENVIRONMENT), spec(vault)
+    agent = plistlib.loads(chosen.definition(given_spec).encode(), fmt=plistlib.FMT_XML)
+    assert agent.keys() == LAUNCHD.keys()
+    for key, value in agent.items():
+        TypeAdapter(LAUNCHD[key]).validate_python(value, strict=True)
+    assert agent["KeepAlive"].keys() == {"SuccessfulExit"}
+    assert -20 <= agent["Nice"] <= 20
+    assert min(agent["ThrottleInterval"], agent["ExitTimeOut"]) > 0
+    # launchd expands no `~`, and finds no program through PATH.
+    for path in (agent["ProgramArguments"][0], agent["WorkingDirectory"], agent["StandardErrorPath"]):
+        assert path.startswith("/")
+    assert chosen.place(agent["Label"]) == f"/home/me/Library/LaunchAgents/{agent['Label']}.plist"
 
 
 @pytest.mark.parametrize("vault", [None, "/home/me/Notes", ODD])

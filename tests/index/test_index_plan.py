@@ -101,6 +101,16 @@ def test_a_file_in_the_cloud_stays_as_it_is_indexed() -> None:
     assert not plan([row("cloud.md")], evicted)
 
 
+def test_a_note_that_is_not_downloaded_says_so_once_and_is_read_when_it_is_there_again() -> None:
+    evicted = seen([], skipped=(("a.md", "not downloaded"),), _evicted_paths=frozenset({"a.md"}))
+    (named,) = plan([row("a.md")], evicted).linked
+    assert (named.state, named.reason, named.digest) == ("note", "not downloaded", row("a.md").digest)
+    assert not plan([named], evicted)
+    assert plan([named], seen([note("a.md")])) == Plan(read=("a.md",))
+    other = row("a.md", reason="what could not be read of it")
+    assert not plan([other], evicted)
+
+
 def test_what_a_scan_could_not_see_goes_where_the_rules_exclude_it() -> None:
     """Below a folder that cannot be read, and in the cloud: a file there is no deleted one."""
     rules = IgnoreRules(

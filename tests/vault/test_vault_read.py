@@ -3,12 +3,13 @@ import os
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from unprivileged import folder_of_a_plain_user
 
 from vault_indexer.errors import NoteError
-from vault_indexer.vault import NoteVanished, read_note, resolve_in_vault
+from vault_indexer.vault import NoteVanished, open_file, read_note, resolve_in_vault
 from vault_indexer.vault.files import FileStat
 from vault_indexer.vault.read import is_unchanged, resolved_path
 
@@ -70,6 +71,27 @@ def test_a_file_that_is_not_there_has_vanished(tmp_path: Path, path: str) -> Non
     (tmp_path / "dangling.md").symlink_to("nowhere.md")
     with pytest.raises(NoteVanished):
         read_note(tmp_path, path, LIMIT)
+
+
+@pytest.mark.parametrize("path", ["Away.md", "a/Away.md", ".indexerignore"])
+def test_a_file_that_is_only_in_icloud_has_not_vanished(tmp_path: Path, path: str) -> None:
+    (tmp_path / "a").mkdir()
+    file = tmp_path / path
+    file.with_name(f".{file.name}.icloud").write_bytes(b"bplist00")
+    for read in (lambda: read_note(tmp_path, path, LIMIT), lambda: open_file(tmp_path, path)):
+        with pytest.raises(NoteError, match=r"^unreadable: not downloaded$"):
+            read()
+
+
+def test_a_file_without_its_content_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").touch()
+    status = os.lstat(tmp_path / "a.md")
+    dataless = SimpleNamespace(st_mode=status.st_mode, st_size=3, st_flags=0x4000_0060)
+    with monkeypatch.context() as system:
+        system.setattr(os, "lstat", lambda *_, **__: dataless)
+        system.setattr(os, "open", lambda *_, **__: pytest.fail("this would download it"))
+        with pytest.raises(NoteError, match=r"^unreadable: not downloaded$"):
+            read_note(tmp_path, "a.md", LIMIT)
 
 
 @pytest.mark.posix("pipes and modes of files")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_indexer.model import FileKind, FileRow, kind_of
 from vault_indexer.vault.diff import KnownFile, diff
+from vault_indexer.vault.files import NOT_DOWNLOADED
 from vault_indexer.vault.ignore import Decision, IgnoreRules, PathRules
 from vault_indexer.vault.walk import Scan, ScannedFile
 
@@ -132,10 +133,17 @@ def _rows_to_name(
     """Return rows for entries that exist but cannot be listed as files, unless the catalog has such a row.
 
     A file that the scan does not cover (for example one in the cloud) keeps its row if the rules still
-    include it.
+    include it. The row of a note that is not downloaded says so, until the note is read again.
     """
     rows = {row.path: row for row in known}
-    return [
+    reasons = dict(scan.skipped)
+    away = [
+        replace(row, ctime_ns=0, reason=NOT_DOWNLOADED)
+        for row in known
+        if row.state == "note" and not row.reason and hidden.get(row.path) is Decision.INDEX
+        if reasons.get(row.path) == NOT_DOWNLOADED
+    ]
+    return away + [
         FileRow(path, 0, 0, 0, 0, "", "skipped", reason)
         for path, reason in scan.skipped
         if path not in found

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 # macOS SF_DATALESS; Windows FILE_ATTRIBUTE_OFFLINE and FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS.
 _MACOS_DATALESS = 0x4000_0000
 _WINDOWS_NOT_LOCAL = 0x0000_1000 | 0x0040_0000
+NOT_DOWNLOADED = "not downloaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,14 @@ def evicted_by_flags(*, flags: int, attributes: int) -> bool:
     return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_NOT_LOCAL)
 
 
+def icloud_placeholder(path: str) -> str:
+    """Return the path of the placeholder that iCloud before macOS 14 puts in place of a file."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name}.icloud"
+
+
 def icloud_placeholder_of(name: str) -> str | None:
-    """Return the name of the file that iCloud's older placeholder `.Name.md.icloud` represents, or None."""
+    """Return the name of the file that a placeholder of iCloud represents, or None."""
     if name.startswith(".") and name.endswith(".icloud") and len(name) > len("..icloud"):
         return name[1 : -len(".icloud")]
     return None

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from vault_indexer.errors import NoteError
-from vault_indexer.model import FileRow, document_kind_of
+from vault_indexer.model import UNREADABLE, FileRow, document_kind_of
 from vault_indexer.system import long_path, name_fault, real_path
 from vault_indexer.vault.diff import KnownFile
-from vault_indexer.vault.files import FileStat, is_evicted, is_regular
+from vault_indexer.vault.files import NOT_DOWNLOADED, FileStat, icloud_placeholder, is_evicted, is_regular
 
 _TRIES = 4
+_NOT_HERE = UNREADABLE + NOT_DOWNLOADED
 # Absent on Windows: O_NOFOLLOW (the last name must not have become a link since it was resolved),
 # O_NONBLOCK (a pipe put in the file's place must not block us).
 _OPEN_FLAGS = (
@@ -68,9 +69,9 @@ def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
     """Read a consistent state of a vault file.
 
     The stats before and after the read must agree; otherwise the file is read again, a few times. Raises
-    NoteVanished if it does not exist, and NoteError if it is too large, not a regular file, not downloaded or
-    outside the vault, or, with a reason that begins with `UNREADABLE`, if it cannot be read now or keeps
-    changing.
+    NoteVanished if it does not exist, and NoteError if it is too large, not a regular file or outside the
+    vault, or, with a reason that begins with `UNREADABLE`, if it cannot be read now, is not downloaded or
+    keeps changing.
     """
     real = resolve_in_vault(vault, path)
     try:
@@ -79,7 +80,7 @@ def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
             if result is not None:
                 return result
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NoteVanished("vanished") from error
+        raise _missing(str(real)) from error
     except OSError as error:
         raise NoteError(f"unreadable: {error.strerror or error}") from error
     raise NoteError("unreadable: it keeps changing while it is read")
@@ -112,7 +113,7 @@ def open_file(vault: Path, path: str) -> BinaryIO:
         _size_of_plain_file(place)
         opened = os.fdopen(os.open(place, _OPEN_FLAGS), "rb")
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NoteVanished("vanished") from error
+        raise _missing(place) from error
     except OSError as error:
         raise NoteError(f"unreadable: {error.strerror or error}") from error
     if not is_regular(os.fstat(opened.fileno())):  # replaced since
@@ -121,13 +122,18 @@ def open_file(vault: Path, path: str) -> BinaryIO:
     return opened
 
 
+def _missing(place: str) -> NoteError:
+    """Return the error for a file that is not there: a placeholder of iCloud may be."""
+    return NoteError(_NOT_HERE) if os.path.lexists(icloud_placeholder(place)) else NoteVanished("vanished")
+
+
 def _size_of_plain_file(place: str) -> int:
     """Return the size of a file that can be read without blocking or a download."""
     checked = os.lstat(place)
     if not is_regular(checked):
         raise NoteError("not a plain file")
     if is_evicted(checked):
-        raise NoteError("not downloaded")
+        raise NoteError(_NOT_HERE)
     return checked.st_size
 
 

@@ -23,8 +23,10 @@ from vault_indexer.errors import NoteError, VaultError
 from vault_indexer.model import FileKind, SizeLimits, kind_of
 from vault_indexer.system import Spelling, home_folder, long_path, resolved
 from vault_indexer.vault.files import (
+    NOT_DOWNLOADED,
     FileStat,
     RootIdentity,
+    icloud_placeholder,
     icloud_placeholder_of,
     is_evicted,
     is_regular,
@@ -176,9 +178,6 @@ def doubt_about(vault: Path) -> str:
             return f"contains a folder of the system, {system}"
     many = sum(1 for _ in islice(file_names(folder, IgnoreRules()), MANY_FILES + 1)) > MANY_FILES
     return f"contains more than {MANY_FILES:,} files" if many else ""
-
-
-NOT_DOWNLOADED = "not downloaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,9 +410,8 @@ class _Walker:
         return True
 
     def _look_for_placeholder(self, path: str) -> None:
-        parent, slash, name = path.rpartition("/")
+        placeholder = icloud_placeholder(path)
         try:
-            placeholder = f"{parent}{slash}.{name}.icloud"
             self._entry(_OnePath(self._files, self._vault, placeholder), placeholder)
         except OSError:
             return

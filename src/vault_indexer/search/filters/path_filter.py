@@ -138,7 +138,8 @@ def name_contains(name: str, folded: str, wanted: Node) -> bool:
     and accents. Raises QueryError for an invalid regular expression."""
     match wanted:
         case Regex(pattern, column, match_case):
-            return compile_regex(pattern, column, match_case=match_case).is_in(name)
+            matcher = compile_regex(unicode_form("NFC", pattern), column, match_case=match_case)
+            return matcher.is_in(unicode_form("NFC", name))
         case Phrase(text, _, True):
             return unicode_form("NFC", text) in unicode_form("NFC", name)
         case Word(text, _) | Phrase(text, _, _):
