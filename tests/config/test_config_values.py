@@ -94,6 +94,8 @@ def test_a_file_that_is_not_there_is_a_mistake_only_where_it_is_named(tmp_path: 
     (tmp_path / "file").write_text("")
     assert problems_of(tmp_path / "file" / "no.toml") is None
     assert problems_of(tmp_path) == ["is not a file"]
+    (tmp_path / ".evicted.toml.icloud").write_bytes(b"bplist00")
+    assert problems_of(tmp_path / "evicted.toml") == ["is not downloaded"]
     assert problems_of(tmp_path / "a\0b") == ["cannot be read: invalid path"]
 
 

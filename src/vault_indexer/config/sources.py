@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -117,6 +118,9 @@ def from_file(file: ConfigFile, user_file: Path) -> Iterator[Parsed] | None:
             # One byte more than the limit shows that the file is too large, even if it is still growing.
             content = stream.read(MAX_CONFIG_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
+        # What stands for a file in iCloud before macOS 14. The file may exclude notes from the index.
+        if os.path.lexists(file.path.with_name(f".{file.path.name}.icloud")):
+            return iter([_unusable(file, "is not downloaded")])
         # A file need not exist, but a link to a missing one is a mistake.
         if file.named or file.path.is_symlink():
             return iter([_unusable(file, "there is no such file")])
