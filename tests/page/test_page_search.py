@@ -186,6 +186,18 @@ def test_a_completion_means_what_is_typed(
     expect(page.locator(".chip")).to_have_text([f"{chip} ×" for chip in chips])
 
 
+def test_a_completion_is_one_of_what_is_typed_by_now(visit: Visit) -> None:
+    page = visit.page
+    page.keyboard.type("(tag:#")
+    expect(page.locator("#completions")).to_contain_text("tag:#kitchen/bread")
+    held: list[Route] = []
+    page.route("**/v1/complete?*", lambda route: held.append(route), times=1)
+    page.keyboard.insert_text("sk")
+    page.keyboard.press("Tab")
+    expect(page.locator("#q")).to_have_value("(tag:#sky")
+    held[0].continue_()
+
+
 def test_the_address_holds_query_and_filters(site: Site, visit: Visit) -> None:
     page = visit.page
     page.keyboard.type("flour")
@@ -224,7 +236,7 @@ def test_enter_waits_for_the_answer_to_what_is_typed(visit: Visit) -> None:
     page = visit.page
     page.fill("#q", "kale")
     expect(page.locator(".hit-title").first).to_have_text("Kale")
-    held = hold(page, "telescope")
+    held = hold(page, r"search\?q=telescope&")
     with page.expect_request(re.compile(r"/v1/search\?q=telescope&")):
         page.fill("#q", "telescope")
     page.keyboard.press("Enter")

@@ -628,6 +628,7 @@ class Completions {
     this.view = view;
     this.active = -1;
     this.replaces = "";
+    this.before = "";
     /** @type {import("./shapes").Completion[]} */
     this.items = [];
     this.sequence = 0;
@@ -659,6 +660,7 @@ class Completions {
     if (isLate()) return;
     this.items = found?.items ?? [];
     this.replaces = found?.replaces ?? "";
+    this.before = before;
     this.active = -1;
     this.show();
   }
@@ -696,7 +698,7 @@ class Completions {
     else if (event.key === "Tab" && !event.shiftKey && this.items[0].kind === "operator" && this.active < 0) {
       this.close(); // a word stays as it is
       return false;
-    } else if (event.key === "Tab" && !event.shiftKey) this.accept(Math.max(0, this.active));
+    } else if (event.key === "Tab" && !event.shiftKey) this.accept(Math.max(0, this.active), this.active >= 0);
     else if (event.key === "Enter" && this.active >= 0) this.accept(this.active);
     else if (event.key === "ArrowDown") this.move(this.active < last ? this.active + 1 : 0);
     else if (event.key === "ArrowUp") this.move(this.active > 0 ? this.active - 1 : last);
@@ -710,11 +712,26 @@ class Completions {
     this.show();
   }
 
-  /** @param {number} at */
-  accept(at) {
+  /**
+   * Accept an item of the list for the text that has been typed on meanwhile.
+   * @param {string} text the item, or "" for the first
+   */
+  async acceptAgain(text) {
+    await this.ask(true);
+    const { value, selectionStart } = this.view.input;
+    const at = text ? this.items.findIndex((item) => item.text === text) : 0;
+    if (this.items[at] && value.slice(0, selectionStart ?? undefined) === this.before) this.accept(at);
+  }
+
+  /**
+   * @param {number} at
+   * @param {boolean} [isChosen] whether it is this one, and not just the first
+   */
+  accept(at, isChosen = true) {
     const { text, kind } = this.items[at];
     const input = this.view.input;
     const cursor = input.selectionStart ?? input.value.length;
+    if (input.value.slice(0, cursor) !== this.before) return void this.acceptAgain(isChosen ? text : "");
     const start = cursor - this.replaces.length;
     const end = cursor + restOfTerm(this.replaces, input.value.slice(cursor)).length;
     const before = input.value.slice(0, start);
