@@ -28,7 +28,7 @@ from vault_indexer.config.tables.chunking import normalize_strategy_options, wit
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
 from vault_indexer.extensions import package_of
-from vault_indexer.system import VAULT_CONFIG_NAME, user_config_file, with_home
+from vault_indexer.system import VAULT_CONFIG_NAME, icloud_placeholder, user_config_file, with_home
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def from_file(file: ConfigFile, user_file: Path) -> Iterator[Parsed] | None:
             content = stream.read(MAX_CONFIG_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         # What stands for a file in iCloud before macOS 14. The file may exclude notes from the index.
-        if os.path.lexists(file.path.with_name(f".{file.path.name}.icloud")):
+        if os.path.lexists(icloud_placeholder(file.path.as_posix())):
             return iter([_unusable(file, "is not downloaded")])
         # A file need not exist, but a link to a missing one is a mistake.
         if file.named or file.path.is_symlink():

@@ -251,8 +251,9 @@ class VaultSync:
         decide = partial(self.rules.decide, is_dir=False)
         with old.writer.holder.lease() as snapshot:
             with new.writer.holder.lease() as built:
-                known = {row.path for row in built.catalog.files() if row.state != "skipped"}
-                unread = {row.path for row in built.catalog.files() if row.is_unreadable}
+                listed = built.catalog.files()
+            known = {row.path for row in listed if row.state != "skipped"}
+            unread = {row.path for row in listed if row.is_unreadable}
             kept = [
                 row
                 for row in snapshot.catalog.files()

@@ -136,12 +136,11 @@ def _rows_to_name(
     include it. The row of a note that is not downloaded says so, until the note is read again.
     """
     rows = {row.path: row for row in known}
-    reasons = dict(scan.skipped)
     away = [
         replace(row, ctime_ns=0, reason=NOT_DOWNLOADED)
-        for row in known
-        if row.state == "note" and not row.reason and hidden.get(row.path) is Decision.INDEX
-        if reasons.get(row.path) == NOT_DOWNLOADED
+        for path, reason in scan.skipped
+        if reason == NOT_DOWNLOADED and hidden.get(path) is Decision.INDEX
+        if (row := rows[path]).state == "note" and not row.reason
     ]
     return away + [
         FileRow(path, 0, 0, 0, 0, "", "skipped", reason)

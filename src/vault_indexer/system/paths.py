@@ -83,6 +83,12 @@ def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def icloud_placeholder(path: str) -> str:
+    """The placeholder that iCloud before macOS 14 puts in place of a file."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name}.icloud"
+
+
 def name_fault(name: str) -> str:
     """Why this system has no file of this name ("" if it may)."""
     return windows_fault(name) if sys.platform == "win32" else ""

@@ -72,12 +72,6 @@ def evicted_by_flags(*, flags: int, attributes: int) -> bool:
     return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_NOT_LOCAL)
 
 
-def icloud_placeholder(path: str) -> str:
-    """Return the path of the placeholder that iCloud before macOS 14 puts in place of a file."""
-    folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}.{name}.icloud"
-
-
 def icloud_placeholder_of(name: str) -> str | None:
     """Return the name of the file that a placeholder of iCloud represents, or None."""
     if name.startswith(".") and name.endswith(".icloud") and len(name) > len("..icloud"):

@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 from vault_indexer.errors import NoteError
 from vault_indexer.model import UNREADABLE, FileRow, document_kind_of
-from vault_indexer.system import long_path, name_fault, real_path
+from vault_indexer.system import icloud_placeholder, long_path, name_fault, real_path
 from vault_indexer.vault.diff import KnownFile
-from vault_indexer.vault.files import NOT_DOWNLOADED, FileStat, icloud_placeholder, is_evicted, is_regular
+from vault_indexer.vault.files import NOT_DOWNLOADED, FileStat, is_evicted, is_regular
 
 _TRIES = 4
 _NOT_HERE = UNREADABLE + NOT_DOWNLOADED

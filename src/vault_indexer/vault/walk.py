@@ -21,12 +21,11 @@ from typing import Protocol
 
 from vault_indexer.errors import NoteError, VaultError
 from vault_indexer.model import FileKind, SizeLimits, kind_of
-from vault_indexer.system import Spelling, home_folder, long_path, resolved
+from vault_indexer.system import Spelling, home_folder, icloud_placeholder, long_path, resolved
 from vault_indexer.vault.files import (
     NOT_DOWNLOADED,
     FileStat,
     RootIdentity,
-    icloud_placeholder,
     icloud_placeholder_of,
     is_evicted,
     is_regular,
