@@ -1,8 +1,10 @@
 """Notes by name from anywhere, and the dialog of all keys."""
 
+import re
+
 import pytest
 from page_site import Site, Visit, axe_violations
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -33,6 +35,20 @@ def test_a_note_is_opened_by_its_name_from_anywhere(visit: Visit) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("No note has “no such note” in its name.")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def test_enter_before_the_answer_waits_for_that_of_the_whole_name(visit: Visit) -> None:
+    page = visit.page
+    visit.show("note", path="Home.md")
+    held: list[Route] = []
+    page.route(re.compile(r"/v1/notes\?.*order=recent"), lambda route: held.append(route))
+    with page.expect_request(re.compile("order=recent")):
+        page.keyboard.press("Control+k")
+    page.keyboard.type("levain")
+    page.keyboard.press("Enter")
+    with page.expect_response(re.compile("name=levain")):
+        held[0].continue_()  # the notes changed last, none of which was asked for
+    expect(page.locator("h1.note-title")).to_have_text("Sourdough")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -77,7 +77,7 @@ class QuickOpen {
     this.state.textContent = notes.length === LIMIT && this.shown ? `The first ${LIMIT} notes` : text;
     announce(this.state.textContent);
     this.choose(Math.max(0, notes.findIndex((one) => one.path === chosen?.path && one.vault === chosen.vault)));
-    if (this.opensFirst) this.open(0);
+    if (this.opensFirst && this.shown === this.input.value) this.open(0); // else it is the answer to an older text
   }
 
   /** @param {number} at */
