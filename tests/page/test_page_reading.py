@@ -50,6 +50,9 @@ NOTES = {
     "Broken.md": "---\ntags: [one\nkey: value\n---\n# Broken\n\nText.\n",
     "Jumps.md": "### Deep first\n\n# Top\n\n#### Jump\n\n![[Code]]\n\n| a |\n| --- |\n| b |\n\n| c | |\n"
     "| --- | --- |\n| d | |\n\n> [!bug] x\n> ##### In a callout\n\n```\na\n```\n\n```\nb\n```\n",
+    "Headings.md": "# First\n\n"
+    + "".join(f"## Part {number}\n\n{'Of some length. ' * 5}\n\n" for number in range(1, 1001))
+    + "# Last\n",
 }
 
 
@@ -315,6 +318,28 @@ def test_the_outline_leads_to_what_is_not_shown_yet(visit: Visit) -> None:
     expect(text.get_by_role("link", name="After")).to_have_count(0)
     text.get_by_role("link", name="Before").first.click()
     expect(text.get_by_role("heading", name="Near the end")).to_have_count(0)
+
+
+def test_only_what_is_near_the_window_is_laid_out(visit: Visit) -> None:
+    text = text_of(visit, "Long")
+    far = text.locator("> p[data-line]").nth(-9)
+    height = "one => one.getBoundingClientRect().height"
+    line = text.locator("> p[data-line]").first.evaluate(height)
+    assert far.evaluate(height) > line  # a guess until it is near
+    far.scroll_into_view_if_needed()
+    expect(far).to_be_in_viewport()
+    assert far.evaluate(height) == line
+
+
+def test_of_very_many_headings_the_outline_has_those_of_the_part_and_the_highest(visit: Visit) -> None:
+    text_of(visit, "Headings")
+    items = visit.page.get_by_role("navigation", name="Outline").get_by_role("button")
+    texts = items.all_text_contents()
+    assert (texts[:2], texts[-1]) == (["First", "Part 1"], "Last")
+    assert 100 < len(texts) < 900
+    items.last.click()
+    expect(visit.page.locator(".note-text .found")).to_have_text("Last")
+    assert "Part 1000" in items.all_text_contents()
 
 
 def test_arabic_runs_from_right_to_left(visit: Visit) -> None:

@@ -30,9 +30,9 @@ from vault_indexer.parse.reading_syntax import (
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-MAX_CHARS = 400_000
-"""The number of characters of a note that are shown at a time. The library reads about a million per
-second."""
+MAX_CHARS = 64_000
+"""The number of characters of a note that are shown at a time, about ten thousand words: a part is read and
+drawn within a second on a slow machine."""
 
 MAX_PROPERTY_DEPTH = 6
 """The maximum depth of nested lists and tables that are shown for a property."""

@@ -17,6 +17,9 @@ import { address, editorName, go, noteName, setAddress } from "./route.js";
 
 const TAGS = 12;
 
+/** Headings up to which the outline of a note that is shown in parts has all. */
+const HEADINGS = 500;
+
 /** Links and mentions that are listed first, and how many more each time. */
 const LISTED = 30;
 
@@ -190,7 +193,7 @@ class NoteView {
 
   showContents() {
     const { note, text } = this;
-    const contents = outline(note.headings, (line) => {
+    const contents = outline(listedHeadings(note), (line) => {
       if (isShown(this.note, line)) this.showLine(line);
       else go(address("note", { path: note.path, line }));
     });
@@ -378,6 +381,18 @@ async function fetchNote(values, signal) {
   const note = await get("view", { path, line: wanted }, signal);
   const line = wanted ?? headingOf(values, note)?.line;
   return !line || isShown(note, line) ? note : get("view", { path, line }, signal);
+}
+
+/**
+ * The headings for the outline: of a note with very many, those of the part that is shown and the highest of the others.
+ * @param {any} note
+ * @returns {{ level: number, text: string, line: number }[]}
+ */
+function listedHeadings(note) {
+  const { headings } = note;
+  if (!note.more || headings.length <= HEADINGS) return headings;
+  const top = Math.min(...headings.map((/** @type {any} */ one) => one.level));
+  return headings.filter((/** @type {any} */ one) => one.level === top || isShown(note, one.line));
 }
 
 /**

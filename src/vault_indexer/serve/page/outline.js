@@ -50,9 +50,10 @@ export function followPlace(contents, text, signal) {
       contents.scrollTop = now.offsetTop - contents.clientHeight / 2;
     }
   };
-  addEventListener("scroll", () => {
+  const markSoon = () => {
     if (!isWaiting) requestAnimationFrame(mark);
     isWaiting = true;
-  }, { signal, passive: true });
-  mark();
+  };
+  addEventListener("scroll", markSoon, { signal, passive: true });
+  markSoon(); // with the layout of the frame, not with one more
 }
