@@ -35,8 +35,8 @@ from vault_gateway.wire import (
     PublishedVault,
     PublishedVaultList,
 )
+from vault_indexer.contract import Json
 from vault_indexer.contract.codec import encode, json_fields
-from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.marks import check_query
 from vault_indexer.contract.parameters import Value, WrongRequestError, request_of
 from vault_indexer.errors import UsageError, VaultIndexerError

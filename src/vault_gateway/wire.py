@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.contract.marks import (
     HIDDEN,
     MAX_LIMIT,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer import model
+from vault_indexer.contract import Json
 from vault_indexer.contract.codec import encode, encoder, json_fields, schema_of
-from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.marks import FLAT, HIDDEN, OMIT_EMPTY, ON_REQUEST, ChosenKeys, Digits, Key
 
 

@@ -8,8 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from serve_api import Answer, Api
 
+from vault_indexer.contract import Json
 from vault_indexer.contract.codec import schema_of
-from vault_indexer.contract.json_value import Json
 from vault_indexer.model import JsonValue, SearchAnswer
 
 OPTIONAL = {"tree", "canvas", "boxes", "vault", "synonyms", "shared_tags"}

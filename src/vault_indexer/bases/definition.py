@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from vault_indexer.bases.expressions import ANY_FORMULA, Expression, parse_expression
 from vault_indexer.bases.scope import Scope
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.errors import UsageError
 from vault_indexer.parse import code_blocks
 from vault_indexer.text.yaml_values import YamlRefusedError, load_mapping

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.text.fold import tag_name
 
 Value = Any

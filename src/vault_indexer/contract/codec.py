@@ -17,7 +17,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from vault_indexer.contract.json_value import Json
+from vault_indexer.contract import Json
 from vault_indexer.contract.marks import (
     FLAT,
     HIDDEN,

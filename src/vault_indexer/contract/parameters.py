@@ -14,7 +14,7 @@ from math import isfinite
 from types import MappingProxyType, NoneType
 from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from vault_indexer.contract.json_value import Json
+from vault_indexer.contract import Json
 from vault_indexer.contract.marks import (
     HIDDEN,
     MAX_PATH_BYTES,

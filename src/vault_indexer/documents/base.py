@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
 from vault_indexer.documents.text import decode_text

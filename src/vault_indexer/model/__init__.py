@@ -1,6 +1,6 @@
 """The words of the domain, as frozen dataclasses without I/O."""
 
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.contract.requests import AskRequest, ClusterKind, Expand, SearchRequest
 from vault_indexer.model.agents import (
     FetchedMetadata,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.contract.marks import FLAT, HIDDEN, OMIT_EMPTY, ON_REQUEST, ChosenKeys, Digits, Key
 from vault_indexer.model.chunk import Chunk
 from vault_indexer.model.note import Diagnostic, Heading

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import Annotated, Literal, NamedTuple
 
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.contract.marks import HIDDEN
 
 

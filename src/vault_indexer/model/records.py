@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.model.chunk import Chunk
 
 T = TypeVar("T")

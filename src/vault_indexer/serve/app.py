@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import urlsplit
 
 from vault_indexer.config.settings import ServerSettings
+from vault_indexer.contract import Json
 from vault_indexer.contract.codec import encode
-from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo

@@ -12,7 +12,7 @@ from vault_indexer.cli.output.columns import print_rows
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
-from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.contract import JsonValue
 from vault_indexer.contract.requests import DEFAULT_ROWS, MAX_ROWS
 from vault_indexer.serve.api.endpoints import BASE
 from vault_indexer.text.phrases import quantity

@@ -11,8 +11,8 @@ from operator import or_
 from typing import Any
 
 from vault_indexer import model
+from vault_indexer.contract import Json, JsonValue
 from vault_indexer.contract.codec import schema_of
-from vault_indexer.contract.json_value import Json, JsonValue
 from vault_indexer.contract.parameters import Parameter
 from vault_indexer.extensions import load
 from vault_indexer.model import Failure
