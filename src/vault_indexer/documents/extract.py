@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from vault_indexer.documents.base import read_base
 from vault_indexer.documents.markdown import Document, to_markdown
 from vault_indexer.documents.ocr import read_image
 from vault_indexer.documents.office import read_docx, read_pptx
 from vault_indexer.documents.opendocument import read_odp, read_ods, read_odt
 from vault_indexer.documents.pdf import read_pdf
 from vault_indexer.documents.rtf import read_rtf
-from vault_indexer.documents.text import read_csv, read_ipynb, read_json, read_subtitles, read_text
+from vault_indexer.documents.text import read_base, read_csv, read_ipynb, read_json, read_subtitles, read_text
 from vault_indexer.documents.web import read_epub, read_html
 from vault_indexer.documents.workbook import read_xlsx
 from vault_indexer.errors import NoteError
