@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_indexer.documents import part_at, part_spans, span_of_parts
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part, escape, to_markdown
 from vault_indexer.parse import parse_note, render_markdown
@@ -71,3 +72,31 @@ def test_a_form_feed_ends_each_part_but_the_last(parts: tuple[Part, ...], body: 
     note = parse_note("a.md", markdown.encode())
     assert note.text[note.body_start :].lstrip("\n") == body.lstrip("\n")
     assert ("not_read" in note.frontmatter) == (not body.strip())
+
+
+IN_PARTS = "One.\n\n\f\n\nTwo \fand three.\n"
+
+
+def test_each_position_is_in_one_part() -> None:
+    assert [IN_PARTS[start:end].split() for start, end in part_spans(IN_PARTS)] == [
+        ["One."],
+        ["Two"],
+        ["and", "three."],
+    ]
+    assert part_at("a.pdf", IN_PARTS, IN_PARTS.index("Two")) == "page 2"
+    assert part_at("a.PPTX", IN_PARTS, IN_PARTS.index("three")) == "slide 3"
+    assert part_at("a.txt", IN_PARTS, 3) == ""
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"), [("1", ["One."]), (" 2 - 3 ", ["Two", "and", "three."]), ("1–2", ["One.", "Two"])]
+)
+def test_a_range_of_parts_is_one_span(parts: str, words: list[str]) -> None:
+    start, end = span_of_parts(IN_PARTS, parts)
+    assert IN_PARTS[start:end].split() == words
+
+
+@pytest.mark.parametrize("parts", ["0", "4", "2-1", "2-4", "two", "1,2"])
+def test_a_range_that_does_not_exist_is_refused_with_what_does(parts: str) -> None:
+    with pytest.raises(ValueError, match="from 1 to 3"):
+        span_of_parts(IN_PARTS, parts)

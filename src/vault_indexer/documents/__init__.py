@@ -1,9 +1,19 @@
 """Extracts the text of documents (PDF, office files, books, web pages) as Markdown."""
 
 from vault_indexer.documents.extract import EXTRACT_VERSION, EXTRACTORS, extract
-from vault_indexer.documents.markdown import BOXES, NOT_READ, PAGES_WITHOUT_TEXT, line_boxes, without_boxes
+from vault_indexer.documents.markdown import (
+    BOXES,
+    NOT_READ,
+    PAGES_WITHOUT_TEXT,
+    line_boxes,
+    part_at,
+    part_name,
+    part_spans,
+    span_of_parts,
+    with_part_names,
+    without_boxes,
+)
 from vault_indexer.documents.ocr import recognise
-from vault_indexer.documents.parts import part_at, part_name, part_spans, span_of_parts, with_part_names
 
 __all__ = [
     "BOXES",

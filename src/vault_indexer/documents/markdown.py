@@ -1,4 +1,5 @@
-"""Writes an extracted document as Markdown, in which only the document's own structure is syntax."""
+"""Writes an extracted document as Markdown, in which only the document's own structure is syntax, and finds
+its parts again: pages, slides, sheets or chapters."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vault_indexer.model import JsonValue
+from vault_indexer.model import JsonValue, document_kind_of
 
 PART_END = "\f"
 """Ends a part (a page, a slide), as in plain text. A form feed is white space: words and phrases pass it."""
@@ -34,6 +35,7 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]")
 _PROPERTIES = re.compile(r"---\n((?:\w+: .*\n)*)---\n\n")
 _NO_TAG = re.compile(r"[^\w/-]+")
+_RANGE = re.compile(r"\s*(\d{1,6})\s*(?:[-–]\s*(\d{1,6})\s*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +167,55 @@ def _body(parts: tuple[Part, ...]) -> Iterator[str]:
             yield f" {PART_END}" if part.continues and text else f"\n\n{PART_END}\n\n"
         yield text
     yield "\n"
+
+
+def part_at(path: str, text: str, position: int) -> str:
+    """Return the part of a document at a position of its text, such as "page 3"; "" if it has no parts."""
+    name = part_name(path)
+    return f"{name} {text.count(PART_END, 0, position) + 1}" if name else ""
+
+
+def part_name(path: str) -> str:
+    """Return what the parts of a document of this name are called; "" if it has none."""
+    kind = document_kind_of(path)
+    return kind.part if kind else ""
+
+
+def part_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the span of each part of an extracted text, in order, without the form feeds."""
+    start = 0
+    while (end := text.find(PART_END, start)) >= 0:
+        yield start, end
+        start = end + 1
+    yield start, len(text)
+
+
+def span_of_parts(text: str, parts: str) -> tuple[int, int]:
+    """Return the span of the parts "3" or "3-5" of a text. Raises ValueError with what is allowed."""
+    spans = list(part_spans(text))
+    match = _RANGE.fullmatch(parts)
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= first <= last <= len(spans):
+        raise ValueError(f"allowed are numbers such as 3 or 3-5, from 1 to {len(spans)}")
+    return spans[first - 1][0], spans[last - 1][1]
+
+
+def with_part_names(
+    blocks: Sequence[dict[str, JsonValue]], path: str, text: str
+) -> tuple[dict[str, JsonValue], ...]:
+    """Return the blocks of a reading view of a document with the number and the name of a part before its
+    first block, and with a rule in place of each block that is only a form feed."""
+    name, lines = part_name(path), text.split("\n")
+    shown: list[dict[str, JsonValue]] = []
+    for block in blocks if name else ():
+        line = block.get("l")
+        is_end = isinstance(line, int) and lines[line - 1] == PART_END
+        if is_end:
+            shown.append({"t": "hr", "l": line})
+        if isinstance(line, int) and (is_end or not shown):
+            number = sum(one.count(PART_END) for one in lines[:line]) + 1
+            label: JsonValue = {"t": "em", "c": [f"{name} {number}"]}
+            shown.append({"t": "p", "l": line, "part": number, "c": [label]})
+        if not is_end:
+            shown.append(block)
+    return tuple(shown if name else blocks)
