@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.bases.expressions import parse_expression
-from vault_indexer.bases.files import VaultFiles
 from vault_indexer.bases.functions import FIELDS, GLOBALS, LIST_EXPRESSIONS, METHODS
-from vault_indexer.bases.scope import Evaluation, Scope
+from vault_indexer.bases.scope import Evaluation, Scope, VaultFiles
 from vault_indexer.bases.values import as_json
 from vault_indexer.errors import QueryTimeoutError, UsageError
 

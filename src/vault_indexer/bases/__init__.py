@@ -10,8 +10,8 @@ from vault_indexer.bases.definition import (
     read_definition,
     read_definitions_in_note,
 )
-from vault_indexer.bases.files import VaultFiles
 from vault_indexer.bases.rows import base_view
+from vault_indexer.bases.scope import VaultFiles
 
 __all__ = [
     "BaseDefinition",

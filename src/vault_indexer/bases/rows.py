@@ -13,8 +13,7 @@ from typing import Any
 
 from vault_indexer.bases.definition import BaseDefinition, BaseTable, Sort, property_expression
 from vault_indexer.bases.expressions import Expression
-from vault_indexer.bases.files import VaultFiles
-from vault_indexer.bases.scope import Evaluation, Scope
+from vault_indexer.bases.scope import Evaluation, Scope, VaultFiles
 from vault_indexer.bases.values import Link, Value, as_json, is_empty, kind_of_value, sort_key
 from vault_indexer.errors import UsageError
 from vault_indexer.model import BaseColumn, BaseRow, BaseView, JsonValue
