@@ -46,7 +46,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "help", "Show the documentation of a command or topic.", "Begin", "[TOPIC]"),
     Command("search", "search", "Find notes by meaning, word and link.", "Find", "QUERY"),
     Command("ask", "ask", "Answer a question with quotes from your notes.", "Find", "QUESTION"),
-    Command("related", "related", "List notes related to a note.", "Find", "NOTE"),
+    Command("related", "links:related_app", "List notes related to a note.", "Find", "NOTE"),
     Command("links", "links", "List links, backlinks and broken links.", "Find", "[NOTE]"),
     Command("base", "base", "List the rows of an Obsidian base.", "Find", "NAME"),
     Command("open", "open", "Open the web page of your notes.", "Find"),
