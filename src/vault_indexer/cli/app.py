@@ -49,7 +49,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("related", "links:related_app", "List notes related to a note.", "Find", "NOTE"),
     Command("links", "links", "List links, backlinks and broken links.", "Find", "[NOTE]"),
     Command("base", "base", "List the rows of an Obsidian base.", "Find", "NAME"),
-    Command("open", "open", "Open the web page of your notes.", "Find"),
+    Command("open", "start:open_app", "Open the web page of your notes.", "Find"),
     Command("status", "status", "Show whether the index is up to date.", "Keep"),
     Command("check", "check", "Check configuration, index, notes and links.", "Keep"),
     Command("rebuild", "rebuild", "Rebuild the index.", "Keep"),

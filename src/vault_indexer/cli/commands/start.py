@@ -1,4 +1,4 @@
-"""`indexer start` and `indexer stop`: the daemon in the background."""
+"""`indexer start` and `indexer stop`: the daemon in the background; `indexer open`: its page."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, Yes, one_command
 from vault_indexer.cli.vault_folder import asks_all, config_of, keeps_all, names_one, vaults_in_config
 from vault_indexer.daemon.discovery import (
+    OPEN_FILE,
     DaemonInfo,
     announced_daemon,
     is_listening,
@@ -27,6 +28,7 @@ from vault_indexer.daemon.discovery import (
     read_index_pointer,
     remove_daemon,
     shared_daemon_dir,
+    write_open_file,
 )
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
@@ -36,6 +38,7 @@ from vault_indexer.system import ask_to_end, open_to_append, quoted_word, start_
 LOG_FILE = "daemon.log"
 
 _LOOK_EVERY_S = 0.05
+_OPEN_WAIT_S = 30.0
 
 
 def start(
@@ -251,5 +254,55 @@ def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
         time.sleep(_LOOK_FOR_END_EVERY_S)
 
 
+def open_page(
+    selection: VaultSelection,
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the address instead of opening it.")
+    ] = False,
+    direct: Annotated[
+        bool,
+        typer.Option(
+            "--direct",
+            help="For Snap and Flatpak browsers. Other users of this computer may then see the token.",
+        ),
+    ] = False,
+) -> None:
+    """Open the web page of your notes. The daemon is started if it is not running."""
+    is_shared = asks_all(selection, os.environ)
+    folder = daemon_folder(selection, is_shared=is_shared)
+    info = read_daemon(folder) or start_daemon(selection, folder, _OPEN_WAIT_S, all_vaults=is_shared)
+    address = page_address(info)
+    if only_print or not _opens_in_browser(address if direct else _file_for(folder, address)):
+        typer.echo(address)
+        return
+    hint = "" if direct else " (if nothing appears, add --direct)"
+    note(f"Opened {info.url} in your browser{hint}.")
+
+
+def page_address(info: DaemonInfo) -> str:
+    """The address of the page with the token, in the fragment: it is not sent over the network, and the page
+    removes it."""
+    return f"{info.url}/#token={info.token}"
+
+
+def _file_for(index_dir: Path, address: str) -> str:
+    """The address of a private file that redirects to the page."""
+    try:
+        return write_open_file(index_dir, address).absolute().as_uri()
+    except OSError as error:
+        raise IndexUnusableError(f"cannot write {index_dir}/{OPEN_FILE}: {error.strerror}") from error
+
+
+def _opens_in_browser(address: str) -> bool:
+    import webbrowser
+
+    try:
+        return webbrowser.get().open(address)
+    except webbrowser.Error:
+        note("No browser was found. Open this address:")
+        return False
+
+
 app = one_command(start)
 stop_app = one_command(stop)
+open_app = one_command(open_page)
