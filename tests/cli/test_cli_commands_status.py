@@ -10,7 +10,7 @@ from cli_sandbox import Ran, Sandbox
 from golden_cases import check_golden
 from waiting import wait_until
 
-from vault_indexer.cli.commands.pause import seconds
+from vault_indexer.cli.commands.status import seconds
 from vault_indexer.errors import UsageError
 
 
