@@ -52,7 +52,6 @@ from vault_indexer.errors import (
     VaultIndexerError,
 )
 from vault_indexer.index.reading import document_note, note_from, with_language
-from vault_indexer.index.vault_health import vault_health
 from vault_indexer.links import (
     MAX_DEPTH,
     MAX_NODES,
@@ -126,6 +125,7 @@ from vault_indexer.search import (
     list_notes,
     list_tasks,
     never,
+    vault_health,
     vault_overview,
 )
 from vault_indexer.search.present import editor_of, file_uri, passage_at, with_display_titles

@@ -25,7 +25,7 @@ from vault_indexer.search.ready import (
 )
 from vault_indexer.search.searcher import IndexReader, Searcher
 from vault_indexer.search.terms import is_common_word
-from vault_indexer.search.vault_contents import list_tasks, vault_overview
+from vault_indexer.search.vault_contents import list_tasks, vault_health, vault_overview
 
 __all__ = [
     "FoundPassages",
@@ -54,6 +54,7 @@ __all__ = [
     "search_vaults",
     "share_held",
     "unknown_words",
+    "vault_health",
     "vault_overview",
     "warm_in_background",
 ]

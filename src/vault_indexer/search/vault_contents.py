@@ -1,18 +1,32 @@
-"""Lists what a vault contains besides text: tasks, folders, tags and properties."""
+"""Lists what a vault contains besides text: tasks, folders, tags and properties; and the
+figures of its index: sizes of chunks, unresolved links, bytes on disk."""
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 
-from vault_indexer.model import JsonValue, PropertySummary, TaskState, VaultOverview, VaultTask
+from vault_indexer.model import (
+    JsonValue,
+    PropertySummary,
+    SizeBucket,
+    TaskState,
+    UnresolvedTarget,
+    VaultHealth,
+    VaultOverview,
+    VaultTask,
+)
 from vault_indexer.parse import task_fields
+from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader, folder_condition
+from vault_indexer.system import size_of
 from vault_indexer.text.phrases import iso_time
 
 _DAY = re.compile(r"(?:^|/)\d{4}-\d\d-\d\d(?:[^/]*)$")
@@ -134,3 +148,35 @@ def _kind_of(value: JsonValue) -> str:
         case None:
             return "empty"
     return "object"
+
+
+_SIZE_BOUNDS = (100, 250, 500, 1000, 1500, 2000, 3000, 5000)
+"""Upper bounds of the buckets of the chunk size histogram, in characters."""
+
+
+_MOST_WANTED = 20
+
+
+def vault_health(snapshot: Snapshot, root: Path, unresolved: tuple[UnresolvedTarget, ...]) -> VaultHealth:
+    """Return the statistics of one state of the index in the folder `root`. `unresolved` are the link targets
+    without a file, the most frequent first."""
+    catalog = snapshot.catalog
+    sizes = sorted(row[0] for row in catalog.rows("SELECT end_pos - start_pos FROM chunks"))
+    counts = [0] * (len(_SIZE_BOUNDS) + 1)
+    for size in sizes:
+        counts[bisect_right(_SIZE_BOUNDS, size)] += 1
+    strategies = catalog.rows("SELECT strategy, count(*) FROM chunks GROUP BY strategy ORDER BY 2 DESC, 1")
+    return VaultHealth(
+        notes=catalog.counts().notes,
+        chunks=len(sizes),
+        smallest=sizes[0] if sizes else 0,
+        median=sizes[len(sizes) // 2] if sizes else 0,
+        largest=sizes[-1] if sizes else 0,
+        histogram=tuple(map(SizeBucket, (*_SIZE_BOUNDS, None), counts)),
+        strategies=dict(strategies),
+        languages=catalog.notes_by_language(),
+        index_bytes=size_of(root),
+        orphans=len(snapshot.graph.orphans()),
+        wanted=unresolved[:_MOST_WANTED],
+        wanted_count=len(unresolved),
+    )

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vault_indexer.index.vault_health import vault_health
 from vault_indexer.model import Chunk, FileRow, Note, SizeBucket, UnresolvedTarget
+from vault_indexer.search.vault_contents import vault_health
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote, ResolvedLink, note_rows
 from vault_indexer.store.graph import LinkGraph
