@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import Embedder, EmbeddingModel
-from vault_indexer.providers import e5, llamaindex, multilingual, wordllama
+from vault_indexer.providers import llamaindex, multilingual, wordllama
 from vault_indexer.providers.remote import is_installed
 from vault_indexer.providers.token_weights import TokenWeights
 from vault_indexer.providers.wordllama import WordLlamaEmbedder, wordllama_model
@@ -25,7 +25,7 @@ UNKNOWN_DIMENSION = 0
 OTHER_PROVIDERS: Mapping[str, Callable[[EmbeddingSettings], Embedder]] = MappingProxyType(
     {
         "multilingual": lambda _: multilingual.MultilingualEmbedder(),
-        "e5": lambda _: e5.E5Embedder(),
+        "e5": lambda _: multilingual.E5Embedder(),
         "huggingface": llamaindex.huggingface,
         "minilm": llamaindex.minilm,
         "ollama": llamaindex.ollama,
@@ -35,7 +35,7 @@ OTHER_PROVIDERS: Mapping[str, Callable[[EmbeddingSettings], Embedder]] = Mapping
 """All providers except the default: `embedding.provider` and the function that creates its embedder."""
 
 _ONE_MODEL: Mapping[str, EmbeddingModel] = MappingProxyType(
-    {model.provider: model for model in (llamaindex.MINILM, multilingual.MULTILINGUAL, e5.E5)}
+    {model.provider: model for model in (llamaindex.MINILM, multilingual.MULTILINGUAL, multilingual.E5)}
 )
 """The other providers with a single model, which ignore `embedding.model`."""
 
@@ -43,8 +43,8 @@ _LANGUAGES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "wordllama": wordllama.LANGUAGES,
         "minilm": llamaindex.MINILM_LANGUAGES,
-        "multilingual": multilingual.LANGUAGES,
-        "e5": e5.LANGUAGES,
+        "multilingual": multilingual.MULTILINGUAL_LANGUAGES,
+        "e5": multilingual.E5_LANGUAGES,
     }
 )
 _WITHOUT_VAULT = ("auto", "wordllama")
@@ -148,7 +148,7 @@ class IndexedTexts:
 
 def better_model(installed: Installed = is_installed) -> EmbeddingModel | None:
     """The model that `auto` changes to when possible; None if its package is missing."""
-    return multilingual.MULTILINGUAL if installed(multilingual.PACKAGE) else None
+    return multilingual.MULTILINGUAL if installed(multilingual.MULTILINGUAL_PACKAGE) else None
 
 
 def choose_provider(
@@ -175,7 +175,7 @@ def better_model_advice(
     gained = sum(count for one, count in foreign.items() if one in languages_of_provider(_E5))
     if gained < ADVISED_FROM * max(1, sum(count for one, count in notes.items() if one)):
         return ""
-    steps = [] if installed(e5.PACKAGE) else [f"run `pip install 'vault-indexer[{_E5}]'`"]
+    steps = [] if installed(multilingual.E5_PACKAGE) else [f"run `pip install 'vault-indexer[{_E5}]'`"]
     steps.append(f'set embedding.provider = "{_E5}"')
     return (
         f"most notes are in languages that the embedding model does not support ({_named(foreign)}): for "

