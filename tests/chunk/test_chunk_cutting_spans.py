@@ -129,6 +129,14 @@ def touching(*sizes: int) -> list[Span]:
     return list(pairwise(starts))
 
 
+@pytest.mark.parametrize(
+    ("start", "size", "reached"),
+    [(0, 0, 0), (0, 1, 3), (0, 2, 6), (1, 1, 6), (3, 1, 6), (0, 3, 9), (0, 9, 9), (7, 1, 9), (9, 1, 9)],
+)
+def test_so_many_words_reach_to_the_next_one_or_the_end(start: int, size: int, reached: int) -> None:
+    assert ruler_for("aa bb cc ", "words", None).reach(start, size) == reached
+
+
 def test_a_window_gets_on_by_a_sixteenth_of_its_size() -> None:
     text = "x" * 40
     found = slide(text, touching(*[1] * 40), Characters(text), 32, 99)

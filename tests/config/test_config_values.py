@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from golden_cases import check_golden, of_parts
 
+from vault_indexer.config.settings import DocumentsSettings
 from vault_indexer.config.sources import (
     MAX_CONFIG_BYTES,
     ConfigFile,
@@ -78,6 +79,19 @@ def test_a_path_starts_from_the_folder_of_its_file(written: str, base: Path | No
 def test_a_path_with_a_nul_is_a_mistake() -> None:
     (problem,) = check(RawValue("index.dir", "a\0b", "here", Path("/b")))[1]
     assert (problem.key, problem.value) == ("index.dir", '"a\\u0000b"')
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [('["a", "b"]', ("a", "b")), ('["a"]\nother = 1', None), ('["a"', None)]
+)
+def test_the_text_of_a_list_is_one_value_of_toml(text: str, value: object) -> None:
+    found, problems = check(RawValue("files.include", text, "here", is_text=True))
+    assert (found, len(problems)) == (value, int(value is None))
+
+
+@pytest.mark.parametrize(("ocr", "chosen"), [(False, ("pdf",)), (True, ("pdf", "image"))])
+def test_pictures_are_read_where_their_text_is_recognised(ocr: bool, chosen: tuple[str, ...]) -> None:
+    assert DocumentsSettings(kinds=("pdf", "image"), ocr=ocr).chosen == chosen
 
 
 def problems_of(path: Path, *, named: bool = False) -> list[str] | None:

@@ -99,13 +99,16 @@ def test_a_key_may_be_missing_where_its_value_is_empty() -> None:
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        (None, [WHOLE]),
-        (frozenset({"score"}), [{"score": 0.13}]),
-        (frozenset({"costly", "width"}), [{"width": 3, "costly": 7}]),
+        (None, WHOLE),
+        (frozenset({"score"}), {"score": 0.13}),
+        (frozenset({"costly", "width"}), {"width": 3, "costly": 7}),
     ],
 )
-def test_a_request_chooses_keys(keys: frozenset[str] | None, expected: list[Json]) -> None:
-    assert encode(Answer((THING,), keys)) == {"things": expected}
+def test_a_request_chooses_keys_and_gets_those_that_may_be_missing(
+    keys: frozenset[str] | None, expected: Json
+) -> None:
+    in_vault = Thing(**{**vars(THING), "vault": "Work"})
+    assert encode(Answer((THING, in_vault), keys)) == {"things": [expected, {**expected, "vault": "Work"}]}
     assert encode(Answer((), keys)) == {"things": []}
 
 

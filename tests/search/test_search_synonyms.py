@@ -22,10 +22,12 @@ GROUPS = (
     ("电脑", "计算机"),
     ("hut", "alpine shelter"),
     ("kestral", "falconry"),
+    ("loaf", "bun", "bread roll"),
 )
 NOTES = {
     "Garage.md": "# Garage\n\nThe car is green and has four doors.\n",
     "Register.md": "# Register\n\nEach motor vehicle has a number and a plate.\n",
+    "Bakery.md": "# Bakery\n\nA bun is a small bread roll.\n",
     "Workshop.md": "# Workshop\n\nThe motor of the pump makes a noise.\n",
     "Brochure.md": "# Brochure\n\nAn automobile of 1930 stood in the museum.\n",
     "Router.md": "# Роутер\n\nПароль от роутера записан на коробке.\n",
@@ -71,6 +73,7 @@ def hits(service: VaultService, query: str) -> list[Hit]:
         ("automobile", "Garage.md", {"car": "automobile"}),
         ("automobiles", "Garage.md", {"car": "automobiles"}),
         ("automobile", "Register.md", {"motor vehicle": "automobile"}),
+        ("loaf", "Bakery.md", {"bun": "loaf", "bread roll": "loaf"}),
         ("motor vehicle", "Garage.md", {"car": "motor vehicle"}),
         ("ключ от роутера", "Router.md", {"пароль": "ключ"}),
         ("电脑", "Desk.md", {"计算机": "电脑"}),

@@ -3,15 +3,20 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
+import pytest
 from asgi import exchange
 from golden_cases import check_golden, of_parts
+from starlette.responses import Response
 
 from vault_indexer.errors import UsageError
+from vault_indexer.serve.api.endpoints import NOTE
 from vault_indexer.serve.http.guard import Message, Receive, Send
 from vault_indexer.serve.http.routes import (
+    EndpointRoute,
     ParameterCheck,
     allowed_parameters,
     problem_of_query,
@@ -120,3 +125,19 @@ def test_a_route_without_parameters_says_so() -> None:
 
 def test_values_of_a_query_are_decoded_and_may_be_empty() -> None:
     assert query_pairs(b"q=a%20b+c&x=&y=%C3%A9&z") == [("q", "a b c"), ("x", ""), ("y", "é"), ("z", "")]
+
+
+BODY = b"{}"
+ETAG = f'"{sha256(BODY).hexdigest()[:32]}"'
+
+
+@pytest.mark.parametrize(
+    ("known", "status"),
+    [("", 200), (ETAG, 304), (f'"other", W/{ETAG}', 304), ("*", 304), ('"other"', 200), (f"w/{ETAG}", 200)],
+)
+def test_a_body_that_the_client_knows_by_its_tag_is_not_sent_again(known: str, status: int) -> None:
+    route = EndpointRoute(NOTE, lambda _: Response(BODY))
+    headers = [(b"if-none-match", known.encode())] if known else []
+    found = asyncio.run(exchange(route, "/?path=a", headers=headers))
+    assert (found.status, found.headers["etag"]) == (status, ETAG)
+    assert found.body == (b"" if status == 304 else BODY)
