@@ -3,6 +3,7 @@
 import base64
 import importlib.util
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 from cli_sandbox import Sandbox
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, Route, expect
 
 CHROMIUM = Path("/usr/bin/chromium")
 PNG = base64.b64decode(
@@ -96,6 +97,32 @@ def axe_violations(page: Page) -> list[str]:
         for one in violations
         for node in one["nodes"]
     ]
+
+
+def hold(page: Page, target: str) -> list[Route]:
+    """Hold the answers of an endpoint back; the list gets what is held."""
+    held: list[Route] = []
+    page.route(re.compile(rf"/(?:v1|evals)/{target}"), lambda route: held.append(route))
+    return held
+
+
+def release(page: Page, route: Route, was: str = "", becomes: str = "") -> None:
+    """Let the page have an answer that was held back, with another text in it, until it has used it."""
+    with page.expect_event("requestfinished", lambda one: one == route.request):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace(was, becomes) if was else None)
+    settle(page)
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has done what it does at once, and its requests are under way."""
+    page.evaluate("fetch('/page/icon.svg').then(one => one.text())")
+
+
+def tell_changes(page: Page, *paths: str) -> None:
+    """Tell the view what the daemon's stream tells: that notes have changed."""
+    page.evaluate("paths => document.dispatchEvent(new CustomEvent('renewed', {detail: paths}))", paths)
+    settle(page)
 
 
 @dataclass

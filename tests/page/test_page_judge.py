@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from page_site import NOTES, WAIT_MS, ServeVault, Site
+from page_site import NOTES, WAIT_MS, ServeVault, Site, hold, release, settle
 from playwright.sync_api import expect
 from waiting import wait_until
 
@@ -55,6 +55,30 @@ def test_notes_are_graded_by_keyboard_and_judging_goes_on(own_site: Site) -> Non
     expect(page.get_by_role("link", name=QUESTION)).to_be_visible(timeout=WAIT_MS)
     assert visit.errors == []
     assert visit.foreign() == []
+
+
+def test_a_grade_that_is_stored_late_skips_no_note_and_brings_no_view_back(own_site: Site) -> None:
+    visit = own_site.visit()
+    page = visit.page
+    visit.show("judge", q=QUESTION)
+    place = page.locator("#judge-place")
+    expect(place).to_contain_text("1 of ")
+    held = hold(page, "judge")
+    page.keyboard.press("1")
+    page.keyboard.press("s")
+    settle(page)
+    release(page, held[0])
+    expect(place).to_contain_text("2 of ")
+    expect(place).to_contain_text("1 note graded")
+    page.keyboard.press("1")
+    settle(page)
+    visit.show("health")
+    expect(page.locator(".pill")).to_be_visible()
+    release(page, held[1])
+    expect(page.locator(".pill")).to_be_visible()
+    (graded,) = judgements(own_site).grades.values()
+    assert len(graded) == 2
+    assert visit.errors == []
 
 
 def test_the_last_note_ends_the_question(own_site: Site) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from page_site import NOTES, ServeVault, Site, Visit, axe_violations
+from page_site import NOTES, ServeVault, Site, Visit, axe_violations, hold, release, settle, tell_changes
 from playwright.sync_api import Locator, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -144,6 +144,35 @@ FOLLOWED = {
 def followed(serve_vault: ServeVault) -> Iterator[Site]:
     with serve_vault("followed", FOLLOWED) as found:
         yield found
+
+
+def test_an_embedded_note_that_changes_while_it_is_fetched_is_fetched_again(followed: Site) -> None:
+    with followed.checked_visit() as visit:
+        page = visit.page
+        held = hold(page, r"view\?path=Moon")
+        with page.expect_request(re.compile(r"/v1/view\?path=Moon")):
+            visit.show("note", path="Sky.md")
+        expect(page.locator(".rail")).to_contain_text("none")
+        with page.expect_request(re.compile(r"/v1/view\?path=Moon")):
+            tell_changes(page, "Moon.md")
+        settle(page)
+        release(page, held[1], "Full", "New")
+        release(page, held[0])
+        expect(page.locator(".embedded")).to_contain_text("New.")
+
+
+def test_the_match_that_is_shown_stays_the_same_when_an_embed_brings_others(followed: Site) -> None:
+    with followed.checked_visit() as visit:
+        page = visit.page
+        held = hold(page, r"view\?path=Moon")
+        with page.expect_request(re.compile(r"/v1/view\?path=Moon")):
+            page.evaluate("location.hash = '#/note?path=Sky.md&m=full&m=inside'")
+        place = page.locator(".matches [role=status]")
+        expect(place).to_have_text("1")
+        page.keyboard.press("n")
+        expect(place).to_have_text("1 of 1")
+        release(page, held[0])
+        expect(place).to_have_text("2 of 2")
 
 
 def test_an_open_note_and_its_hits_follow_the_files(followed: Site) -> None:

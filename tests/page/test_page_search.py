@@ -5,7 +5,7 @@ from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
-from page_site import ServeVault, Site, Visit
+from page_site import ServeVault, Site, Visit, hold
 from playwright.sync_api import Page, Route, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -65,13 +65,6 @@ def test_reasons_are_those_of_the_hits_that_are_shown(visit: Visit) -> None:
     page.evaluate("document.querySelector('#q').value = ''")  # emptied, and not yet answered
     page.get_by_role("button", name="Why").first.click()
     expect(page.locator(".why").first).to_contain_text("rank 1")
-
-
-def hold(page: Page, target: str) -> list[Route]:
-    """Hold the answers of an endpoint back; the list gets what is held."""
-    held: list[Route] = []
-    page.route(re.compile(rf"/v1/{target}"), lambda route: held.append(route))
-    return held
 
 
 def test_an_answer_of_an_earlier_query_never_replaces_a_later_one(visit: Visit) -> None:

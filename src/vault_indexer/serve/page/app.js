@@ -107,6 +107,7 @@ function showError(error) {
  * @param {string} reason
  */
 function askForToken(main, reason) {
+  running.abort(); // what is refused from now on is no matter
   byId("daemon").hidden = true;
   byId("bar-q").hidden = byId("open-note").hidden = true;
   const input = h("input", { id: "token", type: "text", autocomplete: "off", spellcheck: "false",
@@ -315,6 +316,7 @@ addEventListener("hashchange", () => void show());
 document.addEventListener("daemon", followState);
 addEventListener("unhandledrejection", (event) => {
   if (event.reason instanceof ApiError) showError(event.reason);
+  else if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault(); // the view was left
 });
 takeToken();
 if (!location.hash) setAddress("#/search", false);

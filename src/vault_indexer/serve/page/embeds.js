@@ -101,6 +101,7 @@ export class Embeds {
   async showPicture(place, path) {
     this.pictures += 1;
     if (this.pictures > MAX_PICTURES) return;
+    place.dataset.shows = path; // also while it is fetched: the file may change meanwhile
     const found = await get("picture", { path }, this.signal);
     const alt = place.textContent ?? "";
     const picture = h("img", { alt, title: path, "data-shows": path, src: `data:${found.media_type};base64,${found.data}`,
@@ -150,6 +151,7 @@ export class Embeds {
     if (above.length > MAX_DEPTH || above.some((one) => one === own || one === `${path}#`)) return;
     this.notes += 1;
     if (this.notes > MAX_NOTES) return;
+    place.dataset.shows = path;
     const note = await get("view", { path, part: isBase(path) ? "" : part }, this.signal);
     const text = h("div", { class: "embedded", "data-shows": path, role: "group", "aria-label": place.textContent ?? note.title,
       ...languageOf(note.language) });
@@ -157,6 +159,7 @@ export class Embeds {
     link.className = "embedded-name";
     link.textContent = part ? `${note.title} › ${part.split("#").pop()}` : note.title;
     delete link.dataset.note;
+    delete link.dataset.shows;
     if (isBase(path)) {
       const base = new BaseTable(path, above[0]?.replace(/#.*$/, "") ?? "", part, this.signal);
       text.append(link, base.place);

@@ -34,6 +34,8 @@ class HealthView {
     this.buttons = [this.rebuild, this.verify, this.repair, this.pause];
     this.paused = false;
     this.isBusy = false;
+    /** How often the figures were fetched: an answer that a later one overtook is not shown. */
+    this.sequence = 0;
     main.replaceChildren(h("section", { class: "health", "aria-label": "Health" },
       h("h1", {}, "Health of the vault"), this.state,
       h("div", { class: "tools" }, this.rebuild, this.pause, this.verify, this.repair), this.result,
@@ -131,8 +133,10 @@ class HealthView {
 
   /** Ask for the figures that change with the index. */
   async figures() {
+    const sequence = ++this.sequence;
     const [health, orphans] = await Promise.all([
       get("health", {}, this.signal), get("links", { view: "orphans", limit: 50 }, this.signal)]);
+    if (sequence !== this.sequence) return;
     this.figuresPlace.replaceChildren(
       card("Chunks", histogram(health)),
       card("Most frequent broken links", wanted(health)),

@@ -50,6 +50,7 @@ class Judging {
   constructor(main, pool, signal) {
     this.main = main;
     this.pool = pool;
+    this.signal = signal;
     this.judged = pool.judged;
     /** @type {PooledNote[]} */
     this.left = pool.notes;
@@ -96,13 +97,14 @@ class Judging {
     try {
       const kept = await post("/evals/judge", { q: this.pool.question, path: this.left[this.at].path, grade });
       this.judged = kept.judged;
-      this.skip();
     } finally {
       this.isBusy = false;
     }
+    if (!this.signal.aborted) this.skip(); // else another view is shown
   }
 
   skip() {
+    if (this.isBusy) return;
     if (this.at < this.left.length) this.at += 1;
     this.show();
   }

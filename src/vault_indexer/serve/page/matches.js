@@ -49,6 +49,7 @@ export class Matches {
     // A heading that repeats the title is hidden.
     const walker = document.createTreeWalker(this.text, NodeFilter.SHOW_TEXT, (node) =>
       node.parentElement?.closest("[hidden]") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    const current = this.ranges[this.at];
     this.ranges = [];
     for (let node = walker.nextNode(); node && this.ranges.length < MOST; node = walker.nextNode()) {
       for (const found of (node.textContent ?? "").matchAll(this.pattern)) {
@@ -60,7 +61,8 @@ export class Matches {
     }
     CSS.highlights.set("match", new Highlight(...this.ranges));
     this.bar.hidden = !this.ranges.length;
-    this.at = Math.min(this.at, this.ranges.length - 1);
+    const again = this.ranges.findIndex((one) => current?.compareBoundaryPoints(Range.START_TO_START, one) === 0);
+    this.at = again >= 0 ? again : Math.min(this.at, this.ranges.length - 1);
     this.say();
     this.marked();
   }

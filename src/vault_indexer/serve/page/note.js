@@ -79,9 +79,15 @@ class NoteView {
     this.matches = new Matches(this.text, values.getAll("m"), signal, () => this.markPicture());
     /** How often the note was fetched: an answer that a later one overtook is not shown. */
     this.sequence = 0;
+    /** The notes that have changed since the answer that is shown; null: any may have. @type {string[] | null} */
+    this.changed = [];
+    /** How often the chunks were fetched or left: the same. */
+    this.chunksSequence = 0;
   }
 
   async open() {
+    document.addEventListener("renewed", (event) => void this.renew(/** @type {CustomEvent} */ (event).detail),
+      { signal: this.signal });
     this.note = await fetchNote(this.values, this.signal);
     const { note, text, main } = this;
     this.path = note.path;
@@ -100,9 +106,8 @@ class NoteView {
     previewLinks(view, this.signal);
     if (!isText(note)) return;
     this.rail = new Rail(rail, this.note, this.signal);
-    document.addEventListener("renewed", (event) => void this.renew(/** @type {CustomEvent} */ (event).detail),
-      { signal: this.signal });
     void this.base?.fill();
+    if (!this.changed) void this.renew(null);
     await this.rail.fill();
   }
 
@@ -249,28 +254,34 @@ class NoteView {
    * @param {string[] | null} paths
    */
   async renew(paths) {
-    const sequence = ++this.sequence;
+    this.changed = this.rail && paths && this.changed ? [...this.changed, ...paths] : null;
+    if (!this.rail) return; // the note is being fetched, or has no text
+    const { changed } = this;
     void this.base?.fill();
     const shown = [this.path, ...Array.from(this.text.querySelectorAll("[data-shows]"),
       (one) => /** @type {HTMLElement} */ (one).dataset.shows ?? "")];
+    const isShown = !changed || shown.some((path) => changed.includes(path));
+    if (!isShown) this.changed = [];
+    const sequence = isShown ? ++this.sequence : this.sequence;
     try {
-      if (!paths || shown.some((path) => paths.includes(path))) {
+      if (isShown) {
         const line = this.note.more ? this.note.first_line : undefined;
         const note = await get("view", { path: this.path, line }, this.signal);
         if (sequence !== this.sequence) return;
         const before = this.text.textContent;
-        this.show(note, paths);
+        this.changed = [];
+        this.show(note, changed);
         this.gone?.remove();
         if (before !== this.text.textContent) announce("The note has changed.");
         setTitle(note.title);
         if (this.chunksButton.getAttribute("aria-pressed") === "true") await this.showChunks();
       }
-      await this.rail?.fill();
+      await this.rail.fill();
     } catch (error) {
       if (!(error instanceof ApiError)) {
         if (!this.signal.aborted) throw error;
-      } else if (error.status === 404) this.showGone();
-      else noteLoss(error);
+      } else if (error.status !== 404) noteLoss(error);
+      else if (sequence === this.sequence) this.showGone();
     }
   }
 
@@ -286,14 +297,17 @@ class NoteView {
     const shown = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(shown));
     button.textContent = shown ? "Show the text" : "Show chunks";
-    if (shown) await this.showChunks();
-    else this.showText();
+    if (shown) return void await this.showChunks();
+    this.chunksSequence++;
+    this.showText();
   }
 
   async showChunks() {
     const { path, signal } = this;
-    const chosen = /** @type {HTMLSelectElement | null} */ (this.body.querySelector("#compare"))?.value ?? "";
+    const sequence = ++this.chunksSequence;
     const stored = await get("chunks", { path }, signal);
+    if (sequence !== this.chunksSequence) return;
+    const chosen = /** @type {HTMLSelectElement | null} */ (this.body.querySelector("#compare"))?.value ?? "";
     const columns = h("div", { class: "chunk-columns" });
     const choose = h("select", { id: "compare", onchange: () => compare() },
       h("option", { value: "" }, "nothing"),
@@ -301,8 +315,10 @@ class NoteView {
     choose.value = chosen;
     const compare = async () => {
       const lists = [chunkList(`The index: ${stored.strategy}`, stored.chunks)];
-      if (choose.value) {
-        const other = await get("chunks", { path, strategy: choose.value }, signal);
+      const strategy = choose.value;
+      if (strategy) {
+        const other = await get("chunks", { path, strategy }, signal);
+        if (strategy !== choose.value) return;
         lists.push(chunkList(other.strategy, other.chunks));
       }
       columns.replaceChildren(...lists);
@@ -600,6 +616,8 @@ class Rail {
     this.signal = signal;
     /** @type {Record<string, { list: HTMLElement, total: HTMLElement, shown: number, seen: string }>} */
     this.parts = {};
+    /** How often the lists were fetched: an answer that a later one overtook is not shown. */
+    this.sequence = 0;
     for (const name of ["Links", "Backlinks", "Related", "Mentions"]) {
       const list = h("ul", {}, h("li", { class: "quiet-text" }, "…"));
       const total = h("small");
@@ -613,19 +631,23 @@ class Rail {
   async fill() {
     const { path, signal } = this;
     const { Links, Backlinks, Mentions } = this.parts;
+    const sequence = ++this.sequence;
+    const show = (/** @type {string} */ name, /** @type {Listed} */ listed, /** @type {(items: any[]) => HTMLElement[]} */ rows) => {
+      if (sequence === this.sequence) this.show(name, listed, rows);
+    };
     const isLong = Math.max(Links.shown, Backlinks.shown) > FETCHED;
     const mentions = Math.min(Mentions.shown + 1, MOST_MENTIONS);
     await Promise.all([
       get("links", { path, limit: isLong ? undefined : FETCHED, rendered: true }, signal).then((answer) => {
-        this.show("Links", { items: answer.outgoing, total: answer.outgoing_count, more: true }, (items) =>
+        show("Links", { items: answer.outgoing, total: answer.outgoing_count, more: true }, (items) =>
           grouped(items, (one) => `${one.resolved ?? one.target}#${one.subpath}`).map(outgoing));
-        this.show("Backlinks", { items: answer.backlinks, total: answer.backlink_count, more: true }, (items) =>
+        show("Backlinks", { items: answer.backlinks, total: answer.backlink_count, more: true }, (items) =>
           grouped(items, (one) => one.path).map(place));
       }),
       get("related", { path, limit: 10 }, signal).then((answer) =>
-        this.show("Related", { items: answer.results, total: null, more: false }, (notes) => relatedRows(path, notes))),
+        show("Related", { items: answer.results, total: null, more: false }, (notes) => relatedRows(path, notes))),
       get("links", { path, view: "mentions", limit: mentions, rendered: true }, signal).then(({ mentions: items, more }) =>
-        this.show("Mentions", { items, total: more ? null : items.length, more }, (shown) =>
+        show("Mentions", { items, total: more ? null : items.length, more }, (shown) =>
           grouped(shown, (one) => one.path).map(place))),
     ]);
   }

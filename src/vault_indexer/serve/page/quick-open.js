@@ -21,7 +21,7 @@ class QuickOpen {
     /** @type {Named[]} */
     this.notes = [];
     this.isRunning = false;
-    this.opensFirst = false;
+    this.opensChosen = false;
     /** The text of the notes that are listed. @type {string | null} */
     this.shown = null;
     this.input = h("input", { type: "search", class: "query", autocomplete: "off", spellcheck: "false", dir: "auto",
@@ -41,13 +41,14 @@ class QuickOpen {
 
   /** One request runs at a time; after it, the newest text counts. */
   async ask() {
-    this.opensFirst = false;
+    this.opensChosen = false;
     if (this.isRunning) return;
     this.isRunning = true;
     try {
       while (this.dialog.open && this.shown !== this.input.value) {
         const text = this.input.value;
         const notes = await named(text);
+        if (!this.dialog.open) return;
         this.shown = text;
         this.show(notes);
       }
@@ -77,7 +78,7 @@ class QuickOpen {
     this.state.textContent = notes.length === LIMIT && this.shown ? `The first ${LIMIT} notes` : text;
     announce(this.state.textContent);
     this.choose(Math.max(0, notes.findIndex((one) => one.path === chosen?.path && one.vault === chosen.vault)));
-    if (this.opensFirst && this.shown === this.input.value) this.open(0); // else it is the answer to an older text
+    if (this.opensChosen && this.shown === this.input.value) this.open(this.active); // else it is the answer to an older text
   }
 
   /** @param {number} at */
@@ -98,7 +99,7 @@ class QuickOpen {
     if (event.key === "ArrowDown" && last >= 0) this.choose(this.active < last ? this.active + 1 : 0);
     else if (event.key === "ArrowUp" && last >= 0) this.choose(this.active > 0 ? this.active - 1 : last);
     else if (event.key === "Enter" && this.shown === this.input.value) this.open(this.active);
-    else if (event.key === "Enter") this.opensFirst = true;
+    else if (event.key === "Enter") this.opensChosen = true;
     else if (event.key === "Escape") this.dialog.close(); // Chromium would empty the field first
     else return;
     event.preventDefault();

@@ -95,7 +95,7 @@ class SearchView {
       dir: "auto", placeholder: "Search by meaning, word and link", role: "combobox", "aria-label": "Search the vault",
       "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "completions",
       oninput: () => this.typed(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
-      onblur: () => this.completions.close(),
+      onblur: () => this.completions.close(), onfocus: () => { this.opened = ""; },
     });
     this.input.value = values.get("q") ?? "";
     keepSearch(this.shownSearch);
@@ -167,6 +167,7 @@ class SearchView {
    * @param {boolean} push
    */
   remember(push) {
+    this.opensFirst = false; // Enter was for what was shown before
     setAddress(address("search", { ...this.shownSearch }), push);
     keepSearch(this.shownSearch);
   }
@@ -185,7 +186,6 @@ class SearchView {
   }
 
   typed() {
-    this.opensFirst = false;
     this.remember(false);
     this.search();
     void this.completions.ask();
