@@ -9,6 +9,7 @@ from waiting import wait_until
 
 HARBOUR = "Places/Moonlit Harbour.md"
 LEDGER = "Kitchen/Ledger.md"
+FERRY = "Places/Ferry.md"
 LINKED = re.compile("linked from here|linked both ways|links here")
 SYNC = "Obsidian Sync/Introduction to Obsidian Sync.md"
 
@@ -225,6 +226,42 @@ def test_a_mention_in_a_table_is_linked_without_ending_its_cell(plugin: PluginPa
     linked = table.replace("moonlit harbour", r"[[Moonlit Harbour\|moonlit harbour]]")
     assert file.read_text("utf-8") == linked
     file.unlink()
+
+
+def test_rows_belong_to_the_note_of_their_answer(plugin: PluginPage) -> None:
+    """The daemon's answers about the notes that are opened next are held back."""
+    plugin.evaluate(
+        """() => {
+            const ask = window.hostRequest;
+            [window.held, window.isHolding, window.answered] = [{}, false, []];
+            window.hostRequest = async (url, ...rest) => {
+                const path = url.includes("/v1/related?") && new URL(url).searchParams.get("path");
+                if (path && window.isHolding) await new Promise(resolve => { window.held[path] = resolve; });
+                const answer = await ask(url, ...rest);
+                window.answered.push(path);
+                return answer;
+            };
+        }"""
+    )
+    show(plugin, HARBOUR)
+    plugin.evaluate("() => { window.isHolding = true; }")
+    plugin.open_note(FERRY)
+    plugin.wait("path => path in window.held", FERRY)
+    first = paths(related(plugin))[0]
+    related(plugin).first.get_by_label(re.compile("^Pin")).click()
+    plugin.wait("() => Object.keys(JSON.parse(localStorage.getItem('data.json')).pinned).length")
+    stored = json.loads(plugin.evaluate("() => localStorage.getItem('data.json')"))
+    assert stored["pinned"] == {HARBOUR: [first]}
+
+    shown = paths(related(plugin))
+    plugin.open_note(SYNC)
+    plugin.wait("path => path in window.held", SYNC)
+    plugin.evaluate("path => window.held[path]()", FERRY)
+    plugin.wait("path => window.answered.includes(path)", FERRY)
+    plugin.evaluate("() => new Promise(resolve => setTimeout(resolve))")
+    assert paths(related(plugin)) == shown, "an answer about the note before is not shown"
+    plugin.evaluate("path => { window.isHolding = false; window.held[path](); }", SYNC)
+    expect(plugin.page.locator('.vault-indexer-item[data-path^="Obsidian Sync/"]').first).to_be_visible()
 
 
 def test_an_older_daemon_says_neither_what_is_close_nor_how_a_mention_reads(plugin: PluginPage) -> None:

@@ -1,4 +1,4 @@
-// Built from sources with the digest 1eaee4fb62b0521cfb253faa0dfec962401f7a1ae224bd61d9a3d65a2ed3d387
+// Built from sources with the digest 2081765106cd85cefef4c78142e0c026f78c4bbe5a9eca32a25ae1c03123554c
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -2162,6 +2162,8 @@ var RelatedView = class extends import_obsidian15.ItemView {
   }
   context;
   file = null;
+  /** The note that the rows are about: that of the last answer, until the answer about `file` has come. */
+  shown = null;
   sequence = new Sequence();
   state = null;
   headEl;
@@ -2254,14 +2256,15 @@ var RelatedView = class extends import_obsidian15.ItemView {
         client.status()
       ]);
       const [related, mentions, status] = await (this.state?.waitFor(asked) ?? asked);
-      if (!this.sequence.accept(number)) return;
+      if (file !== this.file || !this.sequence.accept(number)) return;
+      this.shown = file;
       this.related = related;
       this.mentions = mentions;
       this.seq = status.seq;
       this.state?.show(null);
       this.render();
     } catch (error) {
-      if (!this.sequence.accept(number)) return;
+      if (file !== this.file || !this.sequence.accept(number)) return;
       if (error instanceof RefusedError) this.renderMessage(error.message);
       else this.state?.showError(error);
     }
@@ -2385,7 +2388,7 @@ var RelatedView = class extends import_obsidian15.ItemView {
     return button;
   }
   mark(kind, path, isOn) {
-    if (this.file) void this.context.mark(kind, this.file.path, path, isOn).then(() => this.render());
+    if (this.shown) void this.context.mark(kind, this.shown.path, path, isOn).then(() => this.render());
   }
   addMention(section, mention) {
     const el = this.addItem(section, (event) => void this.openMention(mention, event));
@@ -2412,8 +2415,8 @@ var RelatedView = class extends import_obsidian15.ItemView {
     await openAt(this.app, file, where, text, mention.line, span ? [span] : []);
   }
   async link(mention, el) {
-    if (!this.file) return;
-    if (await linkMention(this.app, this.file, mention)) {
+    if (!this.shown) return;
+    if (await linkMention(this.app, this.shown, mention)) {
       el.remove();
       this.watch();
     } else {

@@ -24,6 +24,8 @@ const LOOKS = 40;
 /** Notes related to the active one and mentions of it, kept current while it is edited. */
 export class RelatedView extends ItemView {
   private file: TFile | null = null;
+  /** The note that the rows are about: that of the last answer, until the answer about `file` has come. */
+  private shown: TFile | null = null;
   private readonly sequence = new Sequence();
   private state: StateBox | null = null;
   private headEl!: HTMLElement;
@@ -137,14 +139,15 @@ export class RelatedView extends ItemView {
         client.status(),
       ]);
       const [related, mentions, status] = await (this.state?.waitFor(asked) ?? asked);
-      if (!this.sequence.accept(number)) return;
+      if (file !== this.file || !this.sequence.accept(number)) return;
+      this.shown = file;
       this.related = related;
       this.mentions = mentions;
       this.seq = status.seq;
       this.state?.show(null);
       this.render();
     } catch (error) {
-      if (!this.sequence.accept(number)) return;
+      if (file !== this.file || !this.sequence.accept(number)) return;
       if (error instanceof RefusedError) this.renderMessage(error.message);
       else this.state?.showError(error);
     }
@@ -286,7 +289,7 @@ export class RelatedView extends ItemView {
   }
 
   private mark(kind: Mark, path: string, isOn: boolean): void {
-    if (this.file) void this.context.mark(kind, this.file.path, path, isOn).then(() => this.render());
+    if (this.shown) void this.context.mark(kind, this.shown.path, path, isOn).then(() => this.render());
   }
 
   private addMention(section: HTMLElement, mention: Mention): void {
@@ -316,8 +319,8 @@ export class RelatedView extends ItemView {
   }
 
   private async link(mention: Mention, el: HTMLElement): Promise<void> {
-    if (!this.file) return;
-    if (await linkMention(this.app, this.file, mention)) {
+    if (!this.shown) return;
+    if (await linkMention(this.app, this.shown, mention)) {
       el.remove();
       this.watch();
     } else {
