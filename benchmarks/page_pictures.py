@@ -26,6 +26,12 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = "/usr/bin/chromium"
 SIZES = ((400, 800), (1280, 800), (1440, 900))
+HIDE_FOLDER = """folder => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(folder, "/home/me");
+}"""
+"""Shows a folder of a user in place of the temporary one."""
+
 EXACT, BLENDED = 16, 16
 """Colours of a picture: the most frequent ones, and those that stand for all others."""
 
@@ -107,13 +113,15 @@ def main() -> None:
         try:
             info = json.loads(Path(folder, "index/daemon.json").read_text(encoding="utf-8"))
             options.to.mkdir(parents=True, exist_ok=True)
-            take_pictures(f"{info['url']}/#token={info['token']}", options.views or [*VIEWS], options.to)
+            take_pictures(
+                f"{info['url']}/#token={info['token']}", options.views or [*VIEWS], options.to, folder
+            )
         finally:
             indexer("stop")
 
 
-def take_pictures(address: str, views: list[str], to: Path) -> None:
-    """Write a picture for each view, colour scheme and width."""
+def take_pictures(address: str, views: list[str], to: Path, folder: str) -> None:
+    """Write a picture for each view, colour scheme and width. None names the temporary folder."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for width, height in SIZES:
@@ -137,6 +145,7 @@ def take_pictures(address: str, views: list[str], to: Path) -> None:
                         act(page)
                     page.mouse.move(0, 0)  # no control looks as if the mouse were over it
                     page.wait_for_timeout(1000)
+                    page.evaluate(HIDE_FOLDER, folder)
                     taken = page.screenshot(animations="disabled", caret="hide")
                     save(taken, to / f"{name}-{width}-{scheme}.png")
                 context.close()
