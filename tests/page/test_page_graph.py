@@ -91,6 +91,9 @@ def test_the_drawing_has_a_legend_dashed_related_notes_and_fits_the_window(visit
     expect(page.locator(".graph-list")).to_contain_text("near in meaning")
     expect(page.locator(".graph-list")).not_to_contain_text(re.compile(r"0\.\d"))
     page.get_by_label("Related notes").uncheck()
+    expect(page.get_by_role("list", name="Legend").get_by_role("listitem")).to_have_text(
+        ["the note", "a note", "a link"]
+    )
     expect(page.locator("line.edge.related")).to_have_count(0)
     page.set_viewport_size({"width": 420, "height": 700})
     page.wait_for_function(

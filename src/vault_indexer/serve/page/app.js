@@ -316,7 +316,6 @@ addEventListener("hashchange", () => void show());
 document.addEventListener("daemon", followState);
 addEventListener("unhandledrejection", (event) => {
   if (event.reason instanceof ApiError) showError(event.reason);
-  else if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault(); // the view was left
 });
 takeToken();
 if (!location.hash) setAddress("#/search", false);
