@@ -4,9 +4,13 @@ import re
 
 import pytest
 from page_site import Site, Visit, hold, release, settle, tell_changes
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+
+def refuse(route: Route, status: int) -> None:
+    route.fulfill(status=status, json={"error": {"message": "refused"}})
 
 
 @pytest.mark.parametrize(
@@ -71,7 +75,7 @@ def test_a_note_that_is_there_again_is_not_said_to_be_gone(visit: Visit) -> None
     for _ in range(2):
         tell_changes(page, "Home.md")
     release(page, held[1])
-    held[0].fulfill(status=404, json={"error": {"message": "no such note"}})
+    refuse(held[0], 404)
     settle(page)
     assert page.locator(".gone").count() == 0
     visit.errors.clear()  # Chromium logs the status 404
@@ -151,18 +155,17 @@ def test_enter_in_the_names_opens_the_note_that_is_chosen_unless_they_are_closed
 
 def test_a_late_refusal_does_not_forget_a_new_token(site: Site, visit: Visit) -> None:
     page = visit.page
-    refusal = {"status": 401, "json": {"error": {"message": "refused"}}}
     held = hold(page, r"search\?q=kale&")
     page.fill("#q", "kale")
     settle(page)
-    page.route(re.compile("q=telescope&"), lambda route: route.fulfill(**refusal), times=1)
+    page.route(re.compile("q=telescope&"), lambda route: refuse(route, 401), times=1)
     page.fill("#q", "telescope")
     expect(page.locator("#token")).to_be_visible()
     page.fill("#token", site.token)
     opening = hold(page, "vaults")
     with page.expect_request("**/v1/vaults"):
         page.keyboard.press("Enter")
-    held[0].fulfill(**refusal)
+    refuse(held[0], 401)
     settle(page)
     release(page, opening[0])
     expect(page.locator(".hit-title").first).to_have_text("Telescope")

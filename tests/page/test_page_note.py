@@ -97,7 +97,7 @@ def test_a_row_of_a_table_is_shown_without_its_bars(followed: Site) -> None:
     with followed.checked_visit() as visit:
         visit.show("note", path="Flour.md")
         places = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Loaf"))
-        expect(places).to_have_count(2)  # a backlink and mentions, which are fetched apart
+        expect(places).to_have_count(3)  # the backlink, the related note and the mentions are fetched apart
         expect(places.first.locator("div.line")).to_have_text("white flour · 500")
         expect(places.first.get_by_role("link", name="white flour")).to_be_visible()
         expect(places.last.locator("div.line p")).to_have_text(
