@@ -126,6 +126,7 @@ def test_a_question_that_no_sentence_answers_gets_passages(vault: AskedVault, qu
     assert answer.passages
 
 
-def test_notes_of_several_kinds_are_quoted_as_in_the_golden(tmp_path: Path) -> None:
-    with asked_vault(tmp_path, read_notes(FIXTURES / "catalogue_vault.md")) as vault:
-        check_golden(FIXTURES / "catalogue.md", {"": lambda question: "\n".join(quotes(vault, question))})
+@pytest.mark.parametrize("name", ["catalogue", "labels"])
+def test_notes_of_several_kinds_are_quoted_as_in_the_golden(name: str, tmp_path: Path) -> None:
+    with asked_vault(tmp_path, read_notes(FIXTURES / f"{name}_vault.md")) as vault:
+        check_golden(FIXTURES / f"{name}.md", {"": lambda question: "\n".join(quotes(vault, question))})

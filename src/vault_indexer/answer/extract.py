@@ -81,7 +81,15 @@ _LONGEST_KIND = 3
 _LEAST_LISTED = 2
 """The minimum words of a question for a list: a kind and a condition."""
 
+_BELONGS = re.compile(r"belong|gehör|perten|appart", re.IGNORECASE)
+_OWNERS = frozenset(
+    {"own", "owns", "owner", "besitzer", "eigentümer", "dueño", "propietario", "propriétaire"}
+)
+_HAVING = re.compile(r"\bha(?:ve|d)\W*\Z")
+_IS = r"\W+(?:is|are|was|were|ist|sind|war|waren|es|son|era|eran|est|sont|était|étaient)\b"
+
 _WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r": [\d.,]+\Z")
 _ARTICLE = re.compile(r"\b(?:the|an?)\b")
 
 LEAST_ALIKE = 0.5
@@ -152,6 +160,10 @@ class Question:
         relations = lexicon(asked.language).classes["relations"]
         self.relations = [word for word in self.words if relations.find(word.word, asked.language)]
         self.kinds = () if asked.kind else self._kinds_asked()
+        self.is_of_having = bool(self.relations) or bool(_HAVING.search(asked.question))
+        self.attribute = [word for word in self.kinds if self.is_of_having and word not in self.relations]
+        subjects = "|".join(re.escape(word.written or word.word) for word in self.told)
+        self.being = re.compile(rf"\b(?:{subjects or '(?!)'}){_IS}", re.IGNORECASE)
         self.names = tuple(word for word in self.told if _is_name(word, asked) and not _is_piece(word, asked))
         self.act = self._act_asked() if asked.kind == "who" else None
         written, idle = _WORD.findall(asked.question.lower()), function_words(asked.language)
@@ -160,6 +172,8 @@ class Question:
 
     def _act_asked(self) -> QuestionWord | None:
         """Returns the verb behind "who", or None if a noun follows ("who was the …")."""
+        if belonging := next((word for word in self.words if _BELONGS.match(word.word)), None):
+            return belonging
         first = next((word for word in self.words if (word.written or word.word) in self.asked.rest), None)
         if first is None or first in self.names or first.weight < self.ranked[first.word]:
             return None
@@ -194,28 +208,37 @@ class Question:
             return _NO_EVIDENCE
         place = " \n".join((title, *sentence.headings))
         text, said = self._said_in(sentence, place, ordinary)
+        if label is not None and self.asked.kind == "count" and _NUMBER.search(text):  # "serves: 4"
+            known = label | self.asked.counted | _terms_of(title, language)
+            said = said if any(word.terms.isdisjoint(known) for word in self.told) else "value"
         own = _terms_of(text, language) | (label or frozenset())
         placed = own | _terms_of(place, language)
-        if said in ("word", "name") and self.act is not None and language in WORD_LANGUAGES:
-            within = (own, text) if said == "word" else (placed, f"{place}\n{text}")
-            said = said if _degree(self.act, *within, language) else ""
+        is_sure = said == "value" and self.act not in self.relations
+        if said and not is_sure and self.act is not None and language in WORD_LANGUAGES:
+            where = (own, text) if said == "word" else (placed, f"{place}\n{text}")
+            said = said if _degree(self.act, *where, language) else ""
         words = self.words if said == "word" else self.told
         if label is not None:
             words = self._without_relations(words, label, placed)
         is_by_word = said == "word" and self.asked.kind != "why"
-        covered = 0.0
+        covered = share = 0.0
+        is_of_be = bool(self.being.search(text))  # "The lid is green" does not say "colour"
+        if self.attribute and not (is_of_be or lexicon(language).find("relations", text)):
+            within = (placed, f"{place}\n{text}", language)
+            said = said if any(_degree(word, *within) for word in self.attribute) else ""
+        is_told = is_of_be and not self.is_of_having
+        shares = {} if is_told else self._shares_of_subject(words, _terms_of(title, language))
         ranked = sum(self.ranked[word.word] for word in words) or 1.0
         heading_share = 1.0 if sentence.is_section or label is not None else HEADING_SHARE
-        share = 0.0
         for word in words:
             here = _degree(word, own, text, language)
             there = max(here, _degree(word, placed, place, language))
             around = max(there, _degree(word, before, "", language))
             share += self.ranked[word.word] * (here + heading_share * (around - here)) / ranked
             nearby = there if is_by_word else max(there, _degree(word, passage, "", language))
-            covered += word.weight * (there + NEARBY_SHARE * (nearby - there))
+            covered += shares.get(word.word, 1.0) * word.weight * (there + NEARBY_SHARE * (nearby - there))
         lacks = not all(_is_named(word, placed | passage) for word in self.names)
-        total = sum(word.weight for word in words)
+        total = sum(shares.get(word.word, 1.0) * word.weight for word in words)
         if self.asked.kind == "why" and covered < LEAST_OF_WHY * total:
             lacks = lacks or not self.asked.is_asked_by(" \n".join(sentence.headings), language)
         return Evidence(share, covered, total, said, lacks, label is not None)
@@ -242,6 +265,15 @@ class Question:
         is_whole = not any(word.terms.isdisjoint(placed) for word in others)
         return others if is_whole and any(word.terms.isdisjoint(label) for word in others) else words
 
+    def _shares_of_subject(self, words: Sequence[QuestionWord], title: frozenset[str]) -> dict[str, float]:
+        """Returns the shares of the weight of the words of a title: together they name one subject, which
+        does not outweigh what is asked of it ("What colour does Grey Heron have?")."""
+        named = [word for word in words if not word.terms.isdisjoint(title)]
+        if self.asked.kind or len(named) == len(words):
+            return {}
+        weights = [word.weight for word in named]
+        return {word.word: max(weights) / sum(weights) for word in named}
+
     def _names(self, name: str, language: str) -> bool:
         """Whether the question contains most content words of a name."""
         idle = function_words(language)
@@ -258,7 +290,7 @@ class Question:
             return None
         roots = [_roots(part, language) for part in parts]
         label = frozenset[str]().union(*roots)
-        asked = self._with_agents(self._roots(language))
+        asked = self._with_agents(self._roots(language)).union(*(word.terms for word in self.told))
         if any(map(asked.isdisjoint, roots)) or not label.isdisjoint(_roots(title, language)):
             return None
         named = [word for word in self.told if not label.isdisjoint(self._with_agents(_unmarked(word.terms)))]
@@ -356,7 +388,11 @@ def _weighed(word: QuestionWord, words: Lexicon) -> QuestionWord:
     if words.find("light", word.word):
         return replace(word, weight=word.weight * LIGHT_SHARE)
     light = words.classes["light"].phrases
-    return replace(word, terms=frozenset(term for term in word.terms if (term,) not in light))
+    owners = _OWNERS if _BELONGS.match(word.word) else frozenset()
+    terms = owners.union(term for term in word.terms if (term,) not in light)
+    if words.language == "de":  # "wartet", "gewartet"
+        terms = terms.union(term.replace("~", "~ge") if "~" in term else f"ge{term}" for term in terms)
+    return replace(word, terms=terms)
 
 
 def _is_name(word: QuestionWord, asked: AskedKind) -> bool:

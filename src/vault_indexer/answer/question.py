@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -18,7 +18,7 @@ from typing import Literal
 
 from vault_indexer.answer.check.dates import find_dates
 from vault_indexer.answer.check.facts import capitalised_words
-from vault_indexer.answer.check.lexicon import Phrases, blank, read_list
+from vault_indexer.answer.check.lexicon import Phrases, blank, lexicon, read_list
 from vault_indexer.answer.check.numbers import Quantity, quantities
 from vault_indexer.answer.check.words import CODE
 from vault_indexer.search import function_words, is_common_word
@@ -171,6 +171,20 @@ class AskedKind:
         return not self.counted.isdisjoint(_terms(before + text[slice(*span)] + behind, language))
 
 
+def is_label_row(first: str, second: str, values: Iterable[str]) -> bool:
+    """Whether the first row of a table is a label and a value: neither is a word for a column ("Value",
+    "Price"), and the value has a number or those below are not of one kind ("120 ft", "Self")."""
+    names_columns = any(
+        lexicon(language).find("columns", f"{first}. {second}")
+        or any(not means.isdisjoint(_terms(second, language)) for means in table.means.values())
+        for language, table in question_tables().items()
+    )
+    units = {next((one.unit or "number" for one in quantities(value)), "") for value in values}
+    kinds = {"time" if unit in _UNITS["often"] else unit for unit in units}
+    is_value = any(map(str.isdigit, second)) and not second.isdigit()
+    return not names_columns and (is_value or len(kinds) > 1)
+
+
 _OF_NOUNS = frozenset({"how much", "wie viel", "wieviel", "cuánto", "cuánta", "combien", "combien de"})
 
 
@@ -253,6 +267,9 @@ def _has_count(asked: AskedKind, text: str, _heading: str, language: str) -> boo
     numbers = asked._numbers(text, language)
     if asked.kind == "count":  # "12 hours" is no number of themes
         spans = {one: _terms(text[one.start : one.end], language) for one in numbers if one.unit}
+        units = {own.unit for noun in asked.counted for own in quantities(f"1 {noun}") if own.unit}
+        if any(one.unit in units for one in numbers):  # "250 g" are grams
+            return True
         numbers = [one for one in numbers if not asked.counted.isdisjoint(spans.get(one, asked.counted))]
     return any(not asked.counted or asked._is_near((one.start, one.end), text, language) for one in numbers)
 

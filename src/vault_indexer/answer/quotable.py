@@ -6,7 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import takewhile
 
+from vault_indexer.answer.question import is_label_row
 from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span
 from vault_indexer.parse import readable
 
@@ -35,6 +38,7 @@ _CALLOUT = re.compile(r"[ \t]*>[ \t>]*\[![^\]\n]+\]")
 _QUOTED_LINE = re.compile(r"[ \t]*>")
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 _LABELLED = re.compile(r"(?P<label>\w[^:：\n]{1,39}?)[ \t]*(?:::|[:：])[ \t]*(?=\w)")
+_IS_LABEL = re.compile(r"[^\W\d_]+(?:[ /’'-]+[^\W\d_]+){0,3}[.:]?")
 
 
 def quotable(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -189,19 +193,36 @@ def _with_explanation(code: Sentence, before: Sentence | None) -> Sentence:
 
 def _of_row(sentence: Sentence, row: Span) -> Sentence | None:
     """Returns the table row with its header, or the sentence if it is not in a table. Returns None for the
-    header and for rows with multi-line cells."""
+    header and for rows with multi-line cells. The first row of a table of labels and values is a row."""
     text = sentence.note.text
     header = _header(text, row)
     if header is None:
         return sentence
-    if header == row or _BREAK.search(text, *row):
-        return None
     names, cells = _cells(text[slice(*header)]), _cells(text[slice(*row)])
+    is_of_labels = len(cells) == 2 and _is_of_labels(text, header)
+    if (header == row and not (is_of_labels and cells[1])) or _BREAK.search(text, *row):
+        return None
+    if is_of_labels:
+        return replace(sentence, start=row[0], end=row[1], readable=": ".join(cells), label=cells[0])
     names += [""] * (len(cells) - len(names))
     pairs = zip(names, cells, strict=False)
     shown = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
     label = cells[0] if len(cells) == 2 and WORD_CHAR.search(cells[1]) else ""
     return replace(sentence, start=row[0], end=row[1], readable=shown, header=header, label=label)
+
+
+@lru_cache(maxsize=64)
+def _is_of_labels(text: str, header: Span) -> bool:
+    """Whether each row of a table is a label and a value, also the first, or this one is empty."""
+    names, below = (
+        _cells(text[slice(*header)]),
+        text[header[1] + 1 : header[1] + LONGEST_LIST].split("\n")[1:],
+    )
+    rows = [_cells(line) for line in takewhile(lambda line: "|" in line, below)]
+    if len(names) != 2 or any(len(cells) != 2 or not _IS_LABEL.fullmatch(cells[0]) for cells in rows):
+        return False
+    is_row = _IS_LABEL.fullmatch(names[0]) and is_label_row(*names, (cells[1] for cells in rows))
+    return bool(is_row) or not names[1]
 
 
 def _header(text: str, row: Span) -> Span | None:

@@ -43,6 +43,7 @@ WordClass = Literal[
     "light",
     "relations",
     "selecting",
+    "columns",
     "joins",
     "sources",
     "targets",
