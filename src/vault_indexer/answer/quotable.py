@@ -221,7 +221,7 @@ def _is_of_labels(text: str, header: Span) -> bool:
     rows = [_cells(line) for line in takewhile(lambda line: "|" in line, below)]
     if len(names) != 2 or any(len(cells) != 2 or not _IS_LABEL.fullmatch(cells[0]) for cells in rows):
         return False
-    is_row = _IS_LABEL.fullmatch(names[0]) and is_label_row(*names, (cells[1] for cells in rows))
+    is_row = _IS_LABEL.fullmatch(names[0]) and is_label_row(names[0], names[1], (cells[1] for cells in rows))
     return bool(is_row) or not names[1]
 
 
