@@ -164,9 +164,9 @@ def _known_beginning(snapshot: Snapshot, part: str, language: str) -> Words:
 
 
 SYNONYM_WEIGHT = 0.6
-"""The weight of a synonym relative to the words of the query. It is below 1, so that notes with the query's
-own words come first. A rule of thumb: between another form of a word (`VARIANT_WEIGHT`) and a compound with
-it (`COMPOUND_WEIGHT`)."""
+"""The weight of a synonym relative to the words of the query. It is below 1, so that a note with the query's
+own word comes before one with a single synonym of it. A rule of thumb: between another form of a word
+(`VARIANT_WEIGHT`) and a compound with it (`COMPOUND_WEIGHT`)."""
 
 Groups = tuple[tuple[str, ...], ...]
 
