@@ -4,11 +4,12 @@ import base64
 import importlib.util
 import json
 import re
+from collections import UserList
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request as Ask
 from urllib.request import urlopen
@@ -99,9 +100,24 @@ def axe_violations(page: Page) -> list[str]:
     ]
 
 
-def hold(page: Page, target: str) -> list[Route]:
+class Held(UserList[Route]):
+    """Requests whose answers are held back. One that has not come yet is waited for."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__()
+        self._page = page
+
+    def __getitem__(self, at: Any) -> Any:
+        for _ in range(WAIT_MS // 50):
+            if len(self.data) > at:
+                break
+            self._page.wait_for_timeout(50)
+        return self.data[at]
+
+
+def hold(page: Page, target: str) -> Held:
     """Hold the answers of an endpoint back; the list gets what is held."""
-    held: list[Route] = []
+    held = Held(page)
     page.route(re.compile(rf"/(?:v1|evals)/{target}"), lambda route: held.append(route))
     return held
 

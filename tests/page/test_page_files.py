@@ -82,7 +82,9 @@ def expect_page(visit: Visit, page: int) -> None:
 def test_a_hit_in_a_pdf_opens_it_at_its_page_beside_its_text(visit: Visit) -> None:
     page = visit.page
     visit.type("waggles")
-    page.locator(".hit-title").first.click()
+    hit = page.locator(".hit-title").first
+    expect(hit).to_have_attribute("href", re.compile(r"q=waggles\b"))  # not one of "wagg"
+    hit.click()
     expect_page(visit, 2)
     expect(page.locator(".found")).to_have_text("The hive waggles far.")
     expect(page.locator(".matches")).to_contain_text("1")

@@ -117,6 +117,7 @@ def test_enter_is_forgotten_when_the_search_changes(visit: Visit) -> None:
 def test_back_leaves_the_focus_where_a_person_moves_it(visit: Visit) -> None:
     page = visit.page
     visit.type("flour")
+    expect(page.locator(".hit-title").nth(2)).to_have_attribute("href", re.compile(r"q=flour\b"))
     page.locator(".hit-title").nth(2).click()
     expect(page.locator(".found")).to_be_focused()
     held = hold(page, "search")

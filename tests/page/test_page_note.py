@@ -280,7 +280,9 @@ def test_matched_words_are_marked_and_gone_through(site: Site) -> None:
     with site.checked_visit() as visit:
         page = visit.page
         visit.type("turning compost heaps")
-        page.locator(".hit-title", has_text="Compost").first.click()
+        hit = page.locator(".hit-title", has_text="Compost").first
+        expect(hit).to_have_attribute("href", re.compile(r"q=turning\+compost\+heaps\b"))
+        hit.click()
         expect(page.locator(".matches")).to_contain_text(re.compile(r"\d"))
         words = page.evaluate(marked)
         assert set(map(str.lower, words)) <= {"turn", "compost", "heap"}

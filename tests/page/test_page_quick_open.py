@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from page_site import Site, Visit, axe_violations
-from playwright.sync_api import Route, expect
+from page_site import Site, Visit, axe_violations, hold
+from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -40,8 +40,7 @@ def test_a_note_is_opened_by_its_name_from_anywhere(visit: Visit) -> None:
 def test_enter_before_the_answer_waits_for_that_of_the_whole_name(visit: Visit) -> None:
     page = visit.page
     visit.show("note", path="Home.md")
-    held: list[Route] = []
-    page.route(re.compile(r"/v1/notes\?.*order=recent"), lambda route: held.append(route))
+    held = hold(page, r"notes\?.*order=recent")
     with page.expect_request(re.compile("order=recent")):
         page.keyboard.press("Control+k")
     page.keyboard.type("levain")
