@@ -4,12 +4,11 @@ import base64
 import importlib.util
 import json
 import re
-from collections import UserList
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request as Ask
 from urllib.request import urlopen
@@ -100,23 +99,31 @@ def axe_violations(page: Page) -> list[str]:
     ]
 
 
-class Held(UserList[Route]):
-    """Requests whose answers are held back. One that has not come yet is waited for."""
+class Held:
+    """Requests whose answers are held back."""
 
     def __init__(self, page: Page) -> None:
-        super().__init__()
         self._page = page
+        self._routes: list[Route] = []
 
-    def __getitem__(self, at: Any) -> Any:
+    def append(self, route: Route) -> None:
+        self._routes.append(route)
+
+    def __iter__(self) -> Iterator[Route]:
+        """Those that have come."""
+        return iter([*self._routes])
+
+    def __getitem__(self, at: int) -> Route:
+        """One of them. If it has not come yet, it is waited for."""
         for _ in range(WAIT_MS // 50):
-            if len(self.data) > at:
+            if len(self._routes) > at:
                 break
             self._page.wait_for_timeout(50)
-        return self.data[at]
+        return self._routes[at]
 
 
 def hold(page: Page, target: str) -> Held:
-    """Hold the answers of an endpoint back; the list gets what is held."""
+    """Hold the answers of an endpoint back."""
     held = Held(page)
     page.route(re.compile(rf"/(?:v1|evals)/{target}"), lambda route: held.append(route))
     return held
