@@ -211,7 +211,7 @@ def _of_row(sentence: Sentence, row: Span) -> Sentence | None:
     return replace(sentence, start=row[0], end=row[1], readable=shown, header=header, label=label)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)  # asked for each row in turn; each entry keeps the text of a note
 def _is_of_labels(text: str, header: Span) -> bool:
     """Whether each row of a table is a label and a value, also the first, or this one is empty."""
     names, below = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Literal, get_args
 
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import SPACED_LETTER
@@ -177,9 +177,9 @@ def lexicon(language: str) -> Lexicon:
     inflected = ("reversing", "light", "relations", "necessary")
     classes = {
         name: Phrases.read(read_list(table, name), language, is_inflected=name in inflected)
-        for name in WordClass.__args__  # type: ignore[attr-defined]
+        for name in get_args(WordClass)
     }
-    calendar = {name: _numbered(read_list(table, name)) for name in Calendar.__args__}  # type: ignore[attr-defined]
+    calendar = {name: _numbered(read_list(table, name)) for name in get_args(Calendar)}
     prefixes, suffixes = (tuple(map(normalize, read_list(table, name))) for name in ("prefixes", "suffixes"))
     minus = tuple(read_list(table, "minus"))
     return Lexicon(language, classes, prefixes, suffixes, _opposites(table, language), calendar, minus)
