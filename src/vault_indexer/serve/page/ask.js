@@ -2,7 +2,7 @@
 
 import { ApiError, get, inVault, postLines, statusOf } from "./api.js";
 import { noteLoss } from "./daemon.js";
-import { announce, h, marked, quantity, setTitle } from "./dom.js";
+import { announce, copy, h, marked, quantity, setTitle } from "./dom.js";
 import { address, noteName, setAddress } from "./route.js";
 
 /** What the user has chosen for a model: `yes`, or `no` for quotes. Another model or host is another choice. */
@@ -384,10 +384,7 @@ function whole({ question, answer }, followUp) {
       h("ul", {}, ...dropped.map((one) => h("li", { dir: "auto" }, one.text, h("small", {}, ` ${one.reason}`))))) : null,
     h("p", { class: "line answer-changed" }),
     h("p", { class: "tools" },
-      h("button", { type: "button", onclick: async () => {
-        await navigator.clipboard.writeText(asMarkdown(question, answer));
-        announce("Copied.");
-      } }, "Copy with links"),
+      h("button", { type: "button", onclick: () => copy(asMarkdown(question, answer)) }, "Copy with links"),
       followUp && h("button", { type: "button", onclick: followUp }, "Follow-up question"),
       h("a", { class: "button", href: address("search", { q: question }) }, "Search for it"))),
   sources.length ? h("aside", { class: "sources", "aria-label": "Sources" }, h("h2", {}, "Sources"),

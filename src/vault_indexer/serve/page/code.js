@@ -1,6 +1,6 @@
 /** Code in notes: its language, its colours, and a button that copies it. */
 
-import { announce, h } from "./dom.js";
+import { copy, h } from "./dom.js";
 
 /** Characters of a code that is coloured, and blocks of one text. */
 const MAX_CHARS = 50_000;
@@ -21,14 +21,13 @@ const KINDS = new Set(["addition", "attr", "attribute", "built_in", "bullet", "c
  * @param {Record<string, unknown>} attributes
  */
 export function codeBlock(code, lang, attributes) {
-  const copy = h("button", { type: "button", class: "quiet copy", onclick: async () => {
-    await navigator.clipboard.writeText(code);
-    copy.textContent = "Copied";
-    announce("Copied.");
-    setTimeout(() => { copy.textContent = "Copy"; }, 2000);
+  const button = h("button", { type: "button", class: "quiet copy", onclick: async () => {
+    if (!await copy(code)) return;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
   } }, "Copy");
   return h("div", { ...attributes, class: "code" },
-    h("div", { class: "code-head" }, h("span", { class: "code-language" }, lang), copy),
+    h("div", { class: "code-head" }, h("span", { class: "code-language" }, lang), button),
     h("pre", { tabindex: 0, role: "group", dir: "ltr", "aria-label": `Code ${lang}`.trim() },
       h("code", { "data-language": lang }, code)));
 }

@@ -128,6 +128,17 @@ export function announce(text) {
   if (place && place.textContent !== text) place.textContent = text;
 }
 
+/**
+ * Copy a text and say so.
+ * @param {string} text
+ * @returns {Promise<boolean>} false where the browser does not let the page: over HTTP from another machine
+ */
+export async function copy(text) {
+  const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false;
+  announce(isCopied ? "Copied." : "Not copied: the browser does not allow it on this page.");
+  return isCopied;
+}
+
 /** @type {string} what the tab shows */
 let titled = "";
 

@@ -5,7 +5,7 @@
 
 import { calloutIcon, calloutKind } from "./callouts.js";
 import { codeBlock } from "./code.js";
-import { announce, h } from "./dom.js";
+import { copy, h } from "./dom.js";
 import { isViewable } from "./files.js";
 import { address } from "./route.js";
 
@@ -329,10 +329,8 @@ function closedAddress(node) {
   const shown = children(node.c);
   const isNamed = shown.length !== 1 || shown[0] !== address;
   return h("span", { class: "closed-address" }, ...(isNamed ? [...shown, " "] : []),
-    h("button", { type: "button", class: "quiet", dir: "ltr", title: "Copy this address", onclick: async () => {
-      await navigator.clipboard.writeText(address);
-      announce("Copied.");
-    } }, address));
+    h("button", { type: "button", class: "quiet", dir: "ltr", title: "Copy this address", onclick: () => copy(address) },
+      address));
 }
 
 /** @param {string} path */

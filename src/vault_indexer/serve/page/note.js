@@ -4,7 +4,7 @@ import { ApiError, fileAddress, get } from "./api.js";
 import { BaseTable, isBase } from "./base.js";
 import { drawCanvas } from "./canvas.js";
 import { daemonState, noteLoss } from "./daemon.js";
-import { announce, count, h, quantity, setTitle } from "./dom.js";
+import { announce, copy, count, h, quantity, setTitle } from "./dom.js";
 import { Embeds } from "./embeds.js";
 import { fileLink, fileViewer, isPdf, isViewable } from "./files.js";
 import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks } from "./markdown.js";
@@ -353,10 +353,7 @@ function linkTo(note, at) {
  * @param {Record<string, string>} [attributes]
  */
 function copyButton(name, text, attributes = {}) {
-  return h("button", { type: "button", ...attributes, onclick: async () => {
-    await navigator.clipboard.writeText(await text());
-    announce("Copied.");
-  } }, name);
+  return h("button", { type: "button", ...attributes, onclick: async () => copy(await text()) }, name);
 }
 
 /**
