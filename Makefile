@@ -42,7 +42,7 @@ help:
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
 	@echo "make api-types  write the types of the JSON for Python, the plugin and the page from the dataclasses of the answers"
 	@echo "make torture  the slow tests: crashes, faults, large vaults"
-	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium (/usr/bin/chromium)"
+	@echo "make plugin   check and bundle the Obsidian plugin, then drive it in Chromium"
 	@echo "make package  build wheel and sdist into dist/, check both, and use the wheel in an empty environment"
 	@echo "make licences the licences of vendored files, of the plugin's bundle, and of what pip installs with the package"
 	@echo "make sbom     the components that the wheel installs, as CycloneDX in build/sbom.json; build/licences.txt (from the package index)"

@@ -20,10 +20,11 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/support"))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/cli"))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/page"))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests/documents"))
+import chromium
 from cli_sandbox import Sandbox
 from document_files import docx, sheet_row, word_paragraph, xlsx
 from drawn_text import as_file, drawn
-from page_site import CHROMIUM, Site, Visit
+from page_site import Site, Visit
 from pdfs import Pdf, lines, show
 from waiting import wait_until
 
@@ -120,7 +121,7 @@ def main() -> None:
         for name, data in files().items():
             sandbox.write(name, "")
             (sandbox.vault / name).write_bytes(data)
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        browser = chromium.launch(playwright, chromium.WHOLE)
         for command in (["rebuild"], ["start", "--wait", "120"], ["documents", "ocr", "on"]):
             done = sandbox.indexer(*command)
             assert done.code == 0, done.err

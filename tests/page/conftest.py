@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox
-from waiting import PROCESS_S
+from waiting import PROCESS_S, wait_until
 
 if importlib.util.find_spec("playwright") is None:
     # The others check the page's sources, without a browser.
@@ -19,29 +19,37 @@ if importlib.util.find_spec("playwright") is None:
         """Why no test of the page runs."""
         return "tests/page: needs playwright (pip install -e .[browser]) and Chromium; not collected"
 else:
-    from page_site import CHROMIUM, NOTES, ServeVault, Site, Visit
-    from playwright.sync_api import Browser, sync_playwright
+    import chromium
+    from page_site import NOTES, ServeVault, Site, Visit
+    from playwright.sync_api import Browser, Playwright, sync_playwright
 
     @pytest.fixture(scope="session")
-    def browser() -> Iterator[Browser]:
-        """Debian's Chromium."""
-        if not CHROMIUM.exists():
-            pytest.skip(f"needs {CHROMIUM}: apt-get install chromium")
-        with sync_playwright() as playwright:
-            # Root runs continuous integration, and Chromium's sandbox refuses root.
-            found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-            yield found
-            found.close()
+    def playwright() -> Iterator[Playwright]:
+        with sync_playwright() as running:
+            yield running
+
+    @pytest.fixture(scope="session")
+    def browser(playwright: Playwright) -> Iterator[Browser]:
+        found = chromium.launch(playwright, chromium.SHELL, chromium.WHOLE)
+        yield found
+        found.close()
+
+    @pytest.fixture(autouse=True)
+    def _close_pages(browser: Browser) -> Iterator[None]:
+        """Pages that a test leaves open would ask their daemon until the last test has run."""
+        yield
+        for context in browser.contexts:
+            context.close()
 
     @contextmanager
     def site_of(browser: Browser, sandbox: Sandbox) -> Iterator[Site]:
         """The vault of the sandbox with a daemon."""
-        built = sandbox.indexer("rebuild")
-        assert built.code == 0, built.err
         started = sandbox.indexer("start", "--wait", str(PROCESS_S))
         assert started.code == 0, started.err
+        site = Site(sandbox, browser)
         try:
-            yield Site(sandbox, browser)
+            wait_until(lambda: site.api("status")["state"] == "ready", "the index is built")
+            yield site
         finally:
             assert sandbox.indexer("stop").code == 0
 

@@ -17,12 +17,6 @@ QUESTION = "What shows the rings of Saturn?"
 SAID = "The telescope shows the rings of Saturn on a clear night 🪐 and the moons of Jupiter."
 
 
-@pytest.fixture
-def visit(site: Site) -> Iterator[Visit]:
-    with site.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as found:
-        yield found
-
-
 def ask(visit: Visit, question: str) -> None:
     visit.page.fill("#question", question)
     visit.page.locator("#question").press("Enter")
@@ -108,7 +102,6 @@ def test_a_failure_is_said_and_the_question_is_asked_again(site: Site) -> None:
     expect(page.locator(".sentence").first).to_contain_text(SAID)
     ask(visit, "x" * 5000)
     expect(page.locator(".answer .detail")).to_contain_text("4096")
-    page.context.close()
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,6 @@ def visit(bases: Site) -> Iterator[Visit]:
     found = bases.visit()
     yield found
     assert found.foreign() == []
-    found.page.context.close()
 
 
 def test_a_base_shows_its_rows_with_links_and_its_views_as_buttons(visit: Visit) -> None:

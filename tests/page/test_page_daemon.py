@@ -14,7 +14,7 @@ import pytest
 from cli_sandbox import Sandbox
 from held_build import FIRST, LATER, NOTES, Gates, date_notes
 from page_site import NOTES as SITE_NOTES
-from page_site import WAIT_MS, ServeVault, Site, axe_violations
+from page_site import ServeVault, Site, axe_violations
 from playwright.sync_api import Browser, expect
 from waiting import PROCESS_S
 
@@ -67,38 +67,35 @@ def test_a_first_build_is_a_state_of_every_view_and_ends_by_itself(browser: Brow
         }
         pages = [visit.page for visit in visits.values()]
         for page in pages:
-            expect(page.locator("#daemon")).to_contain_text("index is being built", timeout=WAIT_MS)
+            expect(page.locator("#daemon")).to_contain_text("index is being built")
         search, health, graph = pages
         for page in (health, graph):
             expect(page.locator("main")).not_to_contain_text("did not work")
         search.fill("#q", "ferry at noon")
-        expect(search.locator(".summary")).to_contain_text("not ready yet", timeout=WAIT_MS)
+        expect(search.locator(".summary")).to_contain_text("not ready yet")
 
         gates.open(FIRST)
         for page in pages:
-            expect(page.locator("#daemon")).to_have_text(
-                "The index is being built: 1 of 6 notes", timeout=WAIT_MS
-            )
-        expect(search.locator(".hit-title").first).to_have_text("First", timeout=WAIT_MS)
+            expect(page.locator("#daemon")).to_have_text("The index is being built: 1 of 6 notes")
+        expect(search.locator(".hit-title").first).to_have_text("First")
         expect(search.locator(".notices")).to_contain_text("1 of 6 notes can be searched")
         search.fill("#q", "[nothing:here]")
-        expect(search.locator(".summary")).to_contain_text("Nothing is found yet", timeout=WAIT_MS)
-        expect(health.locator("#state")).to_contain_text("1 of 6 notes", timeout=WAIT_MS)
+        expect(search.locator(".summary")).to_contain_text("Nothing is found yet")
+        expect(health.locator("#state")).to_contain_text("1 of 6 notes")
         expect(health.locator("#state")).not_to_contain_text("there is no index yet")
-        expect(health.locator(".histogram")).to_be_visible(timeout=WAIT_MS)
-        expect(graph.locator(".graph-canvas")).to_be_visible(timeout=WAIT_MS)
+        expect(health.locator(".histogram")).to_be_visible()
+        expect(graph.locator(".graph-canvas")).to_be_visible()
         search.fill("#q", "knead the dough")
         expect(search.locator(".notices")).to_contain_text("1 of 6 notes can be searched")
         assert axe_violations(health) == []
 
         gates.open(LATER)
         for page in pages:
-            expect(page.locator("#daemon")).to_be_hidden(timeout=WAIT_MS)
-        expect(search.locator(".hit-title").first).to_have_text("Later", timeout=WAIT_MS)
+            expect(page.locator("#daemon")).to_be_hidden()
+        expect(search.locator(".hit-title").first).to_have_text("Later")
         expect(search.locator(".notices")).to_have_text("")
-        expect(health.locator(".pill")).to_have_text("ready", timeout=WAIT_MS)
-        expect(graph.locator(".rail")).to_contain_text("6 notes in the vault", timeout=WAIT_MS)
-        context.close()
+        expect(health.locator(".pill")).to_have_text("ready")
+        expect(graph.locator(".rail")).to_contain_text("6 notes in the vault")
 
 
 def restart(site: Site) -> None:
@@ -115,33 +112,32 @@ def test_open_tabs_bookmarks_and_theme_survive_a_restart(own_site: Site) -> None
     tab.fill("#q", "telescope")
     expect(tab.locator(".hit-title").first).to_have_text("Telescope")
     health = own_site.visit_in(context, f"{own_site.address}#/health").page
-    expect(health.locator(".pill")).to_have_text("ready", timeout=WAIT_MS)
+    expect(health.locator(".pill")).to_have_text("ready")
     bookmark = tab.url
 
     assert own_site.sandbox.indexer("stop").code == 0
     for page in (tab, health):
-        expect(page.locator("#daemon")).to_contain_text("does not answer", timeout=WAIT_MS)
+        expect(page.locator("#daemon")).to_contain_text("does not answer")
     expect(health.locator(".pill")).to_have_text("not running")
     expect(health.get_by_role("button", name="Rebuild")).to_be_disabled()
 
     own_site.sandbox.write("New.md", "# New telescope\n\nWritten while nothing runs: a telescope.\n")
     restart(own_site)
-    expect(health.locator(".pill")).to_have_text("ready", timeout=WAIT_MS)
+    expect(health.locator(".pill")).to_have_text("ready")
     for page in (tab, health):
-        expect(page.locator("#daemon")).to_be_hidden(timeout=WAIT_MS)
+        expect(page.locator("#daemon")).to_be_hidden()
     tab.fill("#q", "new telescope")
-    expect(tab.locator(".hit-title").first).to_have_text("New telescope", timeout=WAIT_MS)
+    expect(tab.locator(".hit-title").first).to_have_text("New telescope")
     other = own_site.visit_in(context, bookmark).page
-    expect(other.locator(".hit-title").filter(has_text="Telescope").first).to_be_visible(timeout=WAIT_MS)
+    expect(other.locator(".hit-title").filter(has_text="Telescope").first).to_be_visible()
     assert other.evaluate("document.documentElement.dataset.theme") == "dark"
-    context.close()
 
 
 def test_no_token_goes_to_another_program_at_the_address(own_site: Site) -> None:
     visit = own_site.visit()
     port = int(own_site.url.rpartition(":")[2])
     assert own_site.sandbox.indexer("stop").code == 0
-    expect(visit.page.locator("#daemon")).to_contain_text("does not answer", timeout=WAIT_MS)
+    expect(visit.page.locator("#daemon")).to_contain_text("does not answer")
     body = json.dumps({"proof": "0" * 64})
     with socket.create_server(("127.0.0.1", port)) as stranger:
         connection, _ = stranger.accept()
@@ -150,8 +146,7 @@ def test_no_token_goes_to_another_program_at_the_address(own_site: Site) -> None
             connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
     assert asked.startswith("GET /v1/proof?challenge=")
     assert "authorization" not in asked.lower()
-    expect(visit.page.locator(".message")).to_contain_text("has a new token", timeout=WAIT_MS)
-    visit.page.context.close()
+    expect(visit.page.locator(".message")).to_contain_text("has a new token")
     restart(own_site)
 
 
@@ -165,10 +160,9 @@ def test_a_daemon_that_hangs_is_said(own_site: Site) -> None:
     try:
         page.fill("#q", "telescope")
         expect(page.locator(".hits")).to_have_class("hits old")
-        expect(page.locator(".summary")).to_contain_text("has not answered", timeout=WAIT_MS)
-        expect(page.locator("#daemon")).to_contain_text("does not answer", timeout=WAIT_MS)
+        expect(page.locator(".summary")).to_contain_text("has not answered")
+        expect(page.locator("#daemon")).to_contain_text("does not answer")
     finally:
         os.kill(pid, signal.SIGCONT)
-    expect(page.locator(".hit-title").first).to_have_text("Telescope", timeout=WAIT_MS)
-    expect(page.locator("#daemon")).to_be_hidden(timeout=WAIT_MS)
-    page.context.close()
+    expect(page.locator(".hit-title").first).to_have_text("Telescope")
+    expect(page.locator("#daemon")).to_be_hidden()

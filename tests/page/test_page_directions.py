@@ -27,7 +27,6 @@ def visit(arabic: Site) -> Iterator[Visit]:
     found = arabic.visit(reduced_motion="reduce")
     yield found
     assert found.errors == []
-    found.page.context.close()
 
 
 def expect_rtl(place: Locator, text: str) -> None:

@@ -33,7 +33,6 @@ def visit(embeds: Site) -> Iterator[Visit]:
     yield found
     assert found.foreign() == []
     assert found.dialogs == []
-    found.page.context.close()
 
 
 def test_pictures_of_the_vault_are_shown(visit: Visit) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from page_site import WAIT_MS, Site, Visit
+from page_site import Site, Visit
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -24,7 +24,7 @@ def visit(site: Site) -> Iterator[Visit]:
 
 def drawn(visit: Visit, **values: str) -> None:
     visit.show("graph", **values)
-    visit.page.wait_for_selector(".drawing[data-done]", timeout=WAIT_MS)
+    visit.page.wait_for_selector(".drawing[data-done]")
 
 
 def test_the_neighbourhood_of_a_note(visit: Visit) -> None:
@@ -137,7 +137,7 @@ def test_with_motion_the_drawing_is_shown_while_it_settles(site: Site) -> None:
         )
         visit.page.goto(f"{site.address}#/graph")
         visit.page.reload()
-        visit.page.wait_for_selector(".drawing[data-done]", timeout=WAIT_MS)
+        visit.page.wait_for_selector(".drawing[data-done]")
         counts.append(visit.page.evaluate("window.drawn"))
         visit.page.context.close()
     assert counts[0] > 1

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from page_site import NOTES, WAIT_MS, ServeVault, Site, Visit
+from page_site import NOTES, ServeVault, Site, Visit
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -20,7 +20,7 @@ def own_site(serve_vault: ServeVault) -> Iterator[Site]:
 def visit(own_site: Site) -> Iterator[Visit]:
     with own_site.checked_visit() as found:
         found.show("health")
-        expect(found.page.locator(".pill")).to_have_text("ready", timeout=WAIT_MS)
+        expect(found.page.locator(".pill")).to_have_text("ready")
         yield found
 
 
@@ -52,19 +52,19 @@ def test_an_edit_shows_without_a_reload(own_site: Site, visit: Visit) -> None:
     own_site.sandbox.write("New.md", "# New\n\nWritten while the page is open.\n")
     own_site.sandbox.write("Broken.md", "")
     (own_site.sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00binary\x00" * 40)
-    expect(visit.page.locator("#state")).to_contain_text("1 file skipped", timeout=WAIT_MS)
+    expect(visit.page.locator("#state")).to_contain_text("1 file skipped")
     (own_site.sandbox.vault / "Broken.md").unlink()
-    expect(visit.page.locator("#state")).to_contain_text("No note is skipped", timeout=WAIT_MS)
-    expect(visit.page.locator("#state")).to_contain_text(f"Notes{len(NOTES) + 1}", timeout=WAIT_MS)
+    expect(visit.page.locator("#state")).to_contain_text("No note is skipped")
+    expect(visit.page.locator("#state")).to_contain_text(f"Notes{len(NOTES) + 1}")
 
 
 def test_pause_and_resume(visit: Visit) -> None:
     page = visit.page
     page.get_by_role("button", name="Pause indexing").click()
-    expect(page.locator("#order-result")).to_have_text("Indexing is paused.", timeout=WAIT_MS)
-    expect(page.locator(".pill")).to_have_text("paused", timeout=WAIT_MS)
+    expect(page.locator("#order-result")).to_have_text("Indexing is paused.")
+    expect(page.locator(".pill")).to_have_text("paused")
     page.get_by_role("button", name="Resume indexing").click()
-    expect(page.locator(".pill")).to_have_text("ready", timeout=WAIT_MS)
+    expect(page.locator(".pill")).to_have_text("ready")
 
 
 def test_rebuild_with_live_progress(visit: Visit) -> None:
@@ -76,12 +76,12 @@ def test_rebuild_with_live_progress(visit: Visit) -> None:
         " {childList: true, subtree: true}); }"
     )
     page.get_by_role("button", name="Rebuild").click()
-    expect(page.locator("#order-result")).to_contain_text("Rebuilt:", timeout=WAIT_MS)
-    expect(page.locator(".pill")).to_have_text("ready", timeout=WAIT_MS)
+    expect(page.locator("#order-result")).to_contain_text("Rebuilt:")
+    expect(page.locator(".pill")).to_have_text("ready")
     assert "rebuilding" in page.evaluate("[...window.seen]")
 
 
 def test_verify(visit: Visit) -> None:
     page = visit.page
     page.get_by_role("button", name="Verify", exact=True).click()
-    expect(page.locator("#order-result")).to_have_text("Vault and index agree.", timeout=WAIT_MS)
+    expect(page.locator("#order-result")).to_have_text("Vault and index agree.")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 from code_in_notes import FAULTS, hostile_notes
-from page_site import WAIT_MS, ServeVault, Site, Visit
+from page_site import ServeVault, Site, Visit
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -27,7 +27,6 @@ def visit(hostile: Site) -> Iterator[Visit]:
     # Chromium logs what the content security policy stops: no error means that nothing was tried.
     assert found.errors == []
     assert found.page.evaluate(FAULTS) == []
-    found.page.context.close()
 
 
 def indexed(site: Site) -> list[str]:
@@ -41,8 +40,8 @@ def test_no_note_runs_when_it_is_read(hostile: Site, visit: Visit) -> None:
     page = visit.page
     for path in indexed(hostile):
         visit.show("note", path=path)
-        expect(page.locator(".note .hit-path").first).to_have_text(path, timeout=WAIT_MS)
-        expect(page.locator(".rail .quiet-text", has_text="…")).to_have_count(0, timeout=WAIT_MS)
+        expect(page.locator(".note .hit-path").first).to_have_text(path)
+        expect(page.locator(".rail .quiet-text", has_text="…")).to_have_count(0)
         for summary in page.locator(".properties summary").all():
             summary.click()
         assert page.evaluate(FAULTS) == [], path
@@ -58,7 +57,7 @@ def test_no_picture_runs(hostile: Site, visit: Visit, part: str) -> None:
     for path in embedding:
         visit.show("note", path=path)
         picture = page.locator(".note-text img")
-        expect(picture).to_have_js_property("complete", True, timeout=WAIT_MS)
+        expect(picture).to_have_js_property("complete", True)
         assert picture.evaluate("one => one.decode().then(() => one.naturalWidth)") > 0
         assert page.evaluate(FAULTS) == [], path
 
@@ -67,7 +66,7 @@ def test_no_chunk_runs(hostile: Site, visit: Visit) -> None:
     page = visit.page
     for path in indexed(hostile)[::4]:
         visit.show("note", path=path)
-        expect(page.locator(".note .hit-path").first).to_have_text(path, timeout=WAIT_MS)
+        expect(page.locator(".note .hit-path").first).to_have_text(path)
         page.get_by_role("button", name="Show chunks").click()
         page.locator(".chunk").first.wait_for()
         assert page.evaluate(FAULTS) == [], path
@@ -104,7 +103,7 @@ def test_no_name_runs_in_the_graph_or_the_figures(visit: Visit) -> None:
     page = visit.page
     for values in ({}, {"by": "community"}, {"q": "kestrel"}, {"path": "text 00.md", "depth": "3"}):
         visit.show("graph", **values)
-        page.wait_for_selector(".drawing[data-done]", timeout=WAIT_MS)
+        page.wait_for_selector(".drawing[data-done]")
         page.locator(".graph-list button").first.click()
         assert page.evaluate(FAULTS) == [], values
         visit.show("search")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from page_site import NOTES, WAIT_MS, ServeVault, Site, hold, release, settle
+from page_site import NOTES, ServeVault, Site, hold, release, settle
 from playwright.sync_api import expect
 from waiting import wait_until
 
@@ -33,7 +33,7 @@ def test_notes_are_graded_by_keyboard_and_judging_goes_on(own_site: Site) -> Non
     page.get_by_label("Question", exact=True).fill(QUESTION)
     page.keyboard.press("Enter")
     place = page.locator("#judge-place")
-    expect(place).to_contain_text("1 of ", timeout=WAIT_MS)
+    expect(place).to_contain_text("1 of ")
     expect(place).to_contain_text("0 notes graded")
     shown = page.locator("article .hit-path")
     first = shown.text_content()
@@ -48,11 +48,11 @@ def test_notes_are_graded_by_keyboard_and_judging_goes_on(own_site: Site) -> Non
     (graded,) = judgements(own_site).grades.values()
     assert graded == {first: 2, third: 0}
     page.reload()
-    expect(place).to_contain_text("2 notes graded", timeout=WAIT_MS)
+    expect(place).to_contain_text("2 notes graded")
     assert shown.text_content() not in (first, third)
     assert second not in graded
     page.get_by_role("link", name="All questions").click()
-    expect(page.get_by_role("link", name=QUESTION)).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_role("link", name=QUESTION)).to_be_visible()
     assert visit.errors == []
     assert visit.foreign() == []
 
@@ -85,7 +85,7 @@ def test_the_last_note_ends_the_question(own_site: Site) -> None:
     visit = own_site.visit()
     visit.show("judge", q=QUESTION)
     place = visit.page.locator("#judge-place")
-    expect(place).to_contain_text("1 of ", timeout=WAIT_MS)
+    expect(place).to_contain_text("1 of ")
     total = int(place.inner_text().split(" of ")[1].split()[0])
     for number in range(1, total + 1):
         visit.page.keyboard.press("1")
@@ -107,7 +107,7 @@ def test_clicks_are_sent_only_where_the_user_wants_it(own_site: Site) -> None:
         visit = own_site.visit()
         visit.show("search", q="telescope")
         hit = visit.page.locator("li.hit").first
-        expect(hit).to_contain_text("Telescope", timeout=WAIT_MS)
+        expect(hit).to_contain_text("Telescope")
         path = str(hit.locator(".action", has_text="Graph").get_attribute("href"))
         assert "Telescope" in path
         if wanted:
@@ -121,7 +121,7 @@ def test_clicks_are_sent_only_where_the_user_wants_it(own_site: Site) -> None:
             }
         else:
             hit.locator(".hit-title").click()
-        expect(visit.page.locator(".note-title")).to_have_text("Telescope", timeout=WAIT_MS)
+        expect(visit.page.locator(".note-title")).to_have_text("Telescope")
         assert [one for one in visit.requests if one.url.endswith("/evals/click")] == [] or wanted
         assert cases.exists() == wanted
         assert visit.foreign() == []

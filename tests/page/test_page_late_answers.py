@@ -147,10 +147,11 @@ def test_enter_in_the_names_opens_the_note_that_is_chosen_unless_they_are_closed
 
     page.keyboard.press("Control+k")
     page.keyboard.type("kitche")
+    late = held[1]
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     settle(page)
-    release(page, held[1])
+    release(page, late)
     expect(page.locator("h1.note-title")).to_have_text(chosen)
 
 

@@ -27,4 +27,3 @@ def test_the_file_leads_to_the_page_with_its_token(site: Site, tmp_path: Path) -
     visit.type("flour")
     visit.page.locator(".hit").first.wait_for()
     assert visit.errors == []
-    visit.page.context.close()

@@ -88,4 +88,3 @@ def test_a_daemon_that_is_gone_is_said(site: Site) -> None:
     visit.page.route("**/v1/notes?*", lambda route: route.abort())
     visit.page.keyboard.press("Control+k")
     expect(visit.page.get_by_role("dialog")).to_contain_text("The daemon does not answer.")
-    visit.page.context.close()

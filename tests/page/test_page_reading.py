@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from page_site import PNG, WAIT_MS, ServeVault, Site, Visit, axe_violations
+from page_site import PNG, ServeVault, Site, Visit, axe_violations
 from playwright.sync_api import Locator, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -75,7 +75,7 @@ def visit(notes: Site) -> Iterator[Visit]:
 
 def text_of(visit: Visit, note: str, **values: str) -> Locator:
     visit.show("note", path=f"{note}.md", **values)
-    expect(visit.page.locator(".note .hit-path")).to_have_text(f"{note}.md", timeout=WAIT_MS)
+    expect(visit.page.locator(".note .hit-path")).to_have_text(f"{note}.md")
     return visit.page.locator(".note-text")
 
 
@@ -131,7 +131,7 @@ def test_diagrams_are_pictures(visit: Visit) -> None:
         expect(places.first.locator("pre")).to_contain_text("graph TD")
         return
     picture = places.first.locator("img")
-    expect(picture).to_have_accessible_name(re.compile("Start"), timeout=WAIT_MS)
+    expect(picture).to_have_accessible_name(re.compile("Start"))
     assert picture.evaluate("one => one.decode().then(() => one.naturalWidth > 20 && one.naturalHeight > 20)")
     expect(places.first.locator("pre")).to_be_hidden()
     expect(places.nth(1)).to_contain_text("cannot be drawn")
@@ -158,7 +158,6 @@ def test_callouts_have_their_kind_and_fold(visit: Visit) -> None:
 
 
 def test_code_has_its_language_its_colours_and_a_copy(visit: Visit) -> None:
-    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     text = text_of(visit, "Code")
     expect(text.locator(".code-language")).to_have_text(["python", "nosuchlanguage"])
     expect(text.locator(".hl-keyword")).to_have_text(["def", "return"])
@@ -225,7 +224,7 @@ def test_each_target_of_links_is_listed_once_and_attachments_are_links_and_pictu
 
 
 def test_links_to_other_programs_open_or_show_their_address(notes: Site) -> None:
-    with notes.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
+    with notes.checked_visit() as visit:
         text = text_of(visit, "Folder/Apps")
         opens = text.locator("a.external").evaluate_all(
             "all => all.map(one => [one.getAttribute('href'), one.getAttribute('target')])"
@@ -253,7 +252,7 @@ def test_a_picture_has_its_width_a_wide_formula_scrolls_and_tags_are_folded(visi
 
 
 def test_a_copy_has_what_is_written(notes: Site) -> None:
-    with notes.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
+    with notes.checked_visit() as visit:
         page, text = visit.page, text_of(visit, "Folder/Apps")
         expect(text.locator(".set .katex")).to_have_count(2)
         page.evaluate("getSelection().selectAllChildren(document.querySelector('.note-text'))")
@@ -287,7 +286,6 @@ def test_a_printed_note_is_black_on_white_without_controls(notes: Site, scheme: 
     assert (text.bounding_box() or {})["width"] > 1000
     address = "getComputedStyle(document.querySelectorAll('a.external')[1], '::after').content"
     assert "https://example.org" in page.evaluate(address)
-    page.context.close()
 
 
 def test_properties_are_a_table(visit: Visit) -> None:
@@ -372,6 +370,5 @@ def test_axe_finds_nothing_in_what_a_note_holds(notes: Site, scheme: str) -> Non
     apps = "Folder/Apps"
     for note in ("Marks", "Callouts", "Code", "Formulas", "Properties", "Jumps", "Links", apps, "Broken"):
         text_of(visit, note)
-        expect(visit.page.locator(".rail .quiet-text", has_text="…")).to_have_count(0, timeout=WAIT_MS)
+        expect(visit.page.locator(".rail .quiet-text", has_text="…")).to_have_count(0)
         assert axe_violations(visit.page) == [], note
-    visit.page.context.close()

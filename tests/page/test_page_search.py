@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
@@ -293,7 +294,10 @@ def test_completions_that_come_late_are_dropped(
 
 def test_tab_leaves_words_as_they_are(visit: Visit) -> None:
     page = visit.page
+    page.clock.install()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(minutes=1))  # no key is late
     page.keyboard.type("link to a heading")
+    page.clock.resume()
     expect(page.get_by_role("option", name="heading:")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.locator("#completions")).to_be_hidden()
@@ -437,7 +441,6 @@ def test_back_leads_to_where_the_list_was_left(site: Site) -> None:
     expect(page.locator("h1.note-title")).to_be_visible()
     page.go_back()
     expect(page.locator(".hit-title:visible").last).to_be_in_viewport()
-    page.context.close()
 
 
 def test_a_page_without_the_right_token_asks_for_it(site: Site) -> None:
@@ -446,10 +449,8 @@ def test_a_page_without_the_right_token_asks_for_it(site: Site) -> None:
     visit.page.fill("#token", site.address)
     visit.page.get_by_role("button", name="Open").click()
     expect(visit.page.locator("#q")).to_be_visible()
-    visit.page.context.close()
     visit = site.visit(f"{site.url}/#token=an-old-token-of-another-daemon")
     expect(visit.page.locator(".message")).to_contain_text("has a new token")
-    visit.page.context.close()
 
 
 def test_a_hit_says_how_many_copies_its_note_has(serve_vault: ServeVault) -> None:

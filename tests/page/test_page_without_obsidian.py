@@ -57,7 +57,7 @@ def test_a_hit_that_is_no_note_is_opened_in_place_too(visit: Visit) -> None:
     expect(hits.nth(1).locator(".hit-title")).to_have_text("Water")
     page.keyboard.press("Enter")
     expect(page.locator("h1.note-title")).to_have_text("Quokka paper.pdf")
-    expect(page.locator(".viewer iframe.pdf")).to_be_visible()
+    expect(page.get_by_role("link", name="Open the file")).to_be_visible()
     page.go_back()
     expect(hits.first.locator(".hit-title")).to_be_focused()
 

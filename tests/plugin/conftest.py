@@ -17,8 +17,9 @@ from vault_daemon import daemon_of
 from waiting import PROCESS_S
 
 if TYPE_CHECKING or importlib.util.find_spec("playwright") is not None:
+    import chromium
     from playwright.sync_api import Browser, BrowserContext, sync_playwright
-    from plugin_page import CHROMIUM, HELP_VAULT, PLUGIN, Bundle, PluginPage, open_page
+    from plugin_page import HELP_VAULT, PLUGIN, Bundle, PluginPage, open_page
 else:
     collect_ignore_glob = ["test_*.py"]
 
@@ -54,8 +55,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """The plugin and its host, built. The packages of `package-lock.json` are installed once."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs {CHROMIUM}: apt-get install chromium")
     node = shutil.which("node", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if node is None:
         pytest.skip("needs Node: pip install -e .[browser]")
@@ -82,10 +81,8 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs {CHROMIUM}: apt-get install chromium")
     with sync_playwright() as running:
-        started = running.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        started = chromium.launch(running, chromium.SHELL, chromium.WHOLE)
         yield started
         started.close()
 

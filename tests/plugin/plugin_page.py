@@ -21,7 +21,6 @@ from waiting import DEADLINE_S, PROCESS_S, wait_until
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "src" / "obsidian-plugin"
 HELP_VAULT = ROOT.parent / "shared" / "data" / "vaults" / "obsidian-help"
-CHROMIUM = Path("/usr/bin/chromium")
 ADDRESS = "http://localhost/obsidian.html"  # crypto.subtle needs a secure context, as Obsidian is one
 
 WAIT_MS = float(os.environ.get("PLUGIN_DEADLINE_S", DEADLINE_S)) * 1000
