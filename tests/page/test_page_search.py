@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
-from page_site import ServeVault, Site, Visit, hold
+from page_site import ServeVault, Site, Visit, hold, tell_changes
 from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -460,3 +460,20 @@ def test_a_hit_says_how_many_copies_its_note_has(serve_vault: ServeVault) -> Non
         visit.type("kestrel over the motorway")
         expect(visit.page.locator(".hit")).to_have_count(1)
         expect(visit.page.locator(".hit-head")).to_contain_text("and 2 copies")
+
+
+def test_what_the_window_shows_is_drawn_first_unless_the_user_is_further_down(site: Site) -> None:
+    with site.checked_visit(viewport={"width": 900, "height": 240}) as visit:
+        page = visit.page
+        page.evaluate(
+            "window.counts = [];"
+            "addEventListener('hits', () => counts.push(document.querySelectorAll('.hit').length), true)"
+        )
+        page.fill("#q", "after:1970-01-02")
+        expect(page.locator(".hits .hit").nth(5)).to_be_attached()
+        assert page.evaluate("counts[0]") == 4
+        page.evaluate("scrollTo(0, 300)")
+        with page.expect_response(re.compile("/v1/search")):
+            tell_changes(page, "Home.md")
+        page.wait_for_function("counts.length > 1")
+        assert page.evaluate("[counts.at(-1) > 5, scrollY]") == [True, 300]

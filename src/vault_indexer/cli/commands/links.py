@@ -426,7 +426,7 @@ def _reasons(near: RelatedNoteJson) -> str:
     if near["similarity"] is not None:
         reasons.append(f"cosine {near['similarity']:.2f}")
     if near["shared_count"]:
-        reasons.append(f"{near['shared_count']} shared link{'s' if near['shared_count'] > 1 else ''}")
+        reasons.append(quantity(near["shared_count"], "shared link"))
     if near["header_path"]:
         reasons.append(f"nearest: {near['header_path']}")
     return ", ".join(reasons)

@@ -15,7 +15,7 @@ _LONGEST = 400
 
 _SPACES = " \n\t"
 _ADDRESS = re.compile(r"://|%[0-9A-Fa-f]{2}")
-_TOKEN = re.compile(r"\S{,400}")
+_TOKEN = re.compile(rf"\S{{,{_LONGEST}}}")
 _PICTURE = re.compile(r"[ \t>]*!(?:\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\])\s*")
 
 

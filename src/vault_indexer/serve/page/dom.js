@@ -128,6 +128,11 @@ export function announce(text) {
   if (place && place.textContent !== text) place.textContent = text;
 }
 
+/** @param {() => void} act once the page is drawn as it is now */
+export function afterPaint(act) {
+  requestAnimationFrame(() => setTimeout(act));
+}
+
 /**
  * Copy a text and say so.
  * @param {string} text

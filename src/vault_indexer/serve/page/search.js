@@ -3,7 +3,7 @@
 import { ApiError, get, inVault } from "./api.js";
 import { recordClick } from "./clicks.js";
 import { noteLoss } from "./daemon.js";
-import { announce, byId, h, marked, marksOf, quantity, setTitle } from "./dom.js";
+import { afterPaint, announce, byId, h, marked, marksOf, quantity, setTitle } from "./dom.js";
 import { facetList } from "./facets.js";
 import { recentQueries, rememberQuery } from "./recent.js";
 import { address, editorName, go, keepSearch, lastSearch, noteName, setAddress } from "./route.js";
@@ -15,6 +15,10 @@ const FIELDS = "path,kind,title,language,header_path,line,part,uri,relevance,sni
 const copyCount = (copies) => `and ${copies.length} ${copies.length === 1 ? "copy" : "copies"}`;
 const LIMIT = 20;
 const MOST_REQUESTS = 2;
+
+/** The height of a hit without text, in pixels: of an answer, what fills the window is drawn first. */
+const LEAST_HEIGHT = 72;
+
 const RETRY_MS = 1000;
 
 /** After so long without an answer the page says that it searches, and that the daemon is slow. */
@@ -268,7 +272,7 @@ class SearchView {
   showProblem(text) {
     this.arrive(null);
     this.opensFirst = false;
-    this.showHits([], []);
+    this.showHits([], 0);
     this.notices.replaceChildren();
     this.summary.textContent = text;
     announce(text);
@@ -278,7 +282,7 @@ class SearchView {
   async showStart() {
     if (this.summary.querySelector(".start")?.contains(document.activeElement)) return;
     this.arrive(null);
-    this.showHits([], []);
+    this.showHits([], 0);
     this.notices.replaceChildren();
     const queries = recentQueries();
     const notes = h("ul", { class: "plain" });
@@ -352,12 +356,23 @@ class SearchView {
     // The focus stays with its hit when another answer arrives; Back leads to the hit that was opened.
     const focused = this.items().findIndex((one) => one.contains(document.activeElement));
     const focusedPlace = focused >= 0 ? placeOf(this.items()[focused]) : this.opened;
-    const items = hits.map((/** @type {import("./shapes").Hit} */ hit, /** @type {number} */ at) => this.hit(hit, at, asked));
-    const likely = answer.likely || items.length;
-    const places = this.sort ? byDate(hits, likely) : items.keys();
-    const sorted = Array.from(places, (at) => items[at]);
-    this.showHits(sorted.slice(0, likely), sorted.slice(likely));
+    const isBelow = focusedPlace !== "" || scrollY > 0; // the user is somewhere in the list
+    const likely = answer.likely || hits.length;
+    const order = this.sort ? byDate(hits, likely) : [...hits.keys()];
+    const items = (/** @type {number} */ from, /** @type {number} */ to) =>
+      order.slice(from, to).map((at) => this.hit(hits[at], at, asked));
+    const first = Math.min(likely, Math.ceil(innerHeight / LEAST_HEIGHT));
+    const addRest = () => {
+      this.list.append(...items(first, likely));
+      this.others.append(...items(likely, hits.length));
+    };
+    this.showHits(items(0, first), hits.length - likely);
     this.showFacets(hits);
+    const { shown } = this;
+    if (isBelow) addRest();
+    else afterPaint(() => {
+      if (shown === this.shown) addRest();
+    });
     const again = focusedPlace ? this.items().findIndex((one) => placeOf(one) === focusedPlace) : -1;
     if (again >= 0) this.focusHit(again);
     else if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
@@ -365,7 +380,7 @@ class SearchView {
     this.opened = "";
     const found = likely === LIMIT ? `The best ${LIMIT} hits` : quantity(likely, "hit");
     const none = answer.verdict === "none" ? "Nothing is found" : "Nothing is found yet";
-    const nearest = answer.likely ? found : `No likely match. The nearest ${quantity(items.length, "hit")}`;
+    const nearest = answer.likely ? found : `No likely match. The nearest ${quantity(hits.length, "hit")}`;
     const text = hits.length ? nearest : none;
     this.summary.textContent = `${text}${this.sort && hits.length ? ", by date" : ""} · ${Math.round(answer.took_ms)} ms`;
     if (asked.q === this.query) announce(text);
@@ -378,15 +393,15 @@ class SearchView {
   }
 
   /**
-   * @param {HTMLElement[]} likely
-   * @param {HTMLElement[]} others folded away, unless the user has opened the fold
+   * @param {HTMLElement[]} items
+   * @param {number} others how many are less likely: folded away, unless the user has opened the fold
    */
-  showHits(likely, others) {
-    this.list.replaceChildren(...likely);
-    this.others.replaceChildren(...others);
-    this.othersCount.textContent = `Less likely (${others.length})`;
-    this.fold.hidden = !others.length;
-    if (!likely.length) this.showFacets([]);
+  showHits(items, others) {
+    this.list.replaceChildren(...items);
+    this.others.replaceChildren();
+    this.othersCount.textContent = `Less likely (${others})`;
+    this.fold.hidden = !others;
+    if (!items.length) this.showFacets([]);
   }
 
   /** @param {import("./shapes").Hit[]} hits */
