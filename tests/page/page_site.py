@@ -100,33 +100,30 @@ def axe_violations(page: Page) -> list[str]:
     ]
 
 
+@dataclass
 class Held:
     """Requests whose answers are held back."""
 
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        self._routes: list[Route] = []
-
-    def append(self, route: Route) -> None:
-        self._routes.append(route)
+    page: Page
+    routes: list[Route] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Route]:
         """Those that have come."""
-        return iter([*self._routes])
+        return iter([*self.routes])
 
     def __getitem__(self, at: int) -> Route:
         """One of them. If it has not come yet, it is waited for."""
         for _ in range(WAIT_MS // 50):
-            if len(self._routes) > at:
+            if len(self.routes) > at:
                 break
-            self._page.wait_for_timeout(50)
-        return self._routes[at]
+            self.page.wait_for_timeout(50)
+        return self.routes[at]
 
 
 def hold(page: Page, target: str) -> Held:
     """Hold the answers of an endpoint back."""
     held = Held(page)
-    page.route(re.compile(rf"/(?:v1|evals)/{target}"), lambda route: held.append(route))
+    page.route(re.compile(rf"/(?:v1|evals)/{target}"), lambda route: held.routes.append(route))
     return held
 
 
