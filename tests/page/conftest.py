@@ -35,11 +35,13 @@ else:
         found.close()
 
     @pytest.fixture(autouse=True)
-    def _close_pages(browser: Browser) -> Iterator[None]:
+    def _close_pages(request: pytest.FixtureRequest) -> Iterator[None]:
         """Pages that a test leaves open would ask their daemon until the last test has run."""
         yield
-        for context in browser.contexts:
-            context.close()
+        # Other tests start no browser: while Playwright runs, `asyncio.run` is refused.
+        if "browser" in request.fixturenames:
+            for context in request.getfixturevalue("browser").contexts:
+                context.close()
 
     @contextmanager
     def site_of(browser: Browser, sandbox: Sandbox) -> Iterator[Site]:
