@@ -34,6 +34,13 @@ else:
         yield found
         found.close()
 
+    @pytest.fixture(scope="module")
+    def with_viewer(playwright: Playwright) -> Iterator[Browser]:
+        """A browser that shows PDFs."""
+        found = chromium.launch(playwright, chromium.WHOLE)
+        yield found
+        found.close()
+
     @pytest.fixture(autouse=True)
     def _close_pages(request: pytest.FixtureRequest) -> Iterator[None]:
         """Pages that a test leaves open would ask their daemon until the last test has run."""

@@ -74,8 +74,6 @@ NOTES: Mapping[str, str] = {
 }
 
 
-DIAGRAMS = "/page/diagrams.html"
-
 OWN = ("data:", "chrome-extension:", "chrome:")
 """Also of what Chromium's viewer of PDFs, an extension of its own, loads."""
 
@@ -199,7 +197,6 @@ class Site:
     def context(self, **options: object) -> BrowserContext:
         """A browser profile of its own. `options` are those of playwright."""
         context = self.browser.new_context(**options)
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
         context.set_default_timeout(WAIT_MS)
         # An open page learns of its first route late: without this one, 1 request of 20 would pass `hold` by.
         context.route("**/nowhere", lambda route: route.abort())
@@ -226,9 +223,10 @@ class Site:
 
         def note_console(message: ConsoleMessage) -> None:
             # Only the document of the diagrams may try; Chromium logs what its policy stops.
-            is_stopped = DIAGRAMS in message.location["url"] and "Content Security Policy" in message.text
+            place, text = message.location["url"], message.text
+            is_stopped = "/page/diagrams.html" in place and "Content Security Policy" in text
             if message.type == "error" and not is_stopped:
-                visit.errors.append(message.text)
+                visit.errors.append(text)
 
         page.on("console", note_console)
         page.on("pageerror", lambda error: visit.errors.append(str(error)))

@@ -90,7 +90,6 @@ def test_a_touch_screen_shows_every_action(site: Site) -> None:
         view.open(visit)
         visit.page.locator(view.ready).first.wait_for(state="attached")
         unseen[name] = visit.page.evaluate(UNSEEN)
-        visit.page.context.close()
     assert unseen == {key: [] for key in VIEWS}
 
 

@@ -77,6 +77,7 @@ def test_a_follow_up_is_a_new_question_and_the_first_stays(visit: Visit) -> None
 
 
 def test_a_copy_has_links_to_the_notes(visit: Visit) -> None:
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit.page
     visit.show("ask", q="How often should I feed the starter?")
     page.get_by_role("button", name="Copy with links").click()

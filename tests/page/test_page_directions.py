@@ -24,9 +24,8 @@ def arabic(serve_vault: ServeVault) -> Iterator[Site]:
 
 @pytest.fixture
 def visit(arabic: Site) -> Iterator[Visit]:
-    found = arabic.visit(reduced_motion="reduce")
-    yield found
-    assert found.errors == []
+    with arabic.checked_visit(reduced_motion="reduce") as found:
+        yield found
 
 
 def expect_rtl(place: Locator, text: str) -> None:

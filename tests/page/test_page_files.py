@@ -7,10 +7,9 @@ import wave
 from collections.abc import Iterator
 from dataclasses import replace
 
-import chromium
 import pytest
 from page_site import WAIT_MS, ServeVault, Site, Visit, axe_violations
-from playwright.sync_api import Playwright, expect
+from playwright.sync_api import Browser, expect
 from tiny_pdf import pdf_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -46,7 +45,7 @@ def sound() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def files(serve_vault: ServeVault, playwright: Playwright) -> Iterator[Site]:
+def files(serve_vault: ServeVault, with_viewer: Browser) -> Iterator[Site]:
     notes: dict[str, str | bytes] = {
         "Papers/Bees & flowers.pdf": pdf_of(PAGES),
         "locked.pdf": b"%PDF-1.4",
@@ -58,9 +57,7 @@ def files(serve_vault: ServeVault, playwright: Playwright) -> Iterator[Site]:
         "Plan.canvas": json.dumps(CANVAS),
     }
     with serve_vault("files", notes) as found:
-        with_viewer = chromium.launch(playwright, chromium.WHOLE)
         yield replace(found, browser=with_viewer)
-        with_viewer.close()
 
 
 @pytest.fixture

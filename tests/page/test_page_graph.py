@@ -139,6 +139,5 @@ def test_with_motion_the_drawing_is_shown_while_it_settles(site: Site) -> None:
         visit.page.reload()
         visit.page.wait_for_selector(".drawing[data-done]")
         counts.append(visit.page.evaluate("window.drawn"))
-        visit.page.context.close()
     assert counts[0] > 1
     assert counts[1] == 1

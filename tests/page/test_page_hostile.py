@@ -20,13 +20,11 @@ def hostile(serve_vault: ServeVault) -> Iterator[Site]:
 
 @pytest.fixture
 def visit(hostile: Site) -> Iterator[Visit]:
-    found = hostile.visit(reduced_motion="reduce")
-    yield found
-    assert found.dialogs == []
-    assert found.foreign() == []
     # Chromium logs what the content security policy stops: no error means that nothing was tried.
-    assert found.errors == []
-    assert found.page.evaluate(FAULTS) == []
+    with hostile.checked_visit(reduced_motion="reduce") as found:
+        yield found
+        assert found.dialogs == []
+        assert found.page.evaluate(FAULTS) == []
 
 
 def indexed(site: Site) -> list[str]:

@@ -324,7 +324,7 @@ def test_a_link_is_previewed(site: Site) -> None:
 
 
 def test_the_note_is_copied_as_markdown_and_a_heading_as_a_link(site: Site) -> None:
-    with site.checked_visit() as visit:
+    with site.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
         page = visit.page
         visit.show("note", path="Kitchen/Sourdough.md")
         page.get_by_role("button", name="Copy as Markdown").click()

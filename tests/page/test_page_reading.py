@@ -158,6 +158,7 @@ def test_callouts_have_their_kind_and_fold(visit: Visit) -> None:
 
 
 def test_code_has_its_language_its_colours_and_a_copy(visit: Visit) -> None:
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     text = text_of(visit, "Code")
     expect(text.locator(".code-language")).to_have_text(["python", "nosuchlanguage"])
     expect(text.locator(".hl-keyword")).to_have_text(["def", "return"])
@@ -224,7 +225,7 @@ def test_each_target_of_links_is_listed_once_and_attachments_are_links_and_pictu
 
 
 def test_links_to_other_programs_open_or_show_their_address(notes: Site) -> None:
-    with notes.checked_visit() as visit:
+    with notes.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
         text = text_of(visit, "Folder/Apps")
         opens = text.locator("a.external").evaluate_all(
             "all => all.map(one => [one.getAttribute('href'), one.getAttribute('target')])"
@@ -252,7 +253,7 @@ def test_a_picture_has_its_width_a_wide_formula_scrolls_and_tags_are_folded(visi
 
 
 def test_a_copy_has_what_is_written(notes: Site) -> None:
-    with notes.checked_visit() as visit:
+    with notes.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
         page, text = visit.page, text_of(visit, "Folder/Apps")
         expect(text.locator(".set .katex")).to_have_count(2)
         page.evaluate("getSelection().selectAllChildren(document.querySelector('.note-text'))")

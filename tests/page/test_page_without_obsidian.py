@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from page_site import ServeVault, Site, Visit
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 from waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -19,10 +20,10 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def folder(serve_vault: ServeVault) -> Iterator[Site]:
+def folder(serve_vault: ServeVault, with_viewer: Browser) -> Iterator[Site]:
     with serve_vault("folder", NOTES, in_obsidian=False) as found:
         assert not (found.sandbox.vault / ".obsidian").exists()
-        yield found
+        yield replace(found, browser=with_viewer)
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_hit_that_is_no_note_is_opened_in_place_too(visit: Visit) -> None:
     expect(hits.nth(1).locator(".hit-title")).to_have_text("Water")
     page.keyboard.press("Enter")
     expect(page.locator("h1.note-title")).to_have_text("Quokka paper.pdf")
-    expect(page.get_by_role("link", name="Open the file")).to_be_visible()
+    expect(page.locator(".viewer iframe.pdf")).to_be_visible()
     page.go_back()
     expect(hits.first.locator(".hit-title")).to_be_focused()
 
