@@ -7,7 +7,7 @@ test. The layers check an `AgentAnswer`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from vault_evals.cases import AgentInput, AgentName
@@ -27,6 +27,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.model.ask import AskAnswer
 from vault_indexer.serve.api.endpoints import ENDPOINTS
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 Json = Mapping[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CitedSpan:
     """A span of a note that an answer quotes; positions are characters of the note. `sha256` is that of the
     quote according to the agent ("": none given)."""
@@ -47,7 +48,7 @@ class CitedSpan:
     sha256: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """A note, or a part of one, in an answer. `text` is what the answer shows; `part` is the page, slide or
     sheet of a document that it is on ("page 3")."""
@@ -62,7 +63,7 @@ class Finding:
         return f"{self.path}#{self.part.replace(' ', '=')}" if self.part else self.path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentAnswer:
     """An answer: the findings, best first; the text to read; the cited spans.
 

@@ -11,7 +11,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -22,6 +22,7 @@ from vault_indexer.config.values import unknown_key
 from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue
+from vault_indexer.system import record
 from vault_indexer.text.yaml_values import YamlRefusedError, load_mapping
 
 AgentName = str
@@ -169,7 +170,7 @@ Expected = StructureExpected | CitationsExpected | MeaningExpected
 _EXPECTED: Mapping[Layer, type[Expected]] = {1: StructureExpected, 2: CitationsExpected, 3: MeaningExpected}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GoldenCase:
     """One case. `metadata` may contain `vault`, the name of the folder of notes that the case is about, and
     `language`; other keys are free. `file` is the source of the case (None: created in memory)."""

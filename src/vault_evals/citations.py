@@ -7,7 +7,7 @@ the index would find every note unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
 from typing import Protocol
@@ -22,12 +22,13 @@ from vault_indexer.errors import NoteError, UnknownNoteError
 from vault_indexer.index.reading import parse_file
 from vault_indexer.model import Note
 from vault_indexer.parse import parse_note
+from vault_indexer.system import record
 from vault_indexer.vault import Decision, NoteVanished, load_ignore_rules, read_note, scan
 
 # The notes that citations are checked against: as indexed, or as the files are now.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteText:
     """A note's text with its headings and blocks. `outline` is the parsed note; its positions are those of
     the text."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from vault_evals.questions import GENERATED_KINDS, Question
 from vault_evals.ranking import RankingRun, Scores
@@ -22,6 +22,7 @@ from vault_evals.statistics import (
     smallest_difference,
 )
 from vault_indexer.errors import UsageError
+from vault_indexer.system import record
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import quantity
 
@@ -38,7 +39,7 @@ LEAST_SHARE_OF_LANGUAGE = 0.02
 is most likely a mistake."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Against:
     """A configuration against the baseline, over the same questions, by nDCG.
 
@@ -53,7 +54,7 @@ class Against:
     lift: Lift | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariantRow:
     """One configuration in one slice; `against` is None for the baseline itself. `judged` is the mean share
     of the notes of an answer that have a grade."""
@@ -66,7 +67,7 @@ class VariantRow:
     against: Against | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slice:
     """A part of the questions of one source: all ("all"), a kind or a language."""
 
@@ -86,7 +87,7 @@ class Slice:
         return self.name == ALL or self.name.startswith(_LANGUAGE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuestionScores:
     """The scores of each variant for one question."""
 
@@ -97,7 +98,7 @@ class QuestionScores:
     scores: Mapping[str, Scores]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RankingReport:
     """All slices. `failures` contains the reasons of configurations that miss the required lift over all
     questions of a source, or in one of their languages. `questions` are those that were run."""

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from vault_evals.citations import locate_citation
 from vault_evals.pages import CitationState, Located
 from vault_evals.runner import DEFAULT_OPTIONS, SuiteOptions, sources
 from vault_indexer.errors import UsageError, VaultIndexerError
-from vault_indexer.system import write_atomically
+from vault_indexer.system import record, write_atomically
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import iso_moment, quantity
 from vault_indexer.text.yaml_values import YamlRefusedError, compose_nodes
@@ -32,7 +32,7 @@ LABEL = "link-drift"
 """The label of the issue that a report becomes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Drift:
     """A citation that drifted: number `position` of its case, from 0. `now` has the current values (None:
     there are none to accept), `line` is its line in the note from 1 (0: unknown)."""
@@ -48,7 +48,7 @@ class Drift:
     now: ExpectedCitation | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DriftReport:
     """The drifted ones of `checked` citations. `errors` are lines about those that could not be checked."""
 

@@ -6,7 +6,7 @@ It is stored in one folder of cases: that of `evals.folder`, or the folder `eval
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -19,7 +19,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, ExtensionRoute
 from vault_indexer.service import VaultService
-from vault_indexer.system import only_writer, open_to_append
+from vault_indexer.system import only_writer, open_to_append, record
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import iso_moment
 
@@ -61,7 +61,7 @@ class JudgeRequest(NamedTuple):
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgingPool:
     """The notes of a question without a grade, in an order that tells no ranks.
 
@@ -77,14 +77,14 @@ class JudgingPool:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeptClick:
     """The click is in the file."""
 
     file: Path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeptGrade:
     """The grade of a note for a question is on disk; `judged` notes of the question have one."""
 

@@ -24,6 +24,7 @@ from vault_indexer.model import FileKind, Heading, Link, LinkKind, Note
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.parse.notes import decode
 from vault_indexer.parse.plain import plain
+from vault_indexer.system import record
 from vault_indexer.text.language import is_function_word
 from vault_indexer.text.tokens import RUN, WORD
 from vault_indexer.vault import CONTROL_FILES, Decision, Scan, load_ignore_rules, read_note, scan
@@ -48,7 +49,7 @@ _TEMPLATE = re.compile(r"<%[-_=*+\s]|\{\{\s*(?:title|date|time|content)\b[^}]*\}
 ShowProgress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """A possible question. `source` is the note that contains the text, which for links differs from
     `target`; `edits` hide it."""

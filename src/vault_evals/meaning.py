@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -23,6 +22,7 @@ from vault_indexer.config.settings import LlmSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.ports import Llm
 from vault_indexer.providers import llm_for
+from vault_indexer.system import record
 from vault_indexer.text.language import detect_query
 from vault_indexer.text.sentences import sentences
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CosineBounds:
     """Below `fails_below`, an answer is about another subject; from `passes_from` on, it may pass."""
 
@@ -187,7 +187,7 @@ class Judge(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelJudge:
     model: Llm
 

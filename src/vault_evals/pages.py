@@ -15,7 +15,7 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from vault_evals.cases import CitationsExpected, ExpectedCitation, GoldenCase, replace_citation, sha256_of
 from vault_evals.wording import closest_passage, diff_of
 from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.system import write_atomically
+from vault_indexer.system import record, write_atomically
 
 _UNICAST = ipaddress.IPv6Network("2000::/3")
 _IPV4_IN_IPV6 = (ipaddress.IPv6Network("2001::/32"), ipaddress.IPv6Network("2002::/16"))
@@ -42,7 +42,7 @@ def is_public(address: str) -> bool:
     return found.is_global and found in _UNICAST and not any(found in network for network in _IPV4_IN_IPV6)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Network:
     """Access to pages: the resolver of names, and the addresses that are allowed.
 
@@ -139,7 +139,7 @@ _SPACE = re.compile(r"\s+")
 _SILENT = frozenset({"script", "style", "template", "noscript", "head"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page:
     """A page as fetched. `status` is that of HTTP, `final_url` the target of redirects, `text` the visible
     text with single spaces."""
@@ -228,7 +228,7 @@ class LivePages:
         return self._pages[url]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Located:
     """The current position of a citation. `now` is the citation with current values (None: a page that is the
     same, or nothing to cite), `line` its line from 1 (0: unknown), `diff` the change of its words."""

@@ -25,7 +25,7 @@ from vault_indexer.config.fields import Allowed
 from vault_indexer.config.schema import describe
 from vault_indexer.config.values import printable
 from vault_indexer.errors import UsageError
-from vault_indexer.system import write_atomically
+from vault_indexer.system import record, write_atomically
 from vault_indexer.text.control_characters import json_text
 
 JUDGED, CLICKED = "judged", "clicked"
@@ -37,7 +37,7 @@ _STRICT = ConfigDict(extra="forbid")
 Grade = Annotated[int, Field(ge=0, le=100)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edit:
     """A span of a note's text, in characters, and its replacement during a question."""
 

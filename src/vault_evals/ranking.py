@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_evals.generate import current_hashes, shadow_vault
@@ -30,6 +29,7 @@ from vault_indexer.model import SearchRequest
 from vault_indexer.search import IndexReader, RepeatedQuery, Searcher
 from vault_indexer.search.query import parse_query
 from vault_indexer.store import Snapshot
+from vault_indexer.system import record
 from vault_indexer.text.phrases import quantity
 
 DEFAULT_K = 10
@@ -43,7 +43,7 @@ _BEGINNING_CHARS = 600
 _OPERATORS = str.maketrans(dict.fromkeys('"[]()/:-|', " "))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scores:
     """The scores of one configuration for one question; all in [0, 1]."""
 
@@ -53,7 +53,7 @@ class Scores:
     judged: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RankingRun:
     """The scores of every variant, in the order of `questions`.
 
@@ -124,7 +124,7 @@ def is_stale(question: Question, hashes: Mapping[str, str]) -> bool:
     return not any(path in hashes for path, grade in question.grades.items() if grade > 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _EvaluatedVault:
     """The vault that is searched, and the folder for its indices."""
 
@@ -272,7 +272,7 @@ def pool_of(
     return sorted(found)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PooledNote:
     """A note to be graded: its path, its title, and its snippet from the search, or its beginning."""
 

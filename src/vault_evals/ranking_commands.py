@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -44,7 +44,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.model import Progress
 from vault_indexer.search import Searcher
 from vault_indexer.store import Snapshot
-from vault_indexer.system import write_atomically
+from vault_indexer.system import record, write_atomically
 from vault_indexer.text.control_characters import clean, json_text
 from vault_indexer.text.phrases import quantity
 
@@ -290,7 +290,7 @@ def judge(  # noqa: PLR0913 - the options of a session
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _JudgingSession:
     """Asks the user on the terminal for one grade after another."""
 

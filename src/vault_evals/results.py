@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from vault_evals.cases import GoldenCase, Layer
 from vault_indexer.errors import UsageError
+from vault_indexer.system import record
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import quantity
 
@@ -22,7 +23,7 @@ VERDICTS: tuple[CaseVerdict, ...] = ("pass", "skip", "fail", "error")
 """From the best to the worst."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """The result of one layer's check; the fields are those of LayerResult."""
 
@@ -47,7 +48,7 @@ def outcome_of(checks: Sequence[Check]) -> Outcome:
     return Outcome(verdict, passed / len(checks), tuple(reasons))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LayerResult:
     """The result of one case. `score`, in [0, 1], is the part of its checks that held, or in layer 3 the
     cosine; None where nothing was computed. `reasons` say what did not hold, and what a reader should know of
@@ -61,7 +62,7 @@ class LayerResult:
     duration_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counts:
     passed: int = 0
     failed: int = 0
@@ -78,7 +79,7 @@ class Counts:
         return self.passed + self.failed + self.skipped + self.errors
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JudgeUse:
     """The judge that a run had, how many answers were to be reviewed, and how often it answered.
 
@@ -90,7 +91,7 @@ class JudgeUse:
     answers: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Summary:
     """The counts of a run, in all and by group. `skip_reasons` counts cases by why they were skipped."""
 
@@ -108,7 +109,7 @@ class Summary:
         return self.counts.total == self.counts.skipped
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaselineDiff:
     """What changed since an earlier run, as ids of cases.
 
@@ -124,7 +125,7 @@ class BaselineDiff:
     added: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SuiteReport:
     """A run. Times are UTC, ISO 8601. `diff_vs_baseline` is None where no baseline was given."""
 
@@ -146,7 +147,7 @@ class SuiteReport:
         return 1 if self.failures or self.summary.nothing_ran else 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Baseline:
     """The verdicts of an earlier run, by id of the case; `name` is its file."""
 

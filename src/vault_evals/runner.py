@@ -30,6 +30,7 @@ from vault_indexer.config.settings import FilesSettings
 from vault_indexer.documents import part_name, part_spans
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.links import note_hint
+from vault_indexer.system import record
 from vault_indexer.text.phrases import iso_moment
 
 # Layer 1: whether an answer has the expected shape: findings, their sources, their order.
@@ -235,7 +236,7 @@ def sources(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Runner:
     agents: Agents
     notes: NoteSource

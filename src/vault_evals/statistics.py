@@ -7,12 +7,13 @@ Two configurations are compared over the same questions, so their differences ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import log2, sqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vault_indexer.system import record
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ POWER = 0.8
 SEED = 20261122
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interval:
     """A mean with its 95% percentile bootstrap interval."""
 
@@ -34,7 +35,7 @@ class Interval:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lift:
     """The lift of a configuration above a baseline, in percent of the baseline's mean; paired by question.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from vault_indexer.serve.api.endpoints import STATUS, Endpoint
 from vault_indexer.serve.mcp.protocol import PATH
 from vault_indexer.serve.mcp.views import LONG_TIMEOUT_S, OFFSET, ExtensionTool, ToolView
 from vault_indexer.service import VaultService
+from vault_indexer.system import record
 from vault_indexer.vault import resolve_in_vault
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LAYERS = re.compile(r"[123](,[123])*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvalReport:
     """The report of an evaluation; `results` has an entry for each case."""
 
@@ -63,7 +63,7 @@ RUN_EVAL = ToolView(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvalRequest:
     """Which golden cases an agent wants to run. Both folders are in the vault; without `snapshots`, it is the
     folder of the cases. `agent` "" means the cases of all agents."""

@@ -7,7 +7,6 @@ choice is worth writing only if the lower bound of its paired difference on *asi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import tomli
@@ -22,7 +21,7 @@ from vault_indexer.config.settings import Settings
 from vault_indexer.config.values import toml_text
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
-from vault_indexer.system import VAULT_CONFIG_NAME
+from vault_indexer.system import VAULT_CONFIG_NAME, record
 
 WEIGHTS: tuple[tuple[float, float], ...] = tuple(
     (keyword, graph) for graph in (0.5, 0.0, 1.0) for keyword in (1.0, 0.7, 1.4, 0.5, 2.0)
@@ -34,7 +33,7 @@ LEAST_QUESTIONS = 20
 """The minimum number of questions in each half: with fewer, any choice is chance."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tuning:
     """The settings chosen on *tune* and their results on *aside*, for one source of questions.
 

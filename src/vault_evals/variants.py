@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from vault_indexer.errors import ConfigError, IndexUnusableError, UsageError
 from vault_indexer.model import Progress
 from vault_indexer.search import IndexReader
 from vault_indexer.store import Generation
+from vault_indexer.system import record
 
 CONFIGURED = "configured"
 WHOLE_NOTE = "whole_note"
@@ -48,7 +49,7 @@ SEARCH_VARIANTS: Mapping[str, Options] = MappingProxyType(
 DEFAULT_VARIANTS = (CONFIGURED, "keyword", "vector", "no_graph", "rrf")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variant:
     """A configuration: its name, and the settings that differ from the active ones (dotted key to value)."""
 

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime
 from functools import partial
 from types import TracebackType
@@ -20,11 +20,12 @@ from vault_gateway.settings import EVERY_VAULT, GatewayGroup, GatewaySettings, G
 from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.errors import ConfigError, UnknownVaultError
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
+from vault_indexer.system import record
 
 # Users, and the vaults that they may read.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Identity:
     """The identity of a requester: by a token of the configuration, by one of an OIDC provider, or from a
     trusted proxy. The three do not mix: a `name` of one is never a user of another."""

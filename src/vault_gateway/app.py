@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,7 @@ from vault_indexer.serve.mcp.app import McpApp, RowTools, with_mcp
 from vault_indexer.serve.mcp.budget import keys
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolRow
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -96,7 +97,7 @@ _USER: ContextVar[GatewayUser] = ContextVar("gateway_user")
 """The user of the current request; set only by `_WithUser`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewayParts:
     """The components of a gateway. `oidc` and `proxy` are None if they are not configured, `audit` if nothing
     is logged."""

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, urlsplit
@@ -20,6 +19,7 @@ from vault_gateway.milvus import VaultState, place_digest
 from vault_gateway.settings import GatewayKeeper
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.serve.api.endpoints import VAULT, VAULTS
+from vault_indexer.system import record
 
 log = logging.getLogger("vault_indexer.gateway")
 
@@ -38,7 +38,7 @@ ChunkId = tuple[str, int]
 """The vault's id and the chunk's key."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bodies:
     """The available bodies, and notices for the user about the others."""
 

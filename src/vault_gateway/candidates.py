@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
 
@@ -21,7 +21,7 @@ from vault_indexer.store.catalog import catalog_of
 from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.keywords import Lexicon, snapshot_of_documents
 from vault_indexer.store.vectors import build_snapshot
-from vault_indexer.system import LruCache
+from vault_indexer.system import LruCache, record
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -40,7 +40,7 @@ NoteKey = tuple[str, int]
 """The edition of a vault, and the note's id."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoundNotes:
     """Searchable notes of one vault. `have_text` means that all of them came with their text."""
 
@@ -48,7 +48,7 @@ class FoundNotes:
     have_text: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _KeptNote:
     note: ReceivedNote
     size: int
@@ -203,7 +203,7 @@ class QueryModels:
         return TokenWeights.from_bytes(found)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _MissingModel:
     """An embedder for a model that is not available: only words are searched."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from vault_indexer.contract.marks import MAX_LIMIT, MAX_QUERY_BYTES, Says
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, ExtensionRoute
+from vault_indexer.system import record
 
 _LARGEST_KEY = (1 << 63) - 1
 _KEY_DIGITS = len(str(_LARGEST_KEY))
@@ -22,7 +22,7 @@ class BodiesRequest(NamedTuple):
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChunkBody:
     """The body of a chunk, and its position in the note."""
 
@@ -33,7 +33,7 @@ class ChunkBody:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bodies:
     """The bodies of the requested chunks that are in the index."""
 

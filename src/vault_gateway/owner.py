@@ -6,12 +6,12 @@ import hashlib
 import re
 import secrets
 import socket
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from vault_gateway.milvus import MilvusVaults, VaultState, place_digest
 from vault_indexer.errors import BackendError
-from vault_indexer.system import write_atomically
+from vault_indexer.system import record, write_atomically
 from vault_indexer.text.phrases import iso_time
 
 _FILE = re.compile(r"([a-z0-9-]{1,60}-[0-9a-f]{16}) ([0-9a-f]{64})\s*")
@@ -21,7 +21,7 @@ class NotOwnerError(BackendError):
     """Another index publishes this vault, or it was removed from the server."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublicationIdentity:
     """The id of a vault, and the secret key of the index that may publish it."""
 
@@ -70,7 +70,7 @@ class IdentityFile:
         self._path.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublishedVault:
     """The parties of a publication: the vault's id on the server, its display name, its daemon, and the
     digests of its place and of its owner's key (see `VaultState`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -29,7 +29,7 @@ from vault_indexer.store import Generation, VaultStatistics
 from vault_indexer.store.catalog import CatalogReader, Changes, stored_notes
 from vault_indexer.store.keywords import KeywordIndex, Vocabulary
 from vault_indexer.store.vectors import SAMPLED, spread_evenly
-from vault_indexer.system import ProcessLimits, batches, write_atomically
+from vault_indexer.system import ProcessLimits, batches, record, write_atomically
 
 # Prepares the notes of a catalog for the server in a separate process.
 #
@@ -40,7 +40,7 @@ _NOTES_AT_ONCE = 200
 _TRIES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotesJob:
     generation: Generation
     model: str
@@ -51,7 +51,7 @@ class NotesJob:
             return list(published_notes(catalog, self.model, self.note_ids))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StatisticsJob:
     """Requests the word counts of a generation, which is published as `vault`."""
 
@@ -167,7 +167,7 @@ _LOOKED_UP = 5
 """The number of rows that are looked up while nothing changes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """A sent change: the resulting state, and some of the added and removed keys."""
 

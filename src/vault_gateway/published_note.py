@@ -13,12 +13,12 @@ import re
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vault_indexer.model import CHUNK_KEY_BITS, chunk_key
 from vault_indexer.store.catalog import NoteTableRows, StoredNote
 from vault_indexer.store.keywords import FIELDS, KeywordDocument, TermCounts, count_terms
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ _OVERLAP, _CONTEXT, _PREAMBLE, _DIGEST = 8, 9, 10, 12  # columns of a chunk's ro
 _FRONTMATTER = 2  # of a note's row
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublishedNote:
     """A note with the terms of its chunks in the keyword index and their vectors (float16 bytes), each by the
     chunk's key. Chunks that are only context have neither; a vector may still be missing."""
@@ -54,7 +54,7 @@ class PublishedNote:
         return tuple(sorted(self.terms))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReceivedNote:
     """A published note, ready for searching: the terms of its chunks are counted."""
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from urllib.parse import quote
 
@@ -45,12 +45,13 @@ from vault_indexer.search.query import (
     atoms,
     parse_query,
 )
+from vault_indexer.system import record
 
 # The conditions of a query that a gateway can evaluate: it has the candidate notes, but not all links of a
 # vault.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Question:
     """A query as a gateway answers it. All of its `tags` are required, which the server checks;
     `has_conditions` means that the returned notes need further checks."""
@@ -126,7 +127,7 @@ _COUNTED = 32
 """The number of vaults, largest first, that determine the rarity and spelling of words for all of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchOrder:
     """A search request. `folder` and `kind` are filters of the server; "" is none."""
 
@@ -139,7 +140,7 @@ class SearchOrder:
     with_text: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Searched:
     """The vaults with the candidate notes, and notices for the user about missing ones."""
 
@@ -149,7 +150,7 @@ class Searched:
     notices: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Group:
     """The vaults of one collection that share the vector of a query, the largest first."""
 

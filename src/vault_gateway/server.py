@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -33,9 +32,10 @@ from vault_gateway.settings import (
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.serve.server import bind, bind_unix, serve_app
+from vault_indexer.system import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewayFile:
     """The configuration of a gateway, and a watch for changes that was created before it was read."""
 

@@ -21,6 +21,7 @@ from vault_indexer.contract.marks import (
 from vault_indexer.contract.requests import By, Fields, Query
 from vault_indexer.model.answers import Correction, Hit, Verdict
 from vault_indexer.serve.api.endpoints import Endpoint
+from vault_indexer.system import record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class GatewayHit(Hit):
     published_at: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewayAnswer:
     """The answer to one search, like `SearchAnswer`.
 
@@ -51,7 +52,7 @@ class GatewayAnswer:
     keys: Annotated[frozenset[str] | None, HIDDEN] = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewayNote:
     """A note of a vault that `keeper` published, as of `published_at`."""
 
@@ -68,7 +69,7 @@ class GatewayNote:
     published_at: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublishedVault:
     """A published vault that the user may read. `seq` is the last commit of its index, of the generation
     `generation`, `chunks` the number of its chunks, and `model` its embedding model. `published_at` is the
@@ -88,19 +89,19 @@ class PublishedVault:
     is_stale: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublishedVaultList:
     """The vaults that the user may read."""
 
     vaults: tuple[PublishedVault, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewayHealth:
     ok: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatewayReadiness:
     """Whether the gateway can answer searches, with warnings for its administrator."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from vault_indexer.model import Chunk, Note
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     WordNumbers = NDArray[np.uint16]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EmbeddingModel:
     """The identity of an embedding model. Only vectors of the same model are comparable."""
 

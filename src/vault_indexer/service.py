@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
@@ -131,7 +131,7 @@ from vault_indexer.search import (
 from vault_indexer.search.present import editor_of, file_uri, passage_at, with_display_titles
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import export_lines
-from vault_indexer.system import LruCache
+from vault_indexer.system import LruCache, record
 from vault_indexer.text.fold import did_you_mean
 from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault import (
@@ -795,7 +795,7 @@ def _base_path(snapshot: Snapshot, vault: Path, note: str) -> str:
         raise UnknownNoteError(f"no such base in the index: {name!r}{hint}") from None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskedVaults:
     """The vaults of one request: one without a name, or several by name.
 
@@ -855,7 +855,7 @@ class AskedVaults:
         return _Opened(vaults, services, tuple(late), (*unready, *filter(None, (self.problem,))))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Opened:
     """The available vaults of a request, with their services by name. `late` are notices about changes that
     are not indexed yet, and `wrong` are notices that concern all vaults."""

@@ -6,7 +6,7 @@ import functools
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
@@ -21,6 +21,7 @@ from vault_indexer.errors import IndexUnusableError, LockedError, UsageError, Va
 from vault_indexer.model import AskAnswer, AskRequest, SearchAnswer, SearchRequest, StatusReport, VaultSummary
 from vault_indexer.search import never
 from vault_indexer.service import AskedVaults, VaultService
+from vault_indexer.system import record
 from vault_indexer.vault import root_identity
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class VaultRuntime(Protocol):
     def summary(self) -> VaultSummary: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenVault:
     """A vault whose service the caller opens and closes."""
 
@@ -72,7 +73,7 @@ class OpenVault:
         return summary_of(self.name, self.opened.status())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClosedVault:
     """A vault that could not be opened, with the error."""
 
@@ -233,7 +234,7 @@ def _is_cheap(problem: VaultIndexerError | None) -> bool:
     return isinstance(problem, VaultError | LockedError)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Kept:
     """The contents of `Vaults` at one time: the vaults by name, the settings and the answerer for questions
     to several vaults, and the problem of the configuration of the vaults ("": none)."""

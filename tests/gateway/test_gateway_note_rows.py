@@ -3,7 +3,7 @@
 import json
 import zlib
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -96,8 +96,8 @@ def test_notes_of_a_catalog_in_memory_are_those_that_were_put_into_it() -> None:
     assert [one.modified_ns for one in found] == [99, 99]
     for made, kept in zip(found, reversed(notes), strict=True):
         assert made.resolved == kept.resolved
-        for name in NoteTableRows.__slots__:
-            assert list(getattr(made.rows, name)) == list(getattr(kept.rows, name)), name
+        for each in fields(NoteTableRows):
+            assert list(getattr(made.rows, each.name)) == list(getattr(kept.rows, each.name)), each.name
 
 
 def test_a_note_with_diagnostics_and_one_without_anything() -> None:

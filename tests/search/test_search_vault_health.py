@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ def health_of(folder: Path, notes: Sequence[Sequence[tuple[int, str]]], wanted: 
         words = snapshot_of_documents([], 1, Lexicon([]))
         snapshot = Snapshot(1, reader, LinkGraph(reader), build_snapshot(1, 2, []), words, ("en",))
         found = vault_health(snapshot, folder / "index", targets)
-    return {name: getattr(found, name) for name in type(found).__slots__}
+    return {each.name: getattr(found, each.name) for each in fields(found)}
 
 
 def test_an_index_without_chunks_has_no_sizes(tmp_path: Path) -> None:

@@ -7,16 +7,16 @@ without specifying the vaults.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vault_indexer.errors import UsageError
+from vault_indexer.system import record
 from vault_indexer.text.fold import tag_name
 
 MAX_LIMIT = 1000
 """The maximum number of hits of one query. A rule of thumb."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultScope:
     """The ids of the vaults that a query may read; the requester has already been authorised. An empty scope
     finds nothing. Create one with `of`."""
@@ -32,7 +32,7 @@ class VaultScope:
         return cls(tuple(sorted(set(vaults))))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """Selects the chunks of a scope that may be found, and their number.
 
@@ -60,7 +60,7 @@ class Selection:
         return tuple(map(tag_name, self.tags))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoundChunk:
     """A chunk in an answer, by its key and the id of its note in the catalog of its vault. `score` is a
     cosine or a BM25 score: comparable only within one answer."""

@@ -16,13 +16,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from dataclasses import field as default
 from types import MappingProxyType
 from typing import Any, Literal
 
 from vault_gateway.milvus.connection import MilvusConnection
 from vault_indexer.errors import BackendError
+from vault_indexer.system import record
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm
 
 # Encodes index terms as words that no tokenizer of Milvus changes.
@@ -120,7 +120,7 @@ def table_name(prefix: str, kind: Literal["vaults", "notes", "blobs"]) -> str:
     return f"{prefix}_{kind}_v{SCHEMA_VERSION}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CollectionLayout:
     """The parameters for creating a collection of chunks; an existing one is not changed."""
 

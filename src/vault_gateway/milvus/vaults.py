@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from vault_gateway.milvus.connection import CollectionMissingError, MilvusConnection, Row
 from vault_gateway.milvus.retrieval import VaultScope, all_of, text_in, text_literal
@@ -19,7 +19,7 @@ from vault_gateway.milvus.schema import (
     table_name,
 )
 from vault_indexer.errors import BackendError
-from vault_indexer.system import batches
+from vault_indexer.system import batches, record
 from vault_indexer.text.phrases import iso_time
 
 _FIELDS = {
@@ -75,7 +75,7 @@ class OutdatedStateError(BackendError):
     meanwhile, or the server was restored or emptied."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultState:
     """The published state of one vault. The rows of its `edition` are active, all others are not.
 

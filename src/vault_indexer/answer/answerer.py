@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -44,6 +44,7 @@ from vault_indexer.patterns import GitignorePatterns
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
 from vault_indexer.search import FoundPassages, QuestionWord, question_as_query, unknown_words
+from vault_indexer.system import record
 
 # The notes that no language model may read.
 
@@ -51,7 +52,7 @@ from vault_indexer.search import FoundPassages, QuestionWord, question_as_query,
 _PROPERTY = re.compile(r"\[([^\]:]+)(?::([^\]]*))?\]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NeverSend:
     """The notes of `ask.never_send`, given by path or by property. Any thread may call its methods."""
 
@@ -102,7 +103,7 @@ class PassageSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Passages:
     """The results for a question. `quotes` is the answer without a model, and `passages` are the input of a
     model. `is_declined` is true if nothing answers the question, although there may be hits on a similar

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
 
@@ -22,6 +22,7 @@ from vault_indexer.answer.sentences import Sentence
 from vault_indexer.model import Hit, NoteRow
 from vault_indexer.providers import WORD_LANGUAGES, word_vectors
 from vault_indexer.search import QuestionWord, function_words, share_held
+from vault_indexer.system import record
 from vault_indexer.text.tokens import analyze
 
 RANK_SHARE = 0.7
@@ -122,7 +123,7 @@ relevance, half a word at the highest. Then 89% of all questions far from the va
 capital of Peru" is not declined for notes on a program; with 5, it is 91% and 5%."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """How far a sentence answers a question: the share of the question, in [0, 1], by which it ranks; the
     weight of the question's words that it covers with its headings, title and passage, and of all; how surely
@@ -140,7 +141,7 @@ class Evidence:
 _NO_EVIDENCE = Evidence(0.0, 0.0, 0.0, "", lacks_name=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Candidate:
     sentence: Sentence
     worth: float

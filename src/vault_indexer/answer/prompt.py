@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from vault_indexer.answer.check import Claim
 from vault_indexer.answer.sentences import Sentence
 from vault_indexer.chunk import UnusableAnswerError, json_list
 from vault_indexer.model import Citation, Hit, JsonValue
 from vault_indexer.search import estimated_tokens
+from vault_indexer.system import record
 
 VERSION = 2
 """Increase this number if the prompt or the parser of its answer changes, so that cached answers become
@@ -46,7 +46,7 @@ Reply with one JSON object and nothing else: {"verdicts": [true]} if it does,
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CitableSentence:
     """A sentence that a model can cite by its id."""
 
@@ -55,7 +55,7 @@ class CitableSentence:
     citation: Citation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptPassage:
     """A hit in the prompt: its place, the preamble that a model wrote when the note was chunked, and its
     sentences."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise, takewhile
@@ -22,6 +21,7 @@ from vault_indexer.answer.check.lexicon import Phrases, blank, lexicon, read_lis
 from vault_indexer.answer.check.numbers import Quantity, quantities
 from vault_indexer.answer.check.words import CODE
 from vault_indexer.search import function_words, is_common_word
+from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
 from vault_indexer.text.tokens import analyze
@@ -67,7 +67,7 @@ _NEAR = 40
 """The maximum characters between a number and the noun that it counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuestionTable:
     """The words of one language, by kind."""
 
@@ -101,7 +101,7 @@ def _read_table(table: Mapping[str, Mapping[str, str]], language: str) -> Questi
     return QuestionTable(phrases("asks"), phrases("says"), means)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskedKind:
     """What a question asks for: its kind ("" for anything), the text behind the asking phrase, the index
     terms of the noun that it counts, the terms that a sentence with such a value need not contain, and those

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, starmap
 
@@ -15,6 +15,7 @@ from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRo
 from vault_indexer.parse import SOURCE_FENCE, code_blocks, open_fence, readable
 from vault_indexer.parse.frontmatter import read_frontmatter
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import record
 
 _REACH = 4_000
 """The number of characters around a chunk that are searched for the borders of its first and last
@@ -47,7 +48,7 @@ _DIGITS = 8
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteText:
     """A note as indexed, with the data for citations. `vault` is "" if only one vault is searched."""
 
@@ -57,7 +58,7 @@ class NoteText:
     vault: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sentence:
     """A sentence, list item, row or line of code of a note.
 

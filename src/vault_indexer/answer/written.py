@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -27,6 +27,7 @@ from vault_indexer.config.settings import AskSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import AnswerSentence
 from vault_indexer.ports import StreamingLlm
+from vault_indexer.system import record
 
 # Reads the sentences of a model's answer while the model is still writing.
 
@@ -89,7 +90,7 @@ Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StreamOptions:
     """The options of the caller. `is_cancelled` returns True if the caller no longer waits for the answer.
     With `as_written` each sentence is returned as soon as the model has written it."""
@@ -103,7 +104,7 @@ class StreamOptions:
             raise QueryCancelledError("the caller no longer waits for the answer")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Writer:
     """Requests answers from one model and checks them."""
 
@@ -169,7 +170,7 @@ class Writer:
         return (yield from self.asker.listen(question, read_judgement, pieces))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _CheckedClaims:
     """The checked sentences of one question. Each is checked once, and `known` contains the results."""
 

@@ -7,12 +7,12 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.errors import ServiceError, UsageError
-from vault_indexer.system import write_atomically
+from vault_indexer.system import record, write_atomically
 
 RESTART_S = 30
 """Between the end of a daemon that failed and its next start."""
@@ -30,7 +30,7 @@ CONFIGURATION_IS_WRONG = 2
 """Exit status of `indexer serve` for a mistake that another start would meet again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Environment:
     """What a service inherits from who installs it: the folders of configuration and state, and nothing else.
 
@@ -49,7 +49,7 @@ class Environment:
         return Path(chosen) if chosen else self.home / ".config"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServiceSpec:
     """A daemon that is to be there after a restart.
 
@@ -71,7 +71,7 @@ class ServiceSpec:
         return f"vault-indexer: search of {self.vault or 'the configured vaults'}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServiceStatus:
     """A service as its system sees it. `pid` is 0 where none runs or the system does not tell; `detail` is
     in the system's own words."""
@@ -126,7 +126,7 @@ _TIMEOUT_S = 120.0
 """systemd may wait `END_S` for a daemon to end, and stop it before it starts it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommandResult:
     """How a program ended, and what it wrote."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from vault_indexer.bases.expressions import ANY_FORMULA, Expression, parse_expression
 from vault_indexer.bases.scope import Scope
 from vault_indexer.contract import JsonValue
 from vault_indexer.errors import UsageError
 from vault_indexer.parse import code_blocks
+from vault_indexer.system import record
 from vault_indexer.text.yaml_values import YamlRefusedError, load_mapping
 
 _MAX_FILTERS = 500
@@ -18,7 +19,7 @@ _FILTERS = ("and", "or", "not")
 _BASE_FENCE = re.compile(r"[`~]{3,}[ \t]*base\s*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Filter:
     """An expression, or several filters of which all, any or none must be true."""
 
@@ -40,13 +41,13 @@ class Filter:
         return any(part.accepts(scope) for part in self.parts) == (self.kind == "or")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sort:
     property: str
     is_descending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseTable:
     """A view of a base: what it shows, in which order."""
 
@@ -60,7 +61,7 @@ class BaseTable:
     summaries: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseDefinition:
     """A base; its formulas and its views are read when they are used. Errors name `path` and the key.
 

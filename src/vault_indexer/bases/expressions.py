@@ -6,7 +6,6 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
@@ -39,6 +38,7 @@ from vault_indexer.bases.values import (
 )
 from vault_indexer.errors import UsageError
 from vault_indexer.patterns import PatternError, compile_javascript
+from vault_indexer.system import record
 
 MAX_CHARACTERS = 4_000
 """Of one expression."""
@@ -60,7 +60,7 @@ _LEVEL = MappingProxyType({sign: level for level, signs in enumerate(_LEVELS) fo
 Node = Callable[[Scope], Value]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Expression:
     """Calculates a value for a row. `place` names the key of the base, and `formulas` are those it uses.
     Raises UsageError, which names the expression and what is wrong, and QueryTimeoutError."""

@@ -16,7 +16,7 @@ from vault_indexer.errors import QueryTimeoutError
 from vault_indexer.model import FileKind, JsonValue, LinkKind, kind_of
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.system import creation_time
+from vault_indexer.system import creation_time, record
 
 _PENDING = object()
 
@@ -125,7 +125,7 @@ class VaultFiles:
         return list(self._backlinks.get(file.path, ()))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evaluation:
     """What all rows of a base share. `this` is the file that shows the base, `until` a time of the monotonic
     clock."""

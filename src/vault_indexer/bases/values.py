@@ -10,12 +10,12 @@ import calendar
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
 from vault_indexer.contract import JsonValue
+from vault_indexer.system import record
 from vault_indexer.text.fold import tag_name
 
 Value = Any
@@ -35,7 +35,7 @@ _SECONDS = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Link:
     """A link to the file at `path`, or (None) to none of the vault."""
 
@@ -47,7 +47,7 @@ class Link:
         return self.display or (self.target if self.path is None else shown_name(self.path))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Duration:
     months: float = 0
     seconds: float = 0
@@ -61,7 +61,7 @@ class Duration:
         return Duration(self.months * factor, self.seconds * factor)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pattern:
     """A regular expression, with its program of RE2."""
 
@@ -73,7 +73,7 @@ class Pattern:
         return f"/{self.source}/"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseFile:
     """A file of the vault; only notes have properties and tags."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from vault_indexer.chunk.cutting.blocks import paragraphs_of
@@ -29,6 +29,7 @@ from vault_indexer.config.tables.chunking import ContextualOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note, join_context
 from vault_indexer.ports import Chunker
+from vault_indexer.system import record
 
 TASK = "contextual"
 PROMPT_VERSION = 3
@@ -57,7 +58,7 @@ The text:
 {text}"""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Preamble:
     """The preamble of a group of chunks. Without a text, `extra` contains the reason."""
 
@@ -66,7 +67,7 @@ class _Preamble:
     is_failure: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _PreambleGroup:
     """Chunks that share a preamble: the start of the first, and the text that the prompt contains."""
 

@@ -11,14 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
 
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import JsonValue
 from vault_indexer.ports import Llm
-from vault_indexer.system import replace_file
+from vault_indexer.system import record, replace_file
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -206,7 +205,7 @@ class UnusableAnswerError(ValueError):
     """The model answered, but not in the form that the prompt requires."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Question:
     """`version` is increased whenever the prompt or the parsing of its answer changes, which invalidates
     stored answers. `max_tokens` limits the answer (None: the model's setting); after a transient error the

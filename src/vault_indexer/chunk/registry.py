@@ -4,7 +4,7 @@ options."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -48,6 +48,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
 from vault_indexer.patterns import GitignorePatterns
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
+from vault_indexer.system import record
 from vault_indexer.text.scripts import letters
 
 
@@ -61,7 +62,7 @@ class Models(TypedDict, total=False):
     llm_cache: Path | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChunkerContext:
     """The inputs of a strategy: the settings, and the models (see `Models`)."""
 
@@ -204,7 +205,7 @@ FRONTMATTER_KEY = "chunking"
 _Overlay = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """The effective settings for one note (without rules), and the problems of its own choice."""
 

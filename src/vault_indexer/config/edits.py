@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from vault_indexer.config.sources import MAX_CONFIG_BYTES, STRATEGY_OPTION
 from vault_indexer.config.tables.vault_table import VAULT_NAME, NamedVault, is_vault_name
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
-from vault_indexer.system import resolved, with_home, write_atomically
+from vault_indexer.system import record, resolved, with_home, write_atomically
 
 # Changes of a hand-written configuration file. The rest of the file stays unchanged.
 
@@ -154,7 +153,7 @@ def _without_empty(document: Mapping[str, object]) -> Mapping[str, object]:
 _KEY = "chunking.strategy"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StrategyInFile:
     """The key `chunking.strategy` of one configuration file, which need not exist.
 

@@ -7,7 +7,6 @@ words, `trust` reads who may set a key, and `documents` writes all of it down fo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -15,16 +14,17 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vault_indexer.patterns import parse_pattern
+from vault_indexer.system import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unit:
     """The unit of a number, such as "characters" or "seconds". Every number of the configuration has one."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Allowed:
     """What may stand here, in words, where the type and its bounds do not say it."""
 

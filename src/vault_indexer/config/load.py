@@ -4,7 +4,7 @@ once."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -29,7 +29,7 @@ from vault_indexer.config.sources import (
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.values import RawValue, check, toml_text
 from vault_indexer.errors import ConfigError, ConfigProblem
-from vault_indexer.system import user_config_file, with_home
+from vault_indexer.system import record, user_config_file, with_home
 
 MAX_PROBLEMS = 100
 """The limit for one source. A file that exceeds it is not a configuration."""
@@ -41,7 +41,7 @@ _ADDED = {"files.include": "include", "files.exclude": "exclude"}
 `VaultPatterns`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoadedConfig:
     """The active settings, and for every dotted key where its value came from.
 
@@ -164,7 +164,7 @@ def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, st
     return frozenset(name for name in (*file_values, *variables) if isinstance(name, str))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _ActiveValue:
     """The validated value with the highest precedence for a key, and its origin."""
 

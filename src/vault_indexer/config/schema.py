@@ -19,7 +19,6 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -34,6 +33,7 @@ from vault_indexer.config.fields import PUBLIC, RESTART, TUNING, Allowed, Table,
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.tables.chunking_options import OPTION_TABLES, StrategyName
 from vault_indexer.patterns import PatternError, check_linear
+from vault_indexer.system import record
 
 VARIABLE_PREFIX = "INDEXER_"
 
@@ -42,7 +42,7 @@ def variable_of(key: str) -> str:
     return VARIABLE_PREFIX + key.upper().replace(".", "_")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Key:
     """One value of the configuration: `name` is dotted (`search.weights.vector`)."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -37,6 +36,7 @@ from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
 from vault_indexer.extensions import extensions, load, package_of
 from vault_indexer.model import DOCUMENT_KINDS, SOURCE_SUFFIXES, LinkStyle, SizeLimits
+from vault_indexer.system import record
 
 
 def _editor(value: str) -> str:
@@ -95,7 +95,7 @@ SourceSuffix = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultPatterns:
     """`files.include` and `files.exclude` of the file inside the vault. They can only leave out more files:
     whoever shares the vault wrote them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -28,10 +27,10 @@ from vault_indexer.config.tables.chunking import normalize_strategy_options, wit
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
 from vault_indexer.extensions import package_of
-from vault_indexer.system import VAULT_CONFIG_NAME, icloud_placeholder, user_config_file, with_home
+from vault_indexer.system import VAULT_CONFIG_NAME, icloud_placeholder, record, user_config_file, with_home
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IgnoredKey:
     """A key that a source names and that has no effect, and why: one of an earlier version, or one that
     another overrules."""
@@ -75,7 +74,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType({"index.dir": "--index-dir"})
 """Key -> option, where it is not simply the key's last part."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConfigFile:
     """A file to read: `named` ones (option, variable) must exist, and `trusted` ones may set every key."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, TypeGuard, get_args, get_origin
@@ -19,14 +18,14 @@ from vault_indexer.config.schema import ALL_KEYS, Key, describe, nearest
 from vault_indexer.config.tables.chunking import ChunkingRule, ChunkingSettings
 from vault_indexer.config.tables.vault_table import VaultEntry
 from vault_indexer.errors import ConfigProblem
-from vault_indexer.system import with_home
+from vault_indexer.system import record, with_home
 
 _SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token(_sha256)?$", re.IGNORECASE)
 _MESSAGE_CHARS = 80
 _TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a list)", tuple: "(a list)"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RawValue:
     """One value as a source gives it, not yet checked.
 
@@ -164,7 +163,7 @@ def _absolute_path(path: Path, base: Path | None) -> Path:
     return base / named if base else named.absolute()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ValueLocation:
     """A spot in a configuration: its name for people ("" for the whole), its type, what stands there."""
 

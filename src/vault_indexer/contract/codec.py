@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, lru_cache
 from pathlib import Path
@@ -30,13 +30,14 @@ from vault_indexer.contract.marks import (
     Marks,
     split_marks,
 )
+from vault_indexer.system import record
 
 Encoder = Callable[[Any], Json]
 
 _SELECTIONS_KEPT = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JsonField:
     """A key in the JSON of a dataclass. `source` is the attribute, with dots if it belongs to a nested
     object."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -49,7 +49,7 @@ from vault_indexer.providers import (
 from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder, index_errors
 from vault_indexer.store.catalog import CatalogReader, is_sound
-from vault_indexer.system import usable_cores
+from vault_indexer.system import record, usable_cores
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
 
@@ -99,7 +99,7 @@ def llm_cache_folder(settings: Settings, root: Path) -> Path:
     return settings.llm.cache_dir or root / "llm-cache"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Upgrade:
     """The model that a generation will change to, and one worker process that computes its vectors."""
 
@@ -107,7 +107,7 @@ class Upgrade:
     pool: Pool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenGeneration:
     """A generation open for edits and searches. `settings` are those it was built with.
 
@@ -130,7 +130,7 @@ class OpenGeneration:
     upgrade: Upgrade | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """The vault, the index and the configuration that a command works on."""
 
@@ -141,7 +141,7 @@ class Target:
     files: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assembly:
     """One vault, one index folder and one configuration. Picklable.
 

@@ -21,7 +21,7 @@ import json
 import os
 import socket
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +32,7 @@ from vault_indexer.system import (
     folder_digest,
     owner_fault,
     read_own,
+    record,
     resolved,
     state_folder,
     write_atomically,
@@ -56,7 +57,7 @@ _LEADS_ON = """<!doctype html>
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DaemonInfo:
     """A running daemon. `started` is UTC in ISO 8601; `token` is sent only in the Authorization header.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -38,6 +37,7 @@ from vault_indexer.index.workers.budget import upkeep_limits
 from vault_indexer.model import FileKind, Progress, kind_of
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
+from vault_indexer.system import record
 from vault_indexer.vault.dirty import Batch
 from vault_indexer.vault.ignore import IGNORE_FILE, OBSIDIAN_APP_FILE
 from vault_indexer.vault.walk import Scan
@@ -51,7 +51,7 @@ _TASKS_RETRY_S = 3.0
 _TASKS_RETRY_LATEST_S = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pace:
     """The timing of the loop. `clock` returns seconds. The loop waits at most `tick_s` for a change before it
     checks everything else, and ends the workers after `idle_s` without a change."""

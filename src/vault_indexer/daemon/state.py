@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Any
@@ -14,6 +14,7 @@ from vault_indexer.daemon.sync import UnreadNotes
 from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultIndexerError
 from vault_indexer.model import Progress, VectorUpgrade
 from vault_indexer.store import SnapshotHolder
+from vault_indexer.system import record
 from vault_indexer.text.phrases import iso_moment, quantity
 
 STALLED_S = 60.0
@@ -49,7 +50,7 @@ class Cause(Enum):
     """A step failed. Ends when the whole vault has been scanned and indexed without an error."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fault:
     """A one-line message for the user. `degraded`: the index cannot be written at all."""
 
@@ -57,7 +58,7 @@ class Fault:
     degraded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopState:
     """The state of the loop at one moment. All its messages derive from it.
 

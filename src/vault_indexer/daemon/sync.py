@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -27,7 +27,7 @@ from vault_indexer.model import (
     StatusReport,
 )
 from vault_indexer.store import Generation, index_errors
-from vault_indexer.system import batches, gc_paused, is_on_battery, trim_heap
+from vault_indexer.system import batches, gc_paused, is_on_battery, record, trim_heap
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault.dirty import (
     CONFIRM_AFTER_S,
@@ -59,7 +59,7 @@ _KEPT_AS = MappingProxyType({"note": Decision.INDEX, "linked": Decision.LINK_ONL
 """The decision of the ignore rules that corresponds to each file state in the catalog."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnreadNotes:
     """The number of notes (`left` of `total`) that have never been in the index."""
 
@@ -67,7 +67,7 @@ class UnreadNotes:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Survey:
     """A scan of part of the vault, and the resulting plan.
 

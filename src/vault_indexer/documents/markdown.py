@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vault_indexer.model import JsonValue, document_kind_of
+from vault_indexer.system import record
 
 PART_END = "\f"
 """Ends a part (a page, a slide), as in plain text. A form feed is white space: words and phrases pass it."""
@@ -38,7 +39,7 @@ _NO_TAG = re.compile(r"[^\w/-]+")
 _RANGE = re.compile(r"\s*(\d{1,6})\s*(?:[-–]\s*(\d{1,6})\s*)?")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """Markdown of a part of a document. With `continues`, it begins inside the paragraph that ends the part
     before."""
@@ -47,7 +48,7 @@ class Part:
     continues: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """The content of a document. `created` is an ISO date, and `warnings` tell what was not read. `images`
     are the numbers of the parts that may be images of text. A picture need not have text."""

@@ -37,6 +37,7 @@ from vault_indexer.documents.markdown import (
 )
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import JsonValue, document_kind_of
+from vault_indexer.system import record
 
 MAX_PIXELS = 50_000_000
 """Of a picture; one of 50 megapixels takes 150 MB while it is made smaller."""
@@ -164,7 +165,7 @@ def _pages(data: bytes, numbers: Sequence[int]) -> Iterator[Any]:
 # Lines of text, each with its place.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """A recognised line, with its place in pixels."""
 

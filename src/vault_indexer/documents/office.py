@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
@@ -18,6 +17,7 @@ from vault_indexer.documents.package import (
     texts,
 )
 from vault_indexer.errors import NoteError
+from vault_indexer.system import record
 
 _NO_TEXT = frozenset({"pPr", "rPr", "tblPr", "trPr", "tcPr", "sdtPr", "del", "moveFrom", "rt", "delText"})
 _CHARACTERS = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
@@ -63,7 +63,7 @@ def read_docx(data: bytes) -> Document:
     return with_properties(package, [Part(text)])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Style:
     name: str
     based_on: str

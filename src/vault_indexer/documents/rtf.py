@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
 from vault_indexer.documents.package import iso_date, keywords_in
 from vault_indexer.errors import NoteError
+from vault_indexer.system import record
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\",
@@ -48,7 +49,7 @@ _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Group:
     """The state that braces restore. Text goes to the destination: "" is the body, "skip" none."""
 

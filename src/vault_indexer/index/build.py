@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from vault_indexer.config import Manifest
@@ -18,7 +18,7 @@ from vault_indexer.model import FileRow, LinkStyle, Progress, RebuildReport, Ski
 from vault_indexer.store import Generation, IndexDir, index_errors
 from vault_indexer.store.catalog import EXTRACTORS, CatalogReader, CatalogWriter, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex
-from vault_indexer.system import EDIT_BYTES, batches, fsync_dir, fsync_file, size_of
+from vault_indexer.system import EDIT_BYTES, batches, fsync_dir, fsync_file, record, size_of
 from vault_indexer.vault.walk import Scan
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _BYTES_PER_NOTE_BYTE = 5
 Report = Callable[[Progress], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BuildSpec:
     """The parameters of a build. `manifest` creates the manifest from the strategies that split the notes.
     `blobs`, such as token weights, are stored in the catalog. With `words_first`, vectors that no earlier

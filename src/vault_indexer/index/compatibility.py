@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import tomli
@@ -28,6 +27,7 @@ from vault_indexer.providers import (
 )
 from vault_indexer.store import Generation, IndexDir
 from vault_indexer.store.catalog import CATALOG_VERSION, CatalogReader, PreparedNote, is_sound
+from vault_indexer.system import record
 from vault_indexer.text.tokens import ANALYZER
 from vault_indexer.vault.walk import Scan
 
@@ -92,7 +92,7 @@ def _with_provider(settings: Settings, provider: str) -> Settings:
 # What a generation would be built with now, and whether one that exists still fits that.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compatibility:
     """The result of the comparison of a generation with the configuration.
 

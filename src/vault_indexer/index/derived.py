@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.keywords import KeywordIndex, KeywordSnapshot
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
-from vault_indexer.system import fsync_dir, replace_file, temporary_prefix, trim_heap
+from vault_indexer.system import fsync_dir, record, replace_file, temporary_prefix, trim_heap
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys
@@ -48,7 +47,7 @@ def _snapshot_of(
     return Snapshot(generation.number, catalog, graph, held, keywords, languages, missing_vectors)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenVectors:
     """The vectors of a generation at its catalog's seq. `healed` describes a repair ("" if there was none).
     `missing_vectors` maps the keys of chunks without a vector to the digest of their text."""
@@ -169,7 +168,7 @@ def _base_of(catalog: CatalogReader, model: str, dimension: int) -> VectorSnapsh
 # leaves a base that can be used.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CompactionJob:
     """A job that writes all current vectors of a catalog as the next base of its generation."""
 
@@ -183,7 +182,7 @@ class CompactionJob:
         vectors.save_snapshot(made, self.generation.next_vectors)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MergeJob:
     """A job that runs one merge of the segments that the merge policy of the keyword index chooses."""
 

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ from vault_indexer.parse import property_lines, render_markdown, unescape_prose
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes, PreparedNote
 from vault_indexer.store.keywords import KeywordDocument, KeywordIndex, SegmentBuilder
-from vault_indexer.system import batches, own_usage, trim_heap
+from vault_indexer.system import batches, own_usage, record, trim_heap
 from vault_indexer.text.tokens import analyze
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def all_documents(catalog: CatalogReader) -> Iterator[KeywordDocument]:
             yield from keyword_documents(notes[note_id], own)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrepareJob:
     """A job that prepares notes. With `note_ids` (one per note), their keyword documents are written to the
     worker's own segment in `segments`, under the keys that the catalog will assign. With `quarantine`, the
@@ -164,7 +164,7 @@ class PrepareJob:
         return [*skipped, *preparer.embed(parsed, self.at_once)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WarmJob:
     """A job that loads everything the first note needs, including the model if `model` is true."""
 
@@ -176,7 +176,7 @@ class WarmJob:
         return []
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EmbedJob:
     """A job that computes the vectors of stored chunks without one. Their texts are read from the catalog,
     without the files of the vault."""
@@ -192,7 +192,7 @@ class EmbedJob:
         return Embedded(vectors, time.perf_counter() - started)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FinishJob:
     """A job that writes the worker's segments to disk."""
 
@@ -200,7 +200,7 @@ class FinishJob:
         return worker.finish()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeywordsJob:
     """A job that brings the keyword index of a generation to the state of its catalog."""
 
@@ -211,7 +211,7 @@ class KeywordsJob:
             return KeywordsApplied(_catch_up(index, self.generation))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeywordCompactionJob:
     """A job that brings the keyword index up to date and rewrites it without deleted documents."""
 
@@ -224,19 +224,19 @@ class KeywordCompactionJob:
             return KeywordsApplied(seq)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeywordsApplied:
     """The result of a job that updated the keyword index: the seq of the catalog that it now reflects."""
 
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finished:
     segments: tuple[Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Embedded:
     """Vectors (float16 bytes) by the digest of their text, and the seconds that the model took."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -24,14 +23,14 @@ from vault_indexer.providers import (
     llm_for,
 )
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.system import own_usage
+from vault_indexer.system import own_usage, record
 
 _WITH_TOKENIZER = frozenset({"auto", *AUTO_PROVIDERS})
 """Providers for which token sizes are measured with the tokenizer of wordllama. The model that `auto` chooses
 must not affect how notes are split."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkerSpec:
     """The parameters of a worker process that prepares notes. Picklable. `caches` are catalogs with reusable
     vectors. Workers with the same folder `llm_calls` share the limit of calls to the language model."""

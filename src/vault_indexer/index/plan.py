@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vault_indexer.model import FileKind, FileRow, kind_of
+from vault_indexer.system import record
 from vault_indexer.vault.diff import KnownFile, diff
 from vault_indexer.vault.files import NOT_DOWNLOADED
 from vault_indexer.vault.ignore import Decision, IgnoreRules, PathRules
@@ -18,7 +19,7 @@ _PART_S = 1.0
 _RACY_NS = 2_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """Notes to read (their content hash decides), files that are only link targets, and removed paths."""
 
@@ -64,7 +65,7 @@ def _is_document(path: str) -> bool:
     return kind_of(path) is FileKind.DOCUMENT
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Applied:
     """The result of an edit: indexed, removed and skipped notes, the number of links that changed their
     target, and strategies that split a note for the first time."""

@@ -8,7 +8,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -55,7 +55,7 @@ from vault_indexer.parse import StyledPaths, decode, detect_style, parse_any, re
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, WordVectors
 from vault_indexer.providers import word_vectors
 from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows, pack_words
-from vault_indexer.system import batches
+from vault_indexer.system import batches, record
 from vault_indexer.text.language import detect_note
 from vault_indexer.vault.ignore import Decision, load_ignore_rules
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
@@ -212,14 +212,14 @@ x = 1
 """Each loads something that the parser imports when it first meets it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Skipped:
     """A file that is not indexed as a note. `file.reason` is the reason ("" if the file has vanished)."""
 
     file: FileRow
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parsed:
     """A note that was read, parsed and split, before embedding."""
 
@@ -521,7 +521,7 @@ def _bytes_per_letter(file: ScannedFile) -> int:
 # Shows how the indexer processes a note, without an index: parsed, split, and with its links resolved.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inspection:
     """A note with its chunks. `resolved` contains the target path of each of its links, in order."""
 

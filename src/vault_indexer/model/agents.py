@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from vault_indexer.contract import JsonValue
 from vault_indexer.contract.marks import OMIT_EMPTY, Digits
 from vault_indexer.model.answers import Correction, Passage, Verdict
+from vault_indexer.system import record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,7 @@ class FoundNote:
     copies: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoundNotes:
     """A page of the hits of a search, best first. The first `likely` of them are likely, the others only the
     nearest. A key that says nothing is left out."""
@@ -49,7 +50,7 @@ class FoundNotes:
     corrections: Annotated[tuple[Correction, ...], OMIT_EMPTY] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteHeading:
     """A heading of a note, and its line."""
 
@@ -57,7 +58,7 @@ class NoteHeading:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotePart:
     """Part of a note. Lines are 1-based and inclusive; `next_offset` is where the next page begins, missing
     at the end of the part that was asked for. The first page of several has the `headings` of the part: each
@@ -73,7 +74,7 @@ class NotePart:
     headings: Annotated[tuple[NoteHeading, ...], OMIT_EMPTY] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadNote:
     """One of several notes that were asked for: its text up to `next_offset`, from where `read_note` goes on,
     or the `error` that says why there is none."""
@@ -86,7 +87,7 @@ class ReadNote:
     error: Annotated[str, OMIT_EMPTY] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotesRead:
     """Several notes, in the order in which they were asked for. `left_out` further notes match a pattern."""
 
@@ -94,7 +95,7 @@ class NotesRead:
     left_out: Annotated[int, OMIT_EMPTY] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FetchedMetadata:
     """What a connector may show with a note. `headings` are there where the text was cut: an id may end
     with `#` and one of them."""
@@ -104,7 +105,7 @@ class FetchedMetadata:
     headings: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FetchedNote:
     """A note in the form that the connectors of ChatGPT expect."""
 
@@ -115,7 +116,7 @@ class FetchedNote:
     metadata: FetchedMetadata
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StrategyChange:
     """What became of the wish to split notes another way."""
 
@@ -129,7 +130,7 @@ TaskState = Literal["open", "done", "due", "overdue", "all"]
 """Which tasks are listed. "due": open, with a date; "overdue": open, with a date before today."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultTask:
     """A task of a note as written, on one line; `due` is its date (YYYY-MM-DD), "" if it has none."""
 
@@ -140,7 +141,7 @@ class VaultTask:
     is_done: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PropertySummary:
     """A property: the notes that have it, its most frequent type and values."""
 
@@ -150,7 +151,7 @@ class PropertySummary:
     examples: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultOverview:
     """What a vault contains. Folders and tags have the number of their notes, those of folders including the
     folders below; `daily_notes` is the folder of the notes that are named by a day (None: there are none),

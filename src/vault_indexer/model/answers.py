@@ -10,6 +10,7 @@ from vault_indexer.contract import JsonValue
 from vault_indexer.contract.marks import FLAT, HIDDEN, OMIT_EMPTY, ON_REQUEST, ChosenKeys, Digits, Key
 from vault_indexer.model.chunk import Chunk
 from vault_indexer.model.note import Diagnostic, Heading
+from vault_indexer.system import record
 
 HitKind = Literal[
     "note",
@@ -40,7 +41,7 @@ Verdict = Literal["strong", "likely", "weak", "none"]
 """Whether the vault is about what the query asks. "none": probably no note is."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexState:
     """The state of the index that an answer comes from; `pending` changes are seen but not yet indexed.
 
@@ -57,7 +58,7 @@ class IndexState:
         return "weak" if self.missing and verdict == "none" else verdict
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VectorReason:
     """Rank (1-based) and cosine similarity among the chunks nearest in meaning. All chunks that only another
     ranking gave have one rank, behind the last."""
@@ -66,7 +67,7 @@ class VectorReason:
     score: Annotated[float, Digits(4)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeywordReason:
     """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field
     gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words
@@ -81,7 +82,7 @@ class KeywordReason:
     synonyms: Annotated[Mapping[str, str], OMIT_EMPTY] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GraphReason:
     """Rank, and how far links to the note say what the query says, in (0, 1]; `via` are notes with such
     links."""
@@ -91,7 +92,7 @@ class GraphReason:
     via: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteReason:
     """What the whole note says. `cosine` is that of its mean vector (None: it has none); `coverage`, in
     [0, 1], is the part of the query's words that it holds anywhere, each word at its weight."""
@@ -100,7 +101,7 @@ class NoteReason:
     coverage: Annotated[float, Digits(4)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Why:
     """Why a hit is there: its place in each ranking (None: not in it), and what was made of it.
 
@@ -125,7 +126,7 @@ class Why:
     document_weight: Annotated[float, Digits(3)] = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Passage:
     """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", "parent", or
     "chunk" where nothing fits around the hit; "sentence" for one that is asked for by its id. `id` is that of
@@ -140,7 +141,7 @@ class Passage:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shares:
     """What words, meaning and links gave to a hit, each in [0, 1]: the score by word as a part of the highest
     one of the answer, the cosine, and the weight by link."""
@@ -213,7 +214,7 @@ class Hit:
     chunk: Annotated[Chunk | None, ON_REQUEST] = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Correction:
     """A word of the query that no note holds, and the likely spelling that was searched as well."""
 
@@ -221,7 +222,7 @@ class Correction:
     searched: Annotated[str, Key("to")]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchAnswer:
     """The answer to one search; `notices` are short sentences a user should see. `verdict` is that of the
     best of the first five hits, before `min_relevance` leaves any out. `missing_words` are words of the query
@@ -262,7 +263,7 @@ class Explanation:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutgoingLink:
     """A link of a note as written, and where it leads (None: nowhere yet).
 
@@ -285,7 +286,7 @@ class OutgoingLink:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Backlink:
     """A link that points at the wanted note, from `path`, with the text around it on one line.
 
@@ -305,7 +306,7 @@ class Backlink:
     tree: Annotated[tuple[dict[str, JsonValue], ...], OMIT_EMPTY] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LinksAnswer:
     """The links of one note. `diagnostics` are of kind "unresolved", "ambiguous" or "subpath". The counts are
     of all; `more`: a list was cut short."""
@@ -333,7 +334,7 @@ class LinksAnswer:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LinkPlace:
     """Where a link stands."""
 
@@ -342,7 +343,7 @@ class LinkPlace:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnresolvedTarget:
     """What links of the vault name and no file is: as it is most often written, and who links there."""
 
@@ -351,7 +352,7 @@ class UnresolvedTarget:
     places: Annotated[tuple[LinkPlace, ...], Key("sources")]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnresolvedLinks:
     """The targets of links that no file has. `links` and `targets` count all that the vault has; `more`: the
     list was cut short."""
@@ -368,7 +369,7 @@ class UnresolvedLinks:
         return cls(sum(one.count for one in found), len(found), more, tuple(found[:limit]))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Orphan:
     """A note that no link leaves for another file, and none arrives at."""
 
@@ -376,7 +377,7 @@ class Orphan:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Orphans:
     """The notes without links. `count` is of all; `more`: the list was cut short."""
 
@@ -390,7 +391,7 @@ class Orphans:
         return cls(tuple(found[:limit]), len(found), limit is not None and len(found) > limit)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mention:
     """A place in `path` that names a note without linking it; `marks` is the name's span in the snippet.
     `tree` is the snippet as a tree of `parse.reading_view` with the name marked, if it was asked for."""
@@ -406,7 +407,7 @@ class Mention:
     tree: Annotated[tuple[dict[str, JsonValue], ...], OMIT_EMPTY] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MentionsAnswer:
     """The places that name a note, of which `names` were looked for; `more`: there are others."""
 
@@ -416,7 +417,7 @@ class MentionsAnswer:
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nearness:
     """The shares of a related note's score, before they are scaled: by cosine, by a link between the two,
     by what both are linked with."""
@@ -426,7 +427,7 @@ class Nearness:
     shared: Annotated[float, Digits(4)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RelatedNote:
     """A note near another one, and why.
 
@@ -452,7 +453,7 @@ class RelatedNote:
     is_near: Annotated[bool, Key("near")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RelatedAnswer:
     """The notes near the one at the vault path `note`."""
 
@@ -460,7 +461,7 @@ class RelatedAnswer:
     results: tuple[RelatedNote, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseColumn:
     """A property that a view of a base shows, as the base writes it, and its name for people. `summary` is
     the name of what is calculated from all rows, "" for nothing, and `summary_value` the result."""
@@ -471,7 +472,7 @@ class BaseColumn:
     summary_value: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseRow:
     """A file in a view of a base, with a value for each column.
 
@@ -484,7 +485,7 @@ class BaseRow:
     group: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseView:
     """A view of the base at `path`. `type` is how Obsidian draws it, `views` are the names of all views.
     `count` is the number of files that pass the filters; there can be fewer `rows`. `group_by` is the name of
@@ -500,7 +501,7 @@ class BaseView:
     group_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListedNote:
     """A note in a list of notes. `alias` is the alias by which a name that was asked for matches, "" if the
     title or the path matches as well."""
@@ -512,7 +513,7 @@ class ListedNote:
     alias: Annotated[str, OMIT_EMPTY] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteList:
     """Notes of the index, as many as were asked for. `count` is that of all that were meant."""
 
@@ -520,7 +521,7 @@ class NoteList:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteText:
     """A file of the vault as it is now, if it is a note of the index."""
 
@@ -529,7 +530,7 @@ class NoteText:
     modified_time: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteChanges:
     """The notes that changed up to `seq`, in the order of their first change. With `more`, other notes
     changed too."""
@@ -540,7 +541,7 @@ class NoteChanges:
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkippedFile:
     """A file that is not in the index, and the reason. A note with `is_indexed` is there, and the reason says
     what could not be read as it was meant: its properties, some of its bytes."""
@@ -550,7 +551,7 @@ class SkippedFile:
     is_indexed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RebuildReport:
     """What a rebuild did; `embedded` and `reused` count texts.
 
@@ -568,7 +569,7 @@ class RebuildReport:
     left_out: Annotated[int, HIDDEN] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Progress:
     """How far a build is; counts are notes and chunks done, of `total` notes."""
 
@@ -579,7 +580,7 @@ class Progress:
     seconds: Annotated[float, Digits(2)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErrorReport:
     """An error: its class, and one line that explains it."""
 
@@ -587,7 +588,7 @@ class ErrorReport:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failure:
     """The answer of a route that failed: problem details (RFC 9457) with the error. `title` names the status
     in words, and `detail` is the error's message."""
@@ -599,7 +600,7 @@ class Failure:
     error: ErrorReport
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RebuildRun:
     """The rebuild that is running, or the last one."""
 
@@ -609,7 +610,7 @@ class RebuildRun:
     error: ErrorReport | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """A difference that `verify` found: which store, what kind, and the detail.
 
@@ -622,7 +623,7 @@ class Problem:
     path: Annotated[str, HIDDEN] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verification:
     """The differences between the vault and its index."""
 
@@ -630,7 +631,7 @@ class Verification:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexCounts:
     """How much an index holds."""
 
@@ -640,7 +641,7 @@ class IndexCounts:
     unresolved: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteOutline:
     """A note as it was indexed. The places of the headings are characters of `text`; `uri` opens the note."""
 
@@ -651,7 +652,7 @@ class NoteOutline:
     headings: tuple[Heading, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DaemonState:
     """Whether a daemon is running, and where."""
 
@@ -660,7 +661,7 @@ class DaemonState:
     url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VectorUpgrade:
     """How far the vectors of a better model are, by which the index will be searched when all are there:
     `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why
@@ -673,14 +674,14 @@ class VectorUpgrade:
     waits_for: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UpgradeState:
     """How far the vectors of a better model are; null where there is none to change to."""
 
     upgrade: VectorUpgrade | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LanguageModel:
     """The language model that writes answers. `name` is provider and model; questions and passages of notes
     are sent to `host`, with its port if the address has one. `is_local`: it is this computer."""
@@ -690,7 +691,7 @@ class LanguageModel:
     is_local: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StatusReport:
     """The state of an index and of the process that keeps it.
 
@@ -730,7 +731,7 @@ class StatusReport:
     unpublished: Annotated[int, HIDDEN] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PauseState:
     """Whether indexing is paused, and how many changes wait for its end; `paused_until` may be empty."""
 
@@ -739,7 +740,7 @@ class PauseState:
     pending: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultSummary:
     """A vault of a server in the list of all. `state` is that of a `StatusReport`, or `opening`,
     `unavailable` (its folder is missing), `locked` (another process holds its index), `unusable`; `problem`
@@ -753,7 +754,7 @@ class VaultSummary:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultList:
     """The vaults of a server. `problem` says why a changed configuration is not used, "" if nothing is wrong
     with it."""
@@ -762,7 +763,7 @@ class VaultList:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proof:
     """That the server knows the token. `pid` is its process id."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from vault_indexer.contract.marks import OMIT_EMPTY, Digits
 from vault_indexer.model.answers import ErrorReport, Hit, IndexState, Verdict
+from vault_indexer.system import record
 
 AnswerKind = Literal["quotes", "written", "passages", "declined"]
 """What an answer consists of: sentences quoted from notes; sentences of a language model that
@@ -18,7 +18,7 @@ SentenceVerdict = Literal["quoted", "supported", "unchecked", "dropped"]
 with words that are not; one that failed the check."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Citation:
     """A span of a note that a sentence rests on.
 
@@ -50,7 +50,7 @@ class Citation:
     vault: Annotated[str, OMIT_EMPTY] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnswerSentence:
     """A sentence of an answer and what it rests on. `reason` says why it was dropped, else it is "".
     `unchecked` are the words of a sentence of that verdict which what it cites does not hold."""
@@ -62,7 +62,7 @@ class AnswerSentence:
     unchecked: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskAnswer:
     """The answer to a question.
 
@@ -87,7 +87,7 @@ class AskAnswer:
     prompt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskLine:
     """A line of the stream of `POST /v1/ask`: `data` is an `AskAnswer` of a `passages` or `answer`, an
     `AnswerSentence` of a `sentence`, an `ErrorReport` of an `error`."""

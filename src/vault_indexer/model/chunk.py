@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from vault_indexer.contract import JsonValue
 from vault_indexer.model.note import LinkKind, WrittenLink
+from vault_indexer.system import record
 
 HEADER_SEPARATOR = " > "
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chunk:
     """`body` is `note.text[start_pos:end_pos]`, never rewritten; lines are 1-based, both inclusive.
 

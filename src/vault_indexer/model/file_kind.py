@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+
+from vault_indexer.system import record
 
 
 class FileKind(StrEnum):
@@ -18,7 +19,7 @@ class FileKind(StrEnum):
     ATTACHMENT = "attachment"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentKind:
     """A kind of document. `part` is what a form feed in its extracted text ends ("": it has no parts).
     `library` is the module that the extractor imports ("": none), a part of the extra `ocr`. A kind
@@ -94,7 +95,7 @@ def document_kind_of(path: str) -> DocumentKind | None:
     return _DOCUMENT_SUFFIXES.get(_suffix(path))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SizeLimits:
     """The largest sizes, in bytes, of the files whose text is read."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from itertools import chain
 from typing import Annotated, Literal, NamedTuple
 
 from vault_indexer.contract import JsonValue
 from vault_indexer.contract.marks import HIDDEN
+from vault_indexer.system import record
 
 
 class LinkKind(StrEnum):
@@ -41,7 +42,7 @@ class ElementKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Heading:
     """A heading as CommonMark sees it. `text` is its inline content with markup removed.
 
@@ -57,7 +58,7 @@ class Heading:
     nested: Annotated[bool, HIDDEN] = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Link:
     """A link as written. `subpath` is what follows the first `#`, without it ("" for none)."""
 
@@ -78,7 +79,7 @@ class WrittenLink(NamedTuple):
     target: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockId:
     """A `^id` and the span of the block that it names."""
 
@@ -88,7 +89,7 @@ class BlockId:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Element:
     """A block of the note in document order; `parts` are the items of a list (else empty).
 
@@ -103,7 +104,7 @@ class Element:
     parts: tuple[Element, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Section:
     """From a document-level heading to the next one of any level (its own text, not its children).
 
@@ -122,7 +123,7 @@ class Section:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """Something about a note that its author may want to know; the note is indexed all the same."""
 
@@ -131,7 +132,7 @@ class Diagnostic:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Note:
     """One file of the vault, parsed. `path` is relative to the vault, with `/`. `fields` are the properties
     in the text, by their folded names."""

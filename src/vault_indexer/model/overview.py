@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
 from vault_indexer.contract import JsonValue
@@ -12,9 +12,10 @@ from vault_indexer.contract.requests import ClusterKind
 from vault_indexer.model.answers import UnresolvedTarget
 from vault_indexer.model.chunk import Chunk
 from vault_indexer.model.note import BlockId, Diagnostic, Heading
+from vault_indexer.system import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GraphNode:
     """A file of a graph. `distance` is the number of links to the nearest note that was asked for, `degree`
     the number of files that this one is linked with. `kind` is "note" or "attachment"."""
@@ -26,7 +27,7 @@ class GraphNode:
     degree: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GraphEdge:
     """`weight` links between two files, either way, or ("related") the score, in (0, 1], of a note near the
     other."""
@@ -37,7 +38,7 @@ class GraphEdge:
     weight: Annotated[float, Digits(4)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteGraph:
     """The files around the notes `centres`, nearest first; `more`: files were left out."""
 
@@ -47,7 +48,7 @@ class NoteGraph:
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cluster:
     """Notes that belong together. `links` counts the links among them; `members` are the most linked ones.
 
@@ -61,7 +62,7 @@ class Cluster:
     members: tuple[GraphNode, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClusterEdge:
     """The links between two clusters, by their places in the list."""
 
@@ -70,7 +71,7 @@ class ClusterEdge:
     links: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClusterMap:
     """A vault, or one of its folders, as clusters, the largest first. `notes` counts all notes."""
 
@@ -81,7 +82,7 @@ class ClusterMap:
     edges: tuple[ClusterEdge, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Picture:
     """A picture of the vault as it is now. `media_type` is what its content is.
 
@@ -95,7 +96,7 @@ class Picture:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteView:
     """A note, or a part of it, to be read as it was indexed.
 
@@ -125,7 +126,7 @@ class NoteView:
     boxes: Annotated[tuple[tuple[int, ...], ...], OMIT_EMPTY] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteChunks:
     """The chunks of a note, by the strategy that the index used or by another one; `strategies` can be
     compared without a language model."""
@@ -136,7 +137,7 @@ class NoteChunks:
     chunks: tuple[Chunk, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Completion:
     """What the end of a query may become. `count` notes have it (0: an operator)."""
 
@@ -146,7 +147,7 @@ class Completion:
     help: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Completions:
     """Ways to complete a query whose last part is `replaces`."""
 
@@ -154,7 +155,7 @@ class Completions:
     items: tuple[Completion, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SizeBucket:
     """Chunks with fewer characters than `below` (None: any), and not in a bucket before."""
 
@@ -162,7 +163,7 @@ class SizeBucket:
     chunks: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultHealth:
     """What chunking does to a vault, and what its notes lack.
 
@@ -184,7 +185,7 @@ class VaultHealth:
     wanted: tuple[UnresolvedTarget, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InspectedLink:
     """A link as written, and the file where it leads (None: nowhere)."""
 
@@ -196,7 +197,7 @@ class InspectedLink:
     resolved: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InspectedNote:
     """What the indexer makes of one note. A chunk has the keys of all chunks and those that its strategy
     adds."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import pairwise
 
 from vault_indexer.model import Diagnostic, JsonValue
 from vault_indexer.parse.inline import WHOLE_TAG, tag_name
+from vault_indexer.system import record
 from vault_indexer.text.yaml_values import MAX_BYTES, YamlRefusedError, load_mapping, load_toml
 
 # Recovery of properties from broken YAML or TOML, one property at a time.
@@ -99,7 +100,7 @@ _PLAIN_YAML = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Frontmatter:
     """The values of the properties, the span of their source between the fences, and the end of the block.
 

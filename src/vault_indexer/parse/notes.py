@@ -41,6 +41,7 @@ from vault_indexer.parse.link_syntax import (
 )
 from vault_indexer.parse.plain import plain
 from vault_indexer.parse.site_syntax import as_markdown, page_blocks, page_name, page_properties
+from vault_indexer.system import record
 
 # Data in a note that is not text: drawings of Obsidian's plugin Excalidraw, and images in `data:` URLs.
 
@@ -260,7 +261,7 @@ class ParseLimits:
     fields: int = MAX_FIELDS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Body:
     """The content of one stretch of Markdown; positions are relative to the whole text."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING, Any
+
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -265,7 +266,7 @@ _ATTRIBUTE = re.compile(r"([a-z]{1,20})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'
 _READ = frozenset({"href", "src", "alt", "width", "align"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tag:
     """A tag as written. `attributes` contains those with a visible effect."""
 

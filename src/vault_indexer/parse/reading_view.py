@@ -26,6 +26,7 @@ from vault_indexer.parse.reading_syntax import (
     note_parser,
     value_parser,
 )
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -87,7 +88,7 @@ _SPANS = {"em_open": "em", "strong_open": "strong", "s_open": "del", "mark_open"
 _LITERAL = {"code_inline": "code", "math": "math", "math_block": "formula", "tag": "tag"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadingView:
     """The blocks of a note, or of a part of a long one, in order. `first_line` and `last_line` (1-based)
     delimit the lines of the file that are shown; `is_cut_before` and `is_cut_after` tell whether there are

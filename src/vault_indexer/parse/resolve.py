@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from vault_indexer.model import BlockId, Heading
+from vault_indexer.system import record
 
 NOTE_SUFFIX = ".md"
 _FINAL_SIGMA = "\u03c2"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resolution:
     """The target of a link: a vault path, or None for an unresolved link.
 
@@ -229,7 +229,7 @@ NOT_IN_SLUGS = re.compile(r"[^\w\- ]")
 _Form = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subpath:
     """The heading or block that a subpath names, or a `problem` (the link still resolves to the note)."""
 

@@ -9,9 +9,9 @@ something. And `?` or a class matches one character, while git matches one byte.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from vault_indexer.patterns.expression import ExpressionSet, PatternError
+from vault_indexer.system import record
 
 _SPECIAL = frozenset("*?[\\")
 _POSIX_CLASSES = {
@@ -38,7 +38,7 @@ _FOLDER, _FILE = "d", "f"
 """The first letter of a candidate, so that a pattern that ends in a slash matches folders only."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GitignorePattern:
     """One pattern. `expression` is for RE2 and matches a whole candidate: `d` or `f` (folder, file), followed
     by the name if `is_name`, otherwise by the path."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from vault_indexer.providers import llamaindex, multilingual, wordllama
 from vault_indexer.providers.remote import is_installed
 from vault_indexer.providers.token_weights import TokenWeights
 from vault_indexer.providers.wordllama import WordLlamaEmbedder, wordllama_model
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -130,7 +131,7 @@ _SHOWN_LANGUAGES = 3
 Installed = Callable[[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexedTexts:
     """The texts of an index that a build replaces: the provider of its vectors, the number of texts, and the
     number of those that lack a vector of the better model."""

@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
 
 from vault_indexer.errors import ProviderError
+from vault_indexer.system import record
 
 NO_KEY = "none"
 """Sent if no key is configured: the clients require one, local servers ignore it."""
@@ -43,7 +44,7 @@ def package_folder(package: str, install: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProviderInfo:
     """Names the model's provider in errors. `client_errors` is the base class of its library's errors,
     `secret` the key, which never appears in an error."""

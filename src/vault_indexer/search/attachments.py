@@ -7,7 +7,6 @@ condition that only a note can meet: a tag, a property or a section.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
@@ -37,6 +36,7 @@ from vault_indexer.search.query import (
     ranking_words,
 )
 from vault_indexer.store.catalog import AttachmentNames, fold_path
+from vault_indexer.system import record
 
 BY_WORDS = 3
 """Limit of attachments returned for a query that has neither `file:` nor `path:`. A rule of thumb."""
@@ -53,7 +53,7 @@ _moment_ns = lru_cache(maxsize=64)(moment_ns)
 _FILE_SCOPES = frozenset({Scope.PATH, Scope.FILE})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NameQuery:
     """The conditions that a query sets for a file name.
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, groupby, islice, pairwise
 from math import exp
 from statistics import NormalDist
@@ -31,6 +30,7 @@ from vault_indexer.search.rank import Candidates
 from vault_indexer.search.terms import weight_by_idf
 from vault_indexer.store import row_products
 from vault_indexer.store.keywords import FIELD_WEIGHTS
+from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect, interrogatives
 from vault_indexer.text.query import PART_WEIGHT, analyze_query, is_hyphenated, part_at_apostrophe
@@ -153,7 +153,7 @@ FUNCTION_CHARACTERS = frozenset("的了是在有和与與及或被把从從于�
 raised the AUROC on near zh from .922 to .928, on far zh from .973 to .976."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signs:
     """The evidence for the relevance of a hit: the shares of the query, in [0, 1], that the hit and the title
     of its note contain, and its deviation relative to that of the best chunk by chance. `is_apart` is true if

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate
 from typing import NamedTuple
@@ -42,6 +42,7 @@ from vault_indexer.search.rank import (
     reasons_of,
 )
 from vault_indexer.store.catalog import fold_path
+from vault_indexer.system import record
 
 _WHOLE = 0.999
 """From this coverage a note contains all words of the query. It is below 1 because a coverage is a sum of
@@ -60,7 +61,7 @@ _Group = Sequence[PreparedQuery]
 """The query for each vault of one model. The scores of their chunks are comparable."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchResult:
     """The hits, best first, with scores in [0, 1] and 1 for the best, and the notices for the user."""
 
@@ -72,7 +73,7 @@ class SearchResult:
     likely: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnswerLimits:
     """The limits of the results: at most `notes` notes, at most `per_note` hits of each note, and no hit with
     a relevance below `least`. `by_note` ranks whole notes."""
@@ -92,7 +93,7 @@ class AnswerLimits:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RankedGroup:
     """The query for the vaults of one model, their ranked candidates, and the copies among these."""
 

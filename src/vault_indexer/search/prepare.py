@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -53,6 +53,7 @@ from vault_indexer.search.terms import (
     with_synonyms,
 )
 from vault_indexer.store import Snapshot
+from vault_indexer.system import record
 from vault_indexer.text.fold import has_words, nearest_names, tag_name
 from vault_indexer.text.query import is_hyphenated
 from vault_indexer.text.scripts import SPACELESS
@@ -224,7 +225,7 @@ def _in_groups(digits: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchedVault:
     """A vault in a search. `name` is "" for a vault that is searched alone. `folder` contains the files of
     its notes; if it is None, hits have no URI and are never stale. `embedder` is the model of the snapshot's
@@ -237,7 +238,7 @@ class SearchedVault:
     editor: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PreparedQuery:
     """A request prepared for retrieval in one vault. A search over several vaults has one for each.
 

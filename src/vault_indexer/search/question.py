@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -14,6 +13,7 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, TypedWords, typed_word
 from vault_indexer.search.query import parse_query
 from vault_indexer.search.terms import Groups, WordStatistics, find_synonyms, language_of, query_words
+from vault_indexer.system import record
 from vault_indexer.text.query import (
     ENDS_AFTER_APOSTROPHE,
     analyze_query,
@@ -33,7 +33,7 @@ _NO_LIMIT_S = 60.0
 _PUNCTUATION = re.compile(r":(?=\s|$)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuestionWord:
     """A word of a question. `weight` is its rarity in the vault, 0 for function and question words. `terms`
     are its index terms, including those of its one-word synonyms. `is_known` is False if it is certain that

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -33,10 +32,11 @@ from vault_indexer.search.terms import Groups
 from vault_indexer.store import Snapshot, SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import FIELD_WEIGHTS
+from vault_indexer.system import record
 from vault_indexer.text.query import analyze_query
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadyVault:
     """A vault that can be searched. `name` is "" for a vault that is searched alone. `pending` and `missing`
     return the counts of `IndexState`. `editor` is that of `page.editor`."""
@@ -49,7 +49,7 @@ class ReadyVault:
     editor: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoundPassages:
     """The results of a search for a question. `catalogs` maps the `vault` of each hit to the catalog with its
     note. The catalogs can be read during the lease of the search."""
@@ -60,7 +60,7 @@ class FoundPassages:
     state: IndexState
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadyVaults:
     """One or more vaults that are searched together with `settings`.
 
@@ -203,7 +203,7 @@ _FOR_EVER = 3600.0
 """In seconds. Settings are compared by their results, not by their speed, so no query may time out."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Prepared:
     query: PreparedQuery
     rank: RepeatedRank

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -29,12 +29,13 @@ from vault_indexer.search.query import Node, level_of
 from vault_indexer.search.rank import Candidates, reasons_of
 from vault_indexer.store import Snapshot, SnapshotHolder
 from vault_indexer.store.keywords import FIELD_WEIGHTS
+from vault_indexer.system import record
 from vault_indexer.text.phrases import quantity
 
 # Explains the rank of a note in the results, or its absence.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChunkRank:
     """The rank of the note's best chunk among all candidates (None if it is not a candidate), the number of
     candidates, whether the results include the chunk, and why. `notes` is the number of notes up to and
@@ -140,7 +141,7 @@ def attachment_reasons(prepared: PreparedQuery, path: str, *, shown: bool) -> It
         yield "the query does not ask for names of files"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Searcher:
     """Answers queries to one vault with one embedding model and one set of search settings.
 
@@ -247,7 +248,7 @@ def _rank_of(ranked: RankedGroup, note: NoteRow, limits: AnswerLimits) -> tuple[
 # The snapshots of one generation, with the searcher for its model.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexReader:
     """The parts that a search of one generation requires. `model` is the catalog's key for its vectors."""
 

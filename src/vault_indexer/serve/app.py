@@ -10,7 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import urlsplit
@@ -62,6 +62,7 @@ from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, wit
 from vault_indexer.serve.http.vault_files import FILE_PATH, file_route, has_pass
 from vault_indexer.serve.mcp.app import McpApp, VaultTools, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
+from vault_indexer.system import record
 from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ _EVENT_STREAM: Json = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """The vaults and actions that a server provides, and its announcement.
 

@@ -14,7 +14,6 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, ManifestError, UnavailableError
@@ -24,6 +23,7 @@ from vault_indexer.system import (
     free_bytes,
     fsync_dir,
     in_words,
+    record,
     replace_file,
     size_of,
     write_atomically,
@@ -41,7 +41,7 @@ def _crc(text: str) -> str:
     return f"{zlib.crc32(text.encode('utf-8')):08x}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Generation:
     """One index on disk, complete or under construction."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_indexer.documents import part_name
 from vault_indexer.model import BlockId, FileKind, LinkKind, kind_of
 from vault_indexer.parse import Anchors, Subpath
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.system import batches
+from vault_indexer.system import batches, record
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -147,7 +147,7 @@ _NEIGHBOURS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edge:
     """The links of one kind from the note `source` to one place in the file `target`, `count` of them.
 

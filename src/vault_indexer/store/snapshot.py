@@ -19,6 +19,7 @@ from vault_indexer.store.catalog import CatalogReader, CountedLanguages
 from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.keywords import KeywordSnapshot, Vocabulary
 from vault_indexer.store.vectors import VectorSnapshot
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Matrix
@@ -77,7 +78,7 @@ class VaultStatistics:
             raise ValueError(f"statistics of a vault cannot be read: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snapshot:
     """Catalog, graph, vectors and keywords of one generation at one seq, for readers.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.system.containers import JoinedTexts, LruCache, batches
+from vault_indexer.system.containers import JoinedTexts, LruCache, batches, record
 from vault_indexer.system.durable import (
     atomic_file,
     fsync_dir,
@@ -116,6 +116,7 @@ __all__ = [
     "quoted_word",
     "read_own",
     "real_path",
+    "record",
     "remove_unused",
     "replace_file",
     "resolved",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from vault_indexer.system import record
 
 VARIANT_MARK = "~"
 """The prefix of an index term that the text does not contain as written: a stem, a folded form, a part of a
@@ -32,7 +33,7 @@ class TermClass(NamedTuple):
         return (self.exact, *(term for term, _ in self.variants))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueryTerm:
     """One word of a query. `start` and `end` are its span in the query.
 

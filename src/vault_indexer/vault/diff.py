@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from vault_indexer.system import record
 from vault_indexer.vault.files import FileStat
 
 
@@ -32,7 +32,7 @@ class KnownFile(Protocol):
 File = TypeVar("File", bound=KnownFile)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileChanges:
     """The differences. For a `modified` file any part of the stat differs; its content hash then decides."""
 

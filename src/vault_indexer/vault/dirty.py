@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from vault_indexer.config.settings import WatchSettings
+from vault_indexer.system import record
 from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import CONTROL_FILES
 
@@ -26,7 +27,7 @@ _EARLY_EVERY_S = 1.0
 every `_EARLY_EVERY_S`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Batch:
     """The paths to scan next. They are only hints: `scan(within=batch.scope)` determines the actual changes.
 
@@ -198,7 +199,7 @@ _MANY = 20
 _LOST_SHARE = 0.9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VaultObservation:
     """The result of one scan with respect to the files in the index.
 
@@ -213,7 +214,7 @@ class VaultObservation:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeletionDecision:
     """`ok`: the deletions may be carried out. Otherwise nothing is deleted, and the user sees `reason`."""
 

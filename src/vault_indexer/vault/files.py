@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from dataclasses import dataclass
+
+from vault_indexer.system import record
 
 # macOS SF_DATALESS; Windows FILE_ATTRIBUTE_OFFLINE and FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS.
 _MACOS_DATALESS = 0x4000_0000
@@ -13,7 +14,7 @@ _WINDOWS_NOT_LOCAL = 0x0000_1000 | 0x0040_0000
 NOT_DOWNLOADED = "not downloaded"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileStat:
     """The stat of a file at one moment. If all fields are equal, its text is assumed to be unchanged.
 
@@ -37,7 +38,7 @@ class FileStat:
         return cls(path, status.st_size, status.st_mtime_ns, changed, status.st_ino)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RootIdentity:
     """The identity of the vault's folder. A different pair means a different folder or disk."""
 

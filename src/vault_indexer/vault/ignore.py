@@ -24,7 +24,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cache, partial
 from importlib.util import find_spec
@@ -41,6 +41,7 @@ from vault_indexer.patterns import (
     javascript_expression,
     parse_pattern,
 )
+from vault_indexer.system import record
 from vault_indexer.vault.read import NoteVanished, read_note, resolve_in_vault
 
 # The exclusions in a vault: `.indexerignore`, and Obsidian's in `.obsidian/app.json`.
@@ -66,7 +67,7 @@ Compiler = Callable[[Sequence[str]], Compiled]
 """Compiles the lines of a list to a matcher. Raises ExclusionError."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExclusionLists:
     """The texts of both lists in order: the lines of `.indexerignore`, and Obsidian's filters."""
 
@@ -219,7 +220,7 @@ class PathRules(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IgnoreRules:
     """Decides whether a path is indexed, linkable or ignored, for walker and watcher alike. Thread-safe.
 

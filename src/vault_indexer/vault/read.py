@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from vault_indexer.errors import NoteError
 from vault_indexer.model import UNREADABLE, FileRow, document_kind_of
-from vault_indexer.system import icloud_placeholder, long_path, name_fault, real_path
+from vault_indexer.system import icloud_placeholder, long_path, name_fault, real_path, record
 from vault_indexer.vault.diff import KnownFile
 from vault_indexer.vault.files import NOT_DOWNLOADED, FileStat, is_evicted, is_regular
 
@@ -28,7 +27,7 @@ class NoteVanished(NoteError):  # noqa: N818 - it says what happened; nothing is
     """The file does not exist (any more)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadResult:
     """The bytes of a file that did not change while they were read. `sha256` is in hexadecimal."""
 

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Protocol
 
 from vault_indexer.errors import NoteError, VaultError
 from vault_indexer.model import FileKind, SizeLimits, kind_of
-from vault_indexer.system import Spelling, home_folder, icloud_placeholder, long_path, resolved
+from vault_indexer.system import Spelling, home_folder, icloud_placeholder, long_path, record, resolved
 from vault_indexer.vault.files import (
     NOT_DOWNLOADED,
     FileStat,
@@ -179,7 +179,7 @@ def doubt_about(vault: Path) -> str:
     return f"contains more than {MANY_FILES:,} files" if many else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScannedFile:
     """A file with the decision of the rules (never IGNORE)."""
 
@@ -193,7 +193,7 @@ class ScannedFile:
         return self.stat.path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scan:
     """The result of a scan of the vault, or of the paths `within` ("" for all). `files` is sorted by path.
 

@@ -12,12 +12,12 @@ import platform
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from vault_indexer.config.settings import WatchSettings
 from vault_indexer.errors import VaultError
+from vault_indexer.system import record
 from vault_indexer.vault.dirty import Batch, DirtySet
 from vault_indexer.vault.files import RootIdentity, is_utf8_name
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, OBSIDIAN_APP_FILE, Decision, PathRules
@@ -379,7 +379,7 @@ _POLL_FACTOR = 10.0
 SourceFactory = Callable[[Path, PathRules, Sink, Callable[[], "int | None"]], Source]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WatchMode:
     """The method of change detection, for `status`."""
 
@@ -387,7 +387,7 @@ class WatchMode:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SystemHooks:
     """The system functions that the watcher uses; a test replaces them."""
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from vault_indexer.answer.check.facts import Statement, conflict
 from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WORD
 from vault_indexer.answer.check.words import clauses, content_words, unheld_words
+from vault_indexer.system import record
 from vault_indexer.text.language import detect_query
 from vault_indexer.text.sentences import sentences
 from vault_indexer.text.tokens import RUN
@@ -33,7 +33,7 @@ LEAST_QUOTE_IDEOGRAPHS = 6
 ClaimVerdict = Literal["quoted", "supported", "unchecked", "dropped"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """A sentence that was offered to a model: as written, without markup, and the headings above it."""
 
@@ -43,7 +43,7 @@ class Evidence:
     language: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Claim:
     """A sentence of a model, with the cited ids and the quote from them."""
 
@@ -52,7 +52,7 @@ class Claim:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """The result of a check. `reason` explains why a claim is dropped. `unchecked` are the words of a claim,
     as written, that the cited sentences do not contain."""

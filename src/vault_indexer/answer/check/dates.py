@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, Calendar, lexicon
+from vault_indexer.system import record
 
 _ISO = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})(?!\d)")
 _DOTTED = re.compile(r"(?<!\d)(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4}|\d{2})(?!\d)")
@@ -27,7 +27,7 @@ _OF = r"(?:\s+(?:of|de|del|di|do))?"
 _NOON = 12
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DateMention:
     """A date or a time as far as it is stated. `parts` contains the known parts: `year`, `month`, `day`,
     `weekday`, `season`, `hour`, `minute`. The span is in characters of the text."""

@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from vault_indexer.answer.check.dates import DateMention, find_dates, missing_date
 from vault_indexer.answer.check.lexicon import (
@@ -34,6 +33,7 @@ from vault_indexer.answer.check.words import (
     without_limits,
 )
 from vault_indexer.search import function_words, is_common_word
+from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import SPACED_LETTER, SPACED_LETTER_OR_DIGIT
 from vault_indexer.text.stem import stem
@@ -247,7 +247,7 @@ the clause. Chosen on the tuning half of `benchmarks/claims`."""
 _LIMITING: Sequence[WordClass] = ("most", "some", "few")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statement:
     """A sentence of a note for comparison: its text and the headings above it. `whole` contains both and the
     sentence with markup. `clauses` are those of the text, and `words` the content words of `whole`."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Literal, get_args
 
+from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import SPACED_LETTER
 from vault_indexer.text.stem import stem
@@ -59,7 +59,7 @@ WordClass = Literal[
 Calendar = Literal["months", "weekdays", "seasons"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Token:
     """A word of a text: its normalized form, its folded form, its stem, and its span in the text."""
 
@@ -82,7 +82,7 @@ def tokens(text: str, language: str) -> list[Token]:
     return words
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Phrases:
     """Words and phrases of one class. With `is_inflected` other forms of a single word also count, except of
     a word listed with "=" because its stem is that of another word ("=found", "founded")."""
@@ -131,7 +131,7 @@ def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lexicon:
     """The words of one language. `opposites` maps a stem to its contrary words. `calendar` maps each form of
     a month (1 to 12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its

@@ -6,12 +6,12 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 
 from vault_indexer.answer.check.lexicon import any_of, languages, lexicon
+from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import LETTER
 from vault_indexer.text.tokens import RUN
@@ -77,7 +77,7 @@ _LONGEST_UNIT = 5
 _CURRENCY = re.compile(r"([$€£¥₽])\s?\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Quantity:
     """A number of a text: its canonical value with its sign, its unit ("" for none), and its span with the
     unit."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations, pairwise
 
 from vault_indexer.answer.check.dates import find_dates
@@ -18,6 +18,7 @@ from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WordClass, bl
 from vault_indexer.answer.check.numbers import quantities
 from vault_indexer.answer.check.words import content_words, is_form, is_held, share_held
 from vault_indexer.search import function_words
+from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.stem import stem
 
@@ -38,7 +39,7 @@ _TOKEN = re.compile(r"\w+")
 _NEXT_WORD = re.compile(r" (\w+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Item:
     """A content word (`kind` "") or a value of a clause, in its canonical form."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -29,9 +29,10 @@ from vault_indexer.chunk.cutting.spans import (
 )
 from vault_indexer.model import HEADER_SEPARATOR, Chunk, Element, ElementKind, JsonValue, Note, join_context
 from vault_indexer.ports import Tokenizer
+from vault_indexer.system import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Draft:
     """A span that will become a chunk.
 
@@ -177,7 +178,7 @@ class DraftChunker(ABC, Generic[Options]):
         """The spans of the chunks, trimmed and in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Splitter:
     """Splits units at blocks into pieces of nearly equal size, with overlap in addition to the limit.
 

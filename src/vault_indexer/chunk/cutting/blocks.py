@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting.spans import Ruler, Span, lines, pack, sentence_spans, tile, trim, words
 from vault_indexer.model import Element, ElementKind, Note
+from vault_indexer.system import record
 
 # In these kinds, a line is the unit of meaning, like a sentence elsewhere.
 LINEWISE = frozenset(
@@ -67,7 +68,7 @@ def touching(blocks: Sequence[Element], end: int) -> list[tuple[Element, Span]]:
     return list(zip(blocks, spans, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockSplitter:
     """Divides blocks into atoms: touching spans that no chunk needs to be smaller than.
 
@@ -181,7 +182,7 @@ _CLOSERS = "\"'”’»›)]}*_`」』）】》〉"
 _STOPS = tuple(".!?…。！？｡।؟۔")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Paragraph:
     """A block with the headings directly above it. `text_start` is the start of the block itself."""
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pkgutil
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grammar:
     """The source of a grammar (`package:function`), and its relevant nodes.
 
@@ -131,7 +133,7 @@ def no_parser_reason(language: str) -> str:
     return f"no grammar for {language or 'code of an unknown language'}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Definition:
     """A function or class, by characters of the source. `depth` is the number of enclosing classes; `name` is
     "" if it has none."""
@@ -143,7 +145,7 @@ class Definition:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Code:
     """The definitions and imports of a parsed source, by characters, in order."""
 

@@ -6,15 +6,15 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from vault_indexer.chunk.cutting.spans import Ruler, trim
 from vault_indexer.model import HEADER_SEPARATOR, Heading, Note, Section
+from vault_indexer.system import record
 
 ALL_LEVELS = frozenset(range(7))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unit:
     """A stretch of neighbouring sections; `level` is that of the first one (0: before any heading)."""
 
@@ -38,7 +38,7 @@ def units_of(note: Note, levels: Collection[int] = ALL_LEVELS) -> list[Unit]:
     return units
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Joiner:
     """Joins units below `minimum` to a neighbour, from the top of the note down.
 

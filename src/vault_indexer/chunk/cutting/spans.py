@@ -6,13 +6,13 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 from vault_indexer.config.tables.chunking_options import SizeUnit
 from vault_indexer.errors import UsageError
 from vault_indexer.ports import Tokenizer
+from vault_indexer.system import record
 from vault_indexer.text.sentences import sentences
 
 Span = tuple[int, int]
@@ -340,7 +340,7 @@ def _last_of_piece(ends: list[int], index: int, start: int, limit: int) -> int:
     return below if share - ends[below] < ends[above] - share else above
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """A chunk, and the start of the text repeated before it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting.assemble import Draft, DraftChunker, NoteLayout, Splitter, fit
@@ -13,11 +13,12 @@ from vault_indexer.chunk.cutting.spans import Ruler, Span, trim
 from vault_indexer.config.tables.chunking_options import CodeOptions
 from vault_indexer.model import Element, ElementKind, JsonValue, language_of, language_of_path
 from vault_indexer.ports import Tokenizer
+from vault_indexer.system import record
 
 _LONGEST_CONTEXT = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Definition:
     """A function or class with its span in the note. `name` begins with the names of the enclosing
     classes."""
@@ -28,7 +29,7 @@ class _Definition:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Source:
     """A stretch of code in the note. `language` may be guessed from the text."""
 

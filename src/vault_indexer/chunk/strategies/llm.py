@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting.assemble import Draft, assemble, trim_drafts
@@ -31,6 +30,7 @@ from vault_indexer.chunk.strategies.paragraphs import DiscourseChunker
 from vault_indexer.config.tables.chunking_options import LlmChunkingOptions
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.model import Chunk, JsonValue, Note
+from vault_indexer.system import record
 
 STRATEGY = "llm"
 PROMPT_VERSION = 1
@@ -51,7 +51,7 @@ chunks). Most chunks are good as they are. Answer with JSON alone, of this form:
 An empty list means that nothing is to be changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Piece:
     """A chunk of `discourse`: its start, the starts of its paragraphs, and its excerpt in the prompt."""
 

@@ -19,6 +19,7 @@ from vault_indexer.config.tables.chunking_options import DiscourseOptions, Parag
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import JsonValue, Note
 from vault_indexer.ports import Tokenizer
+from vault_indexer.system import record
 from vault_indexer.text.scripts import LETTER
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ _WORD = re.compile(rf"{LETTER}+(?:['’]{LETTER}+)*")
 _OPENING = re.compile(r"[\s>*_\"'“‘«(\[¡¿-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Markers:
     """The markers of one language, and its most common words for detection."""
 

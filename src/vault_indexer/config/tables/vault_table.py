@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
 from vault_indexer.config.fields import Allowed, Table, Trust
-from vault_indexer.system import folder_slug, resolved
+from vault_indexer.system import folder_slug, record, resolved
 
 VAULT_NAME = "lower-case letters, digits and hyphens, at most 40, beginning with a letter or digit"
 """What a name may be: it stands in addresses (`/vault/NAME`) and in queries (`vault:NAME`)."""
@@ -46,7 +45,7 @@ class VaultEntry(Table):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NamedVault:
     """A vault of the configuration. `index_dir` is None where its index is in the default folder."""
 

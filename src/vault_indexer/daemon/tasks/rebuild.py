@@ -23,7 +23,7 @@ from vault_indexer.index.workers.pool import Failed, Slots, run_job
 from vault_indexer.index.workers.process import ChildProcess
 from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.store import Generation, index_errors
-from vault_indexer.system import ProcessLimits
+from vault_indexer.system import ProcessLimits, record
 
 # Requests that other threads submit to the loop and wait for.
 
@@ -94,7 +94,7 @@ _TRIES = 3
 its memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BuildJob:
     """A job that builds the next generation, complete and not yet active."""
 
@@ -194,7 +194,7 @@ _RETRY_LATEST_S = 600.0
 _RETRY_UNFIT_S = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RebuildResult:
     """The result of a build. With a `report` its generation is active; otherwise `error` is the failure.
     `reasons` explain why the build was needed (empty: it was only requested)."""

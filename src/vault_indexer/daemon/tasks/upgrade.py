@@ -6,7 +6,6 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from vault_indexer.config.settings import EmbeddingSettings
@@ -17,7 +16,7 @@ from vault_indexer.daemon.tasks.upkeep import NextWork, Work
 from vault_indexer.index.jobs import EmbedJob, Pool
 from vault_indexer.index.workers.pool import Slots
 from vault_indexer.model import VectorUpgrade
-from vault_indexer.system import free_memory, is_on_battery
+from vault_indexer.system import free_memory, is_on_battery, record
 
 log = logging.getLogger("vault_indexer.daemon")
 
@@ -48,7 +47,7 @@ _RULES_AGAIN_S = 60.0
 """The power source is checked only once a minute, because the check can start a process."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UpgradeRules:
     """The conditions for an upgrade. It must take at most `most_s` seconds (0 disables upgrades), and it does
     not run on battery power unless `on_battery`."""

@@ -8,11 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
-from vault_indexer.system import ProcessLimits, Usage, memory_limit, usable_cores, usage_by_windows
+from vault_indexer.system import ProcessLimits, Usage, memory_limit, record, usable_cores, usage_by_windows
 
 _ON_LINUX = sys.platform.startswith("linux")
 _LOOK_S = 0.25 if _ON_LINUX or sys.platform == "win32" else 2.0
@@ -32,7 +31,7 @@ _UNSEEN_STALLED_S = 4 * 3600.0
 _MB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mark:
     """The message that a worker begins to read a note, with its usage before (`base`), or (None) that it has
     finished."""
@@ -41,7 +40,7 @@ class Mark:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteBudget:
     """The limits for reading one note: processor time, and memory in addition to the worker's memory before.
     0 means no limit."""
@@ -247,7 +246,7 @@ def upkeep_limits(settings: IndexSettings) -> ProcessLimits:
     return ProcessLimits(min(settings.nice + _UPKEEP_NICER, LOWEST_PRIORITY), settings.io_priority)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PoolPlan:
     """The number of workers of a pool, and the limits of each."""
 

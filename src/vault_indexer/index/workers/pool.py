@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from multiprocessing.connection import Connection, wait
@@ -19,7 +18,7 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 from vault_indexer.errors import DiskFullError, ProcessError, UnavailableError, VaultIndexerError
 from vault_indexer.index.workers.budget import JobWatch, Mark, NoteBudget
 from vault_indexer.index.workers.process import ChildProcess
-from vault_indexer.system import FULL_ERRORS, MemoryWatch, ProcessLimits
+from vault_indexer.system import FULL_ERRORS, MemoryWatch, ProcessLimits, record
 
 # The protocol for all work in other processes: a job runs there and its outcome is sent back.
 #
@@ -39,7 +38,7 @@ class Runnable(Protocol[WorkerIn, ResultOut]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failed:
     """The outcome of a job that a foreseen error ended, such as an error of the model or the disk. `reason`
     is one line."""
@@ -48,7 +47,7 @@ class Failed:
     disk_full: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Died:
     """The outcome of a job whose worker ended: a crash of native code, memory, an unforeseen error, a signal.
 
@@ -171,12 +170,12 @@ class NoteReader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Begun:
     """The message that the worker is ready for jobs."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Done(Generic[Result]):
     """The message after each job. `outgrown`: the worker uses more than its share of memory."""
 

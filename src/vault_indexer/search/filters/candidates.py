@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from vault_indexer.search.query import (
     compile_regex,
 )
 from vault_indexer.store import Snapshot, first_of_each
+from vault_indexer.system import record
 from vault_indexer.text.terms import VARIANT_MARK
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ Ids = frozenset[int]
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Matches:
     """Matching notes. `places` contains the matching spans of some of them; the others match as a whole."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.search.filters.candidates import Span
 from vault_indexer.search.query import Scope
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import record
 
 Spans = Sequence[tuple[int, int]]
 
@@ -25,7 +25,7 @@ class HeadingRow(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteText:
     """The text and structure of one note. `blocks` and `tasks` are None if the catalog does not contain them;
     then the text is parsed."""
@@ -46,7 +46,7 @@ class NoteText:
         return start if self.text[start:].strip() else 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pieces:
     """Stretches of text in order, without nesting. Piece i is `text[starts[i]:ends[i]]`, and its match
     extends from `starts[i]` to `place_ends[i]`."""
@@ -150,7 +150,7 @@ def _tasks(note: NoteText) -> Sequence[Task]:
 # The structure of notes in the catalog: headings, blocks, tasks.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Structure:
     """The structure of several notes, by note. A field that was not requested is None. A note without an
     entry has no headings, and its blocks and tasks are unknown."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
@@ -39,6 +38,7 @@ from vault_indexer.search.query import (
     encode,
 )
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import record
 from vault_indexer.text.tokens import LONGEST_TERM
 
 __all__ = ["TextReader"]
@@ -173,7 +173,7 @@ PieceTest = Callable[[int, int], bool]
 """Whether the text from one position to another passes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteInScope:
     """A note whose pieces are tested. Each tested piece contains the word `required`, if there is one."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
@@ -35,6 +35,7 @@ from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.snippet import ChunkHeading, Snippet, Snippets
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import record
 from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault.read import unchanged_files
 
@@ -56,7 +57,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Expansion:
     """The expansion of a hit.
 

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from math import fsum
@@ -23,6 +22,7 @@ from vault_indexer.search.present.borders import (
     word_end,
     word_start,
 )
+from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import function_words
 from vault_indexer.text.scripts import MARKS, SPACELESS
@@ -66,7 +66,7 @@ class ChunkHeading(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snippet:
     """Text on one line, the spans in it that match, and its position in the chunk's body: that of the first
     match shown, or of its beginning."""

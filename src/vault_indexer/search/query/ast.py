@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
+
+from vault_indexer.system import record
 
 
 class Scope(StrEnum):
@@ -41,7 +43,7 @@ class Direction(StrEnum):
     FROM = "linked-from"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """A word as written. It ranks; inside an operator it is required."""
 
@@ -49,7 +51,7 @@ class Word:
     column: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Phrase:
     """Words in this order, without the surrounding quotes; with `match_case` also in this case.
 
@@ -61,7 +63,7 @@ class Phrase:
     match_case: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Regex:
     """A regular expression that must match anywhere, without the surrounding slashes."""
 
@@ -70,7 +72,7 @@ class Regex:
     match_case: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Not:
     """A condition that must be false."""
 
@@ -78,21 +80,21 @@ class Not:
     column: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class All:
     """Conditions that must all be true."""
 
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Either:
     """Conditions of which at least one must be true."""
 
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Within:
     """`inside` is true within one piece of the scope. None requires only that there is such a piece."""
 
@@ -101,7 +103,7 @@ class Within:
     column: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compare:
     """A number or an ISO date to compare with the value of a property. `op` is one of > >= < <=."""
 
@@ -110,14 +112,14 @@ class Compare:
     column: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Null:
     """The property exists and has no value."""
 
     column: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Property:
     """A property of the frontmatter whose value passes `test`. None requires only that the property
     exists."""
@@ -127,7 +129,7 @@ class Property:
     column: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fact:
     """A fact in the catalog, given by an operator with one value: the time when the note's file was last
     modified (`before` or `after` a moment), the language of the note (`lang`, ISO 639-1), the kind of file
@@ -138,7 +140,7 @@ class Fact:
     column: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Linked:
     """The note links to `target`, or is linked from it."""
 
@@ -147,7 +149,7 @@ class Linked:
     column: int = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InVault:
     """The note is in the vault of this name. `is_here` is true if that is the searched vault."""
 
@@ -166,7 +168,7 @@ Text = Word | Phrase | Regex
 Node = Text | Not | All | Either | Within | Compare | Null | Property | Fact | Linked | InVault
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition:
     """A filter of the query, and its source text in the query."""
 
@@ -174,7 +176,7 @@ class Condition:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Query:
     """A parsed query. `text` ranks; it is "" if the query only filters. All `conditions` must be true.
 

@@ -54,6 +54,7 @@ from vault_indexer.search.query.ast import (
     with_case,
 )
 from vault_indexer.search.query.regex import compile_regex, looks_unfinished, regex_end
+from vault_indexer.system import record
 from vault_indexer.text.fold import has_words, is_made_sign
 
 MAX_DEPTH = 32
@@ -185,7 +186,7 @@ def _is_plain(node: Node) -> bool:
     return isinstance(node, Word)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     node: Node
     start: int

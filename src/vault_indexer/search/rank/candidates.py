@@ -12,6 +12,7 @@ import numpy as np
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ _KEY_BITS = 48
 _KEYS = (1 << _KEY_BITS) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RankRequest:
     """The input of a ranking: the query prepared for each vault (the models must be comparable), the
     settings, and the maximum number of hits. The hits are notes with `by_note`, otherwise chunks."""

@@ -16,6 +16,7 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates, RankRequest, fused_scores, global_keys
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkText
+from vault_indexer.system import record
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import analyze
 
@@ -33,7 +34,7 @@ _SHOWN = 3
 """Limit of linking notes that a reason names. A rule of thumb."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnchorMatch:
     """A note, the degree in (0, 1] to which its incoming links match the query, and notes (`via`) with such
     links."""
@@ -114,7 +115,7 @@ _WEIGHED = 60
 of thumb."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Neighbour:
     """A note that is linked with hits. `weight` is the sum over those hits of 1 / (rank + 1), divided among
     the links of the note, because a hub that is linked with everything is weak evidence."""

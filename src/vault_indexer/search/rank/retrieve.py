@@ -4,7 +4,7 @@ whole notes, the words that they cover, and copies."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from vault_indexer.search.terms import as_spelt
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader, unpack_words
 from vault_indexer.store.keywords import FIELD_WEIGHTS, FieldWeights, held_weight
+from vault_indexer.system import record
 from vault_indexer.text.fold import normalize
 from vault_indexer.text.language import is_function_word
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm
@@ -398,7 +399,7 @@ def _nearest(terms: Sequence[QueryTerm], vectors: WordVectors, packed: Sequence[
 # Detects notes with the same text, so that the results show the best one and name the others.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Copies:
     """The copies among the candidates of one search. Notes are identified by their number in the table.
     `shown_note` maps each copy to the note shown in its place; `paths` maps each shown note to the paths of

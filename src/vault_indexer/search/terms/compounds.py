@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -18,6 +18,7 @@ from vault_indexer.search.query import Query, ranking_words
 from vault_indexer.search.terms.words import WordStatistics, is_common, language_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import edit_distances
+from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect, function_words, is_function_word
 from vault_indexer.text.query import PART_WEIGHT, analyze_query
@@ -171,7 +172,7 @@ own word comes before one with a single synonym of it. A rule of thumb: between 
 Groups = tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Synonym:
     """A phrase (`searched`) that is searched for in addition to words of a query (`written`), each with its
     words."""
@@ -223,14 +224,14 @@ def with_synonyms(terms: Iterable[QueryTerm], synonyms: Sequence[Synonym]) -> li
     return words
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Phrase:
     text: str
     words: Words
     group: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Phrases:
     """Phrases by number, the phrase numbers of each group, and the numbers of phrases by the forms of their
     first word."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple, Protocol
 
 from vault_indexer.answer import AskEvent, whole_answer
@@ -64,6 +64,7 @@ from vault_indexer.serve.api.endpoints import (
     Endpoint,
 )
 from vault_indexer.service import VaultService
+from vault_indexer.system import record
 from vault_indexer.vaults import Vaults
 
 # The keys of a hit that a request selects, including one that costs more than reading a field.
@@ -128,7 +129,7 @@ class StrategySetting(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentActions:
     """The actions of tools. Without a strategy, `set_chunker` is not offered. `tools` belong to optional
     packages."""
@@ -142,7 +143,7 @@ def no_actions(_: str) -> AgentActions:
     return AgentActions()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnswerContext:
     """The context for answering a request.
 

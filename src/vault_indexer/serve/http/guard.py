@@ -13,11 +13,12 @@ import json
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import Any, cast
 
 from vault_indexer.serve.api.openapi import PROBLEM
+from vault_indexer.system import record
 
 MAX_BODY_BYTES = 1 << 20
 MAX_QUERY_STRING_BYTES = 32 << 10
@@ -52,7 +53,7 @@ GIVEN_UP: ContextVar[threading.Event | None] = ContextVar("given_up", default=No
 because it has disconnected or received a 504."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GuardRules:
     """The rules for accepting requests. `long_lived` paths have no time limit and a separate load limit;
     `quick` paths have only the latter, so that searches, which may occupy all other places, do not delay
@@ -98,7 +99,7 @@ class GuardRules:
         return hmac.compare_digest(token.encode("latin-1", "replace"), self.token.encode())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refusal:
     """An answer instead of the handler's; 204 accepts a preflight."""
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import resources
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -52,7 +54,7 @@ _MERMAID = ("assets", "mermaid.js")
 imported."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PageFile:
     """A file of the page: its content, its media type, and its permissions in the browser. `etag` is the tag
     by which a browser revalidates it."""

@@ -11,7 +11,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -78,6 +78,7 @@ from vault_indexer.serve.mcp.tools import (
     strategy_change,
 )
 from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.system import record
 from vault_indexer.text.control_characters import escaped_hidden
 from vault_indexer.vault import resolve_in_vault
 
@@ -340,7 +341,7 @@ class VaultTool(Tool):
             return _failure(f"internal error: see {self._calls.log}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RowCalls:
     """The calls of a tool that is an endpoint. Arguments, errors and answers are those of the HTTP API."""
 
@@ -362,7 +363,7 @@ class RowCalls:
             return CallToolResult(content=[_block(structured)], structured_content=structured)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolCalls:
     """The calls of one tool. Arguments, errors and answers are those of the HTTP API."""
 

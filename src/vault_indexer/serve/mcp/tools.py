@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -62,6 +62,7 @@ from vault_indexer.serve.mcp.reading import (
     section_of,
 )
 from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.system import record
 from vault_indexer.text.fold import nearest_names
 from vault_indexer.text.language import function_words
 
@@ -92,7 +93,7 @@ CallWatch = Callable[[str], AbstractContextManager[object]]
 """A context manager around a call of the tool with a name; it gets the error of the call."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolRow:
     """A tool that is an unmodified endpoint. `answer` takes a value for each of its parameters, and raises
     VaultIndexerError. An agent gets the keys `keep` of the answer (None: all)."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_indexer.errors import DamagedError, DiskFullError, IndexUnusableError, UnavailableError
-from vault_indexer.system import FULL_ERRORS, free_bytes, write_atomically
+from vault_indexer.system import FULL_ERRORS, free_bytes, record, write_atomically
 
 _MAGIC = b"vault-indexer page sums 1 "
 # Offsets and layouts from https://www.sqlite.org/fileformat2.html
@@ -32,7 +32,7 @@ _FRAME = struct.Struct(">I4x8s8x")
 _READ = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Log:
     """The write-ahead log as found on disk: its identity, and the page of each frame, valid or not."""
 

@@ -6,12 +6,13 @@ import json
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 from vault_indexer.model import Chunk, FileRow, JsonValue, Note
 from vault_indexer.parse import find_tasks
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     pass
@@ -25,7 +26,7 @@ _STRATEGY = 7  # the index of the column in a chunk's row
 Values = tuple[str | int | float | bytes | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteTableRows:
     """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics), the
     compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links, chunks, the
@@ -49,7 +50,7 @@ class NoteTableRows:
         return frozenset(str(chunk[_STRATEGY]) for chunk in self.chunks)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PreparedNote:
     """A note ready to be stored. `vectors` maps digests of embedded texts to float16 bytes; texts without an
     entry are embedded later. `embedded` and `reused` are numbers of texts."""
@@ -120,7 +121,7 @@ ADDED, REMOVED, EMBEDDED = 1, 0, 2
 """The operations in the table `changes`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Changes:
     """The net changes: chunks that were added, removed, or received a vector after they were stored. A chunk
     that was added and removed again is in none of the sets. Keys are never reused. `embedded` can share keys

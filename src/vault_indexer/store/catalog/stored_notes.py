@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vault_indexer.model import FileRow, JsonValue
 from vault_indexer.store.catalog.note_rows import NoteTableRows, PreparedNote, pack_spans
 from vault_indexer.store.catalog.reader import CatalogReader, Row
 from vault_indexer.store.catalog.writer import IN_MEMORY, CatalogWriter, ResolvedLink
+from vault_indexer.system import record
 from vault_indexer.text.control_characters import json_text
 
 _NOTES = (
@@ -23,7 +24,7 @@ _CHUNKS = (
 _NO_SPANS = b""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredNote:
     """A note with its id, rows and modified time, and the resolved path of each of its links."""
 

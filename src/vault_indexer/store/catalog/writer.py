@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.errors import DamagedError
@@ -29,6 +28,7 @@ from vault_indexer.store.catalog.note_rows import (
     PreparedNote,
     Values,
 )
+from vault_indexer.system import record
 
 # The catalog's tables.
 #
@@ -140,7 +140,7 @@ _TABLES_OF_NOTES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResolvedLink:
     """The target of a link, and the key by which `relink` finds the link (see `parse.link_key`)."""
 

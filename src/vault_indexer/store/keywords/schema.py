@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from whoosh.fields import Schema
@@ -16,7 +18,7 @@ KEY_COLUMN = "key"
 INDEX_NAME = "MAIN"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeywordDocument:
     """A chunk as lists of index terms (`text.analyze`); `key` is the catalog's chunk key (int64)."""
 
@@ -30,7 +32,7 @@ class KeywordDocument:
     properties: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FieldWeight:
     """`boost` multiplies the field's score; `b` in [0, 1] is the degree of BM25's length normalisation."""
 
@@ -38,7 +40,7 @@ class FieldWeight:
     b: float = 0.75
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FieldWeights:
     """Parameters of BM25F, chosen at query time. `k1` controls the saturation of term frequency.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -23,7 +22,7 @@ from vault_indexer.store.keywords.postings import (
 )
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
 from vault_indexer.store.keywords.whoosh_segment import stored_lengths
-from vault_indexer.system import LruCache
+from vault_indexer.system import LruCache, record
 from vault_indexer.text.terms import TermClass
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ _HALVINGS = 5
 time. A rule of thumb."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ranking:
     """Hits, best first; equal scores are ordered by key. Both arrays have one entry per hit."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from vault_indexer.store.keywords.lexicon import Lexicon
 from vault_indexer.store.keywords.postings import LiveSegment, PostingsCache, TermPostings
 from vault_indexer.store.keywords.schema import FIELD_WEIGHTS, FIELDS, FieldWeights
 from vault_indexer.store.keywords.scorer import ROUNDED_FROM, Classes, Ranking, WordScores, best, may_be_best
+from vault_indexer.system import record
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ _FEW = 8
 """At most one eighth of the documents are looked up individually; for more, all are scanned."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TermMatch:
     """The share of one query word in a hit's score, by field (weights and boosts included)."""
 

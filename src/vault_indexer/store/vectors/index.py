@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -27,7 +26,7 @@ from vault_indexer.store.vectors.prefilter import (
     halves_of,
     spread_evenly,
 )
-from vault_indexer.system import atomic_file, back_by_huge_pages, batches
+from vault_indexer.system import atomic_file, back_by_huge_pages, batches, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +53,7 @@ _PIECE = 4 << 20
 _LONGEST_HEADER = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseContent:
     """The content of a file; `vectors` has one row per key."""
 
@@ -138,7 +137,7 @@ _MEAN_OF = 256
 of a very long note in a search. A rule of thumb."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VectorSnapshot:
     """All vectors of one seq, and search by cosine over them.
 
