@@ -225,6 +225,30 @@ def test_a_document_that_changes_while_it_is_read_is_as_it_is_then(where: Place,
         assert kept.indexed_text("Letter.txt") == (None if is_deleted else "medlars\n")
 
 
+@pytest.mark.parametrize("is_excluded", [False, True])
+def test_a_note_that_goes_while_documents_are_read_is_gone_before_they_are_all_read(
+    where: Place, is_excluded: bool
+) -> None:
+    letters = {f"Letter {number}.txt" for number in range(20)}
+    with loop_by_hand(where) as kept:
+        kept.faults.seconds = 2.0
+        for name in letters:
+            kept.save(name, f"quinces of {name}\n")
+        kept.run(5.0)
+        if is_excluded:
+            kept.save(".indexerignore", "Bread.md\n")
+        else:
+            kept.delete("Bread.md")
+        kept.run(15.0)
+        read = letters & notes_of(kept.vault_sync)
+        assert "Bread.md" not in notes_of(kept.vault_sync)
+        assert read < letters
+        assert kept.loop.pending() >= len(letters - read)
+        kept.run(60.0)
+        assert letters <= notes_of(kept.vault_sync)
+        assert kept.loop.pending() == 0
+
+
 @pytest.mark.parametrize("had_documents", [False, True])
 def test_the_first_documents_are_announced_and_wait_for_mains_power(
     where: Place, clock: Clock, caplog: pytest.LogCaptureFixture, had_documents: bool

@@ -189,3 +189,12 @@ def test_what_two_edits_did_is_added_up() -> None:
     other = Applied(("d",), ("e",), ("f",), 2, frozenset({"x", "y"}))
     assert one + other == Applied(("a", "d"), ("b", "e"), ("c", "f"), 3, frozenset({"x", "y"}))
     assert Applied() == Applied((), (), (), 0, frozenset())
+
+
+def test_only_documents_that_were_moved_are_removed_after_all_have_been_read() -> None:
+    gone = ("a.md", "excluded.pdf", "moved.md", "moved.pdf")
+    whole = Plan(read=("b.md", "c.pdf", "new.pdf"), removed=gone, moved=frozenset({"moved.md", "moved.pdf"}))
+    removed = [part.removed for part in whole.parts()]
+    assert removed == [("a.md", "excluded.pdf", "moved.md"), (), ("moved.pdf",)]
+    assert whole.documents_left(2) == ("c.pdf", "new.pdf", "moved.pdf")
+    assert whole.documents_left(3) == ()

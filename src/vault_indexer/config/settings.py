@@ -285,7 +285,7 @@ class RecencySettings(VaultTable):
 class SearchedDocumentsSettings(VaultTable):
     """Documents among notes."""
 
-    weight: Annotated[float, Field(ge=0.1, le=1), Unit("factor")] = 0.9
+    weight: Annotated[float, Field(ge=0.1, le=1), Unit("factor")] = 0.8
     """Factor for the score of a document, such as a PDF; below 1, equally good notes come first."""
 
 

@@ -47,6 +47,10 @@ log = logging.getLogger("vault_indexer.daemon")
 
 _TICK_S = 0.25
 _BUILDING_TICK_S = 0.05
+_STEP_S = 3.0
+"""After this long in one step, documents that are still to be read wait for the next one. Reading them can
+take an hour, and meanwhile exclusions, deletions and requests must take effect."""
+
 _TASKS_RETRY_S = 3.0
 _TASKS_RETRY_LATEST_S = 60.0
 
@@ -126,6 +130,7 @@ class IndexLoop:
         self._started_with = assembly.settings
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
         self._again: set[str] = set()
+        self._began = clock()
         self._tasks_retry = Retry(_TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock, self._root)
         self._is_cold = False
         self._edited_at: float | None = clock()
@@ -257,6 +262,7 @@ class IndexLoop:
         batch = self._watcher.next_batch(self._patience())
         self._publish(step_began=self._clock())
         self._rest()
+        self._began = self._clock()
         # First: everything after it may write to the folder.
         self._restore_if_gone()
         self._reload_if_changed()
@@ -269,7 +275,7 @@ class IndexLoop:
         self._retry_failed()
         if self._again and not (self._stopping or self._index_deleted):
             again, self._again = frozenset(self._again), set()
-            self._sync(again)
+            self._sync(again, self._between_notes, self._between_parts)
         self._warm_up()
         self._confirm_losses()
         if not (self._stopping or self._index_deleted):
@@ -317,7 +323,7 @@ class IndexLoop:
     def _retry_failed(self) -> None:
         scope = None if self._stopping or self._index_deleted else self._dirty.take_failed()
         if scope is not None:
-            self._sync(scope, self._between_notes, self._sync_few)
+            self._sync(scope, self._between_notes, self._between_parts)
             self._publish()
 
     def _restore_if_gone(self) -> None:
@@ -379,6 +385,8 @@ class IndexLoop:
             self._watcher.request_scan("documents have waited for mains power")
 
     def _patience(self) -> float:
+        if self._again and not self._index_deleted:
+            return 0.0
         if self._rebuild.busy or self._is_embedding:
             return min(_BUILDING_TICK_S, self._pace.tick_s)
         due = self._dirty.next_held()
@@ -393,7 +401,7 @@ class IndexLoop:
             self._use_assembly(self._vault_sync.assembly)
         if batch.first:
             self._sync(batch.first)
-        found = self._sync(batch.scope, self._between_notes, self._sync_few)
+        found = self._sync(batch.scope, self._between_notes, self._between_parts)
         if batch.scan_all and found is not None:
             # Polling must not use more than a share of the time.
             self._watcher.record_scan_time(found.seconds)
@@ -403,7 +411,7 @@ class IndexLoop:
         self,
         scope: frozenset[str],
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] | None = None,
+        between_parts: Callable[[], bool] | None = None,
     ) -> Scan | None:
         """Update the index for these paths. A failure is retried later. Returns the scan, or None if it
         failed."""
@@ -418,6 +426,7 @@ class IndexLoop:
         if applied != Applied():
             # An edit may have added notes that wait for the language model.
             self._rechunk.refresh()
+        self._again |= set(applied.left)
         self._use_reasons_unless(before)
         return found
 
@@ -427,6 +436,11 @@ class IndexLoop:
         current = self._vault_sync.current
         if current is not None and current is not before:
             self._rebuild.use_reasons(current.reasons)
+
+    def _between_parts(self) -> bool:
+        """Index a few saved notes. Return whether the other work of a step has waited long enough."""
+        self._sync_few()
+        return self._clock() - self._began >= _STEP_S
 
     def _sync_few(self) -> None:
         """Index a few saved notes between the parts of a large batch, which may take minutes."""

@@ -210,7 +210,7 @@ class VaultSync:
         generation: Generation,
         built: RebuildReport,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] | None = None,
+        between_parts: Callable[[], bool | None] | None = None,
     ) -> None:
         """Make a complete generation the active one, after applying the edits made during its build. The
         first generation answers searches at once, and the rest of the vault is indexed meanwhile."""
@@ -270,14 +270,15 @@ class VaultSync:
         self,
         within: Iterable[str],
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] | None = None,
+        between_parts: Callable[[], bool | None] | None = None,
     ) -> tuple[Applied, Scan | None]:
         """Scan part of the vault ("" for all) and update the index.
 
         If the vault cannot be read or has suddenly lost its notes, the index stays unchanged and `degraded`
         is set. Deletions are held back for `delete_hold_s`; `release_due` carries them out. `between_parts`
         is called between two parts of a large plan and while documents are read, and may `sync` another part
-        of the vault; documents in that part are to be synced again later.
+        of the vault; documents in that part are to be synced again later. If it returns True, so are those in
+        `Applied.left`, which have not been read.
         """
         scope = frozenset(within)
         with self.dirty.reading(scope) as reading:
@@ -291,14 +292,20 @@ class VaultSync:
             if "" in scope:
                 on_progress = self._count_unread(survey, on_progress)
             applied = self._apply(self.current, work, reading, on_progress, between_parts)
-            if "" in scope:
-                self.unread = None
-                if not self.documents_wait:
-                    self.documents_notice = ""
+            self.dirty.postpone(applied.left)
+            if self.unread is not None and applied.left:
+                self.unread = replace(self.unread, left=min(self.unread.left, len(applied.left)))
+            elif "" in scope:
+                self._end_unread()
             self.purge_if_needed()
         if not (self.dirty.left or self.dirty.failed):  # all notes that a scan could not read have been read
-            self.unread = None
+            self._end_unread()
         return applied, survey.found
+
+    def _end_unread(self) -> None:
+        self.unread = None
+        if not self.documents_wait:
+            self.documents_notice = ""
 
     def _count_unread(self, survey: _Survey, on_progress: Callable[[int], None]) -> Callable[[int], None]:
         """Set `unread` from a scan of the whole vault. The returned callback updates it and then calls
@@ -324,7 +331,7 @@ class VaultSync:
         work: Plan,
         reading: Reading,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] | None = None,
+        between_parts: Callable[[], bool | None] | None = None,
     ) -> Applied:
         there = (*work.read, *(row.path for row in work.linked))
         # A file that has come back is not deleted.
@@ -464,7 +471,8 @@ class VaultSync:
             return None
         closed = found.unreadable_folders
         self.unreadable = closed if "" in scope else self.unreadable | closed
-        explained = self._excluded_paths(work) | self._moved_paths(work, found)
+        work = replace(work, moved=self._moved_paths(work, found))
+        explained = self._excluded_paths(work) | work.moved
         lost = sum(path not in explained for path in work.removed)
         observation = VaultObservation(found.root, known - len(explained), lost, self._clock())
         decision = assess_deletions(observation, self._synced_root, earlier)

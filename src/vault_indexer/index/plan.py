@@ -21,11 +21,13 @@ _RACY_NS = 2_000_000_000
 
 @record
 class Plan:
-    """Notes to read (their content hash decides), files that are only link targets, and removed paths."""
+    """Notes to read (their content hash decides), files that are only link targets, and removed paths. The
+    file of a removed path in `moved` has a new path."""
 
     read: tuple[str, ...] = ()
     linked: tuple[FileRow, ...] = ()
     removed: tuple[str, ...] = ()
+    moved: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.read or self.linked or self.removed)
@@ -34,6 +36,11 @@ class Plan:
     def has_documents(self) -> bool:
         return bool(self.read) and _is_document(self.read[-1])  # they come last
 
+    def documents_left(self, left: int) -> tuple[str, ...]:
+        """Return what the parts of the last `left` files concern, if all of these are documents."""
+        rest = self.read[-left:]
+        return (*rest, *filter(_is_document, self.moved)) if _is_document(rest[0]) else ()
+
     def parts(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Plan]:
         """Yield the plan in parts that are committed one by one, so that a checkout of thousands of notes
         becomes searchable gradually and is never in memory as a whole. A save waits for the current part, so
@@ -41,17 +48,17 @@ class Plan:
         one of more than two seconds. A document takes as long as many notes."""
         size, least, start = _FIRST_PART_NOTES, _FIRST_PART_NOTES // 4, 0
         documents = next((n for n, path in enumerate(self.read) if _is_document(path)), len(self.read))
+        last = tuple(path for path in self.removed if path in self.moved and _is_document(path))
         while True:
             if start == documents:
                 size = least = 1
             end = start + size if start >= documents else min(start + size, documents)
             began = clock()
             is_last = end >= len(self.read)
-            removed = () if start else tuple(path for path in self.removed if not _is_document(path))
-            # The first part contains the deletions of notes: a renamed note is never in the index twice.
-            if is_last:  # until then a document that was renamed finds its text in the index
-                removed += tuple(filter(_is_document, self.removed))
-            yield Plan(self.read[start:end], () if start else self.linked, removed)
+            # The first part contains the deletions: a renamed note is never in the index twice. Only a
+            # document that was moved stays until the end, because its text is found there.
+            removed = () if start else tuple(path for path in self.removed if path not in last)
+            yield Plan(self.read[start:end], () if start else self.linked, removed + last * is_last)
             if is_last:
                 return
             seconds, start = clock() - began, end
@@ -68,13 +75,14 @@ def _is_document(path: str) -> bool:
 @record
 class Applied:
     """The result of an edit: indexed, removed and skipped notes, the number of links that changed their
-    target, and strategies that split a note for the first time."""
+    target, strategies that split a note for the first time, and documents that are still to be read."""
 
     indexed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     relinked: int = 0
     strategies: frozenset[str] = frozenset()
+    left: tuple[str, ...] = ()
 
     def __add__(self, other: Applied) -> Applied:
         return Applied(
@@ -83,6 +91,7 @@ class Applied:
             self.skipped + other.skipped,
             self.relinked + other.relinked,
             self.strategies | other.strategies,
+            self.left + other.left,
         )
 
 

@@ -191,15 +191,16 @@ class IndexWriter:
         self,
         plan: Plan,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], None] | None = None,
+        between_parts: Callable[[], bool | None] | None = None,
         *,
         ask: bool = True,
     ) -> Applied:
         """Carry out a plan with one commit per part. The state after each commit is published before the
         next. `on_progress` receives the number of notes still to be read. `between_parts` is called between
-        two parts and while documents are read, and may apply another plan. Without `ask`, only stored answers
-        of the language model that splits notes are used. Raises VaultIndexerError or OSError. The part is
-        then unchanged, or the derived indices are behind and catch up in the next call with any plan."""
+        two parts and while documents are read, and may apply another plan; if it returns True, the documents
+        that follow are left to another call. Without `ask`, only stored answers of the language model that
+        splits notes are used. Raises VaultIndexerError or OSError. The part is then unchanged, or the derived
+        indices are behind and catch up in the next call with any plan."""
         done, left = Applied(), len(plan.read)
         at_once = self._at_once(left)
         for part in plan.parts():
@@ -207,8 +208,10 @@ class IndexWriter:
             meanwhile = between_parts if part.has_documents else None
             edit = self._read(part, on_progress, meanwhile, later=left, ask=ask, at_once=at_once)
             done += self._apply(part, edit)
-            if left and between_parts is not None:
-                between_parts()
+            if left and between_parts is not None and between_parts():
+                done += Applied(left=plan.documents_left(left))
+                if done.left:
+                    break
         self._follow()
         return done
 
@@ -405,7 +408,7 @@ class IndexWriter:
         self,
         plan: Plan,
         on_progress: Callable[[int], None],
-        meanwhile: Callable[[], None] | None,
+        meanwhile: Callable[[], object] | None,
         *,
         later: int,
         ask: bool,
@@ -435,7 +438,7 @@ class IndexWriter:
         return edit
 
     def _read_aside(
-        self, jobs: list[Job], on_wait: Callable[[], None], meanwhile: Callable[[], None]
+        self, jobs: list[Job], on_wait: Callable[[], None], meanwhile: Callable[[], object]
     ) -> tuple[list[PreparedNote | Skipped], list[Job]]:
         """Run the jobs in the process for documents, which take so long that edits are applied meanwhile.
         Returns the results, and the jobs that failed."""

@@ -501,9 +501,9 @@ class DirtySet:
 
     @property
     def left(self) -> int:
-        """The known number of notes still to be read in the current readings. Any thread."""
+        """The known number of notes still to be read in the current readings and after them. Any thread."""
         with self.news:
-            return sum(one.left or 0 for one in self._readings)
+            return sum(one.left or 0 for one in self._readings) + len(self._taken)
 
     @property
     def failed(self) -> int:
@@ -572,6 +572,11 @@ class DirtySet:
         with self.news:
             return self._take(self._waiting.pop_batch(now))
 
+    def postpone(self, paths: Iterable[str]) -> None:
+        """Take paths that the current reading leaves to the next one."""
+        with self.news:
+            self._take(frozenset(paths))
+
     def take_failed(self) -> frozenset[str] | None:
         """Return the failed paths to retry now; None while each must wait."""
         with self.news:
@@ -586,7 +591,7 @@ class DirtySet:
         one, began = Reading(scope), self._clock()
         with self.news:
             # From here on the reading counts them.
-            self._taken -= scope
+            self._taken = frozenset() if "" in scope else self._taken - scope
             one.retried = len(self._failed.paths & scope)
             self._readings.append(one)
         try:
