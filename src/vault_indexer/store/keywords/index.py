@@ -157,8 +157,9 @@ again."""
 LATE_PER_TIER = 16
 # A commit, for which a caller waits, rewrites a segment once more than 8 of 9 documents are deleted.
 _LATE_DELETED = 8
-# The tiers up to 512 documents: merging them is little work within a commit.
-_QUICK_TIERS = 2
+# The lowest tier: merging it is little work within a commit. Merges of 512 documents took up to 2.5 s, for
+# which an edit waited while PDFs were read.
+_QUICK_TIERS = 1
 
 
 def segments_to_merge(segments: Sequence[Segment], added: int) -> list[Segment]:
