@@ -164,7 +164,10 @@ def test_code_has_its_language_its_colours_and_a_copy(visit: Visit) -> None:
     expect(text.locator(".hl-keyword")).to_have_text(["def", "return"])
     expect(text.locator("pre")).to_have_text(["def f():\n    return 'x'", "plain"])
     text.get_by_role("button", name="Copy").first.click()
-    expect(text.get_by_role("button", name="Copied")).to_be_visible()
+    said = visit.page.locator("#announce")
+    expect(said).to_have_class("shown")
+    expect(said).to_have_text("Copied.")
+    expect(said).to_have_class("hidden", timeout=10_000)
     assert visit.page.evaluate("navigator.clipboard.readText()") == "def f():\n    return 'x'\n"
 
 

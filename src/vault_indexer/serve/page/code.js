@@ -21,11 +21,7 @@ const KINDS = new Set(["addition", "attr", "attribute", "built_in", "bullet", "c
  * @param {Record<string, unknown>} attributes
  */
 export function codeBlock(code, lang, attributes) {
-  const button = h("button", { type: "button", class: "quiet copy", onclick: async () => {
-    if (!await copy(code)) return;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
-  } }, "Copy");
+  const button = h("button", { type: "button", class: "quiet copy", onclick: () => copy(code) }, "Copy");
   return h("div", { ...attributes, class: "code" },
     h("div", { class: "code-head" }, h("span", { class: "code-language" }, lang), button),
     h("pre", { tabindex: 0, role: "group", dir: "ltr", "aria-label": `Code ${lang}`.trim() },

@@ -133,15 +133,19 @@ export function afterPaint(act) {
   requestAnimationFrame(() => setTimeout(act));
 }
 
+let copies = 0;
+
 /**
- * Copy a text and say so.
+ * Copy a text, and show and say for some seconds whether the browser allows it: not over HTTP from another machine.
  * @param {string} text
- * @returns {Promise<boolean>} false where the browser does not let the page: over HTTP from another machine
  */
 export async function copy(text) {
   const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false;
   announce(isCopied ? "Copied." : "Not copied: the browser does not allow it on this page.");
-  return isCopied;
+  const shown = byId("announce").classList;
+  shown.replace("hidden", "shown");
+  const number = ++copies;
+  setTimeout(() => { if (number === copies) shown.replace("shown", "hidden"); }, 3000);
 }
 
 /** @type {string} what the tab shows */
