@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli_sandbox import NOTES, PLAIN_MODEL, Ran, Sandbox
+from cli_sandbox import NOTES, Ran, Sandbox
 from command_here import CommandHere
 from waiting import PROCESS_S
 
@@ -25,17 +25,18 @@ from vault_indexer.store import IndexDir
 @pytest.mark.parametrize(
     ("vault", "said"), [("nowhere", "no such vault: "), ("vault/Welcome.md", "the vault is not a folder")]
 )
-def test_a_vault_that_is_none_is_named(sandbox: Sandbox, vault: str, said: str) -> None:
-    ran = sandbox.run("search", "x", "--vault", str(sandbox.root / vault))
+def test_a_vault_that_is_none_is_named(here: CommandHere, vault: str, said: str) -> None:
+    ran = here.run("search", "x", "--vault", str(here.sandbox.root / vault))
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (3, "", 1)
     assert ran.complains(f"indexer: {said}", vault)
 
 
-def test_a_loop_of_links_is_no_vault(sandbox: Sandbox) -> None:
-    (sandbox.root / "loop").symlink_to("loop")
+def test_a_loop_of_links_is_no_vault(here: CommandHere) -> None:
+    loop = here.sandbox.root / "loop"
+    loop.symlink_to("loop")
     for command in (("search", "x"), ("init",), ("status",)):
         at = ("--vault",) if command != ("init",) else ()
-        ran = sandbox.run(*command, *at, str(sandbox.root / "loop"))
+        ran = here.run(*command, *at, str(loop))
         assert (ran.code in (2, 3), ran.out, len(ran.err.splitlines())) == (True, "", 1)
         assert ran.complains("cannot be read", os.strerror(errno.ELOOP), "loop")
 
@@ -83,17 +84,16 @@ enabled = 3
 """
 
 
-@pytest.mark.long
-def test_a_config_with_three_mistakes_names_all_three(sandbox: Sandbox) -> None:
-    sandbox.write(".indexer.toml", THREE_MISTAKES)
+def test_a_config_with_three_mistakes_names_all_three(here: CommandHere) -> None:
+    here.sandbox.write(".indexer.toml", THREE_MISTAKES)
     for command in (("config", "show"), ("search", "x"), ("serve",)):
-        ran = sandbox.indexer(*command)
+        ran = here.indexer(*command)
         assert ran.code == 2, command
         assert ran.complains(
             "chunking.max_chunk_chars", "search.limt", "search.limit", "search.recency.enabled"
         )
         assert len(ran.err.splitlines()) == 3
-    told = sandbox.indexer("check", "--json").data["vaults"][0]  # type: ignore[index]
+    told = here.indexer("check", "--json").data["vaults"][0]  # type: ignore[index]
     assert len(told["configuration"]) == 3
 
 
@@ -112,26 +112,22 @@ def test_a_port_in_use(sandbox: Sandbox) -> None:
         assert background.complains("the daemon did not start", f"cannot bind to port {port}")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("search", "x"),
-        ("start",),
-        *(pytest.param(one, marks=pytest.mark.long) for one in (("rebuild",), ("serve",))),
-    ],
-)
-def test_an_index_folder_that_cannot_be_written(sandbox: Sandbox, command: tuple[str, ...]) -> None:
-    blocked = sandbox.vault / "Welcome.md" / "index"
-    ran = sandbox.run(*command, "--vault", str(sandbox.vault), "--index-dir", str(blocked))
+@pytest.mark.parametrize("command", [("search", "x"), ("start",), ("rebuild",), ("serve",)])
+def test_an_index_folder_that_cannot_be_written(here: CommandHere, command: tuple[str, ...]) -> None:
+    vault = here.sandbox.vault
+    blocked = vault / "Welcome.md" / "index"
+    ran = here.run(*command, "--vault", str(vault), "--index-dir", str(blocked))
     assert ran.code == 3
     assert ran.complains("indexer: ", "Welcome.md/index")
 
 
-def test_a_query_and_a_name_have_at_most_4096_bytes(served: Sandbox, indexed: Sandbox) -> None:
-    found = served.indexer("search", "🍞" * 1024)
-    assert found.code in (0, 1), found.err
+def test_a_query_and_a_name_have_at_most_4096_bytes(
+    served: Sandbox, indexed: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     too_long = "日" * 1366
-    for sandbox in (served, indexed):
+    for sandbox in (CommandHere(one, capsys, monkeypatch) for one in (served, indexed)):
+        found = sandbox.indexer("search", "🍞" * 1024)
+        assert found.code in (0, 1), found.err
         for command, what in (
             ("search", "the query"),
             ("related", "the path of the note"),
@@ -188,13 +184,14 @@ def test_a_command_that_a_daemon_answers_does_with_less(served: Sandbox) -> None
 
 
 @pytest.mark.parametrize("index_dir", [".", "..", "linked"])
-def test_an_index_folder_that_contains_the_notes_is_refused(sandbox: Sandbox, index_dir: str) -> None:
-    (sandbox.vault / "linked").symlink_to(sandbox.vault)
-    before = sandbox.vault.stat().st_mode
-    ran = sandbox.run("rebuild", "--vault", str(sandbox.vault), "--index-dir", str(sandbox.vault / index_dir))
+def test_an_index_folder_that_contains_the_notes_is_refused(here: CommandHere, index_dir: str) -> None:
+    vault = here.sandbox.vault
+    (vault / "linked").symlink_to(vault)
+    before = vault.stat().st_mode
+    ran = here.run("rebuild", "--vault", str(vault), "--index-dir", str(vault / index_dir))
     assert ran.code == 2
-    assert ran.complains(str(sandbox.vault / index_dir), "contains the notes of")
-    assert (sandbox.vault.stat().st_mode, (sandbox.vault / "generations").exists()) == (before, False)
+    assert ran.complains(str(vault / index_dir), "contains the notes of")
+    assert (vault.stat().st_mode, (vault / "generations").exists()) == (before, False)
 
 
 def test_a_query_from_standard_input(served: Sandbox) -> None:
@@ -229,31 +226,38 @@ def empty(vault: Sandbox) -> None:
         (vault.vault / path).unlink()
 
 
-def test_rebuild_refuses_an_emptied_folder(copied: Sandbox) -> None:
+@pytest.fixture
+def emptied(
+    copied: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> CommandHere:
+    """The command on a vault whose notes are gone since they were indexed."""
     empty(copied)
-    ran = copied.indexer("rebuild")
+    return CommandHere(copied, capsys, monkeypatch)
+
+
+def test_rebuild_refuses_an_emptied_folder(emptied: CommandHere) -> None:
+    ran = emptied.indexer("rebuild")
     assert (ran.code, ran.out) == (3, "")
     assert ran.complains(
         "Not rebuilt: the vault looks empty (3 files expected). The index is kept.", "--force"
     )
-    assert copied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
-    shown = copied.indexer("status").out
+    assert emptied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
+    shown = emptied.indexer("status").out
     assert ", not kept up to date" in shown.splitlines()[0]
     assert "warning      the vault looks empty (3 files expected). The index is kept." in shown
-    forced = copied.indexer("rebuild", "--force", "--json")
+    forced = emptied.indexer("rebuild", "--force", "--json")
     assert (forced.code, forced.data["notes"]) == (0, 0)
 
 
-def test_check_repairs_nothing_of_an_emptied_folder(copied: Sandbox) -> None:
-    empty(copied)
+def test_check_repairs_nothing_of_an_emptied_folder(emptied: CommandHere) -> None:
     for options in ((), ("--repair",)):
-        ran = copied.indexer("check", *options)
+        ran = emptied.indexer("check", *options)
         assert ran.code == 1
         (line,) = [one for one in ran.out.splitlines() if one.startswith("!   vault ")]
         assert "the vault looks empty (3 files expected). The index is kept." in line
         assert line.endswith("indexer rebuild --force")
         assert "differ" not in ran.out
-    assert copied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
+    assert emptied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
 
 
 @pytest.mark.long
@@ -271,18 +275,17 @@ def test_rebuild_refuses_an_emptied_folder_through_the_daemon(copied: Sandbox) -
         assert copied.indexer("stop").code == 0
 
 
-def test_a_check_finds_what_cannot_run(tmp_path: Path) -> None:
-    sandbox = Sandbox(tmp_path, PLAIN_MODEL)
-    file = sandbox.root / "config.toml"
+def test_a_check_finds_what_cannot_run(here: CommandHere) -> None:
+    file = here.sandbox.root / "config.toml"
     file.write_text(
         '[embedding]\nprovider = "openai"\nurl = "http://127.0.0.1:9/v1"\napi_key_env = "NO_SUCH_KEY"\n'
         '[chunking]\nstrategy = "llm"\n'
     )
-    ran = sandbox.indexer("check", "--config", str(file))
+    ran = here.indexer("check", "--config", str(file))
     assert (ran.code, ran.err) == (1, "")
     assert f'{file}: embedding.model = "": must be set: embedding.provider is "openai"' in ran.out
     assert "NO_SUCH_KEY" in ran.out
     assert 'llm.provider = "none"' in ran.out
-    vault = sandbox.indexer("check", "--json", "--config", str(file)).data["vaults"][0]  # type: ignore[index]
+    vault = here.indexer("check", "--json", "--config", str(file)).data["vaults"][0]  # type: ignore[index]
     keys = [problem["key"] for problem in vault["configuration"]]
     assert keys == ["embedding.model", "embedding.api_key_env", "llm.provider"]

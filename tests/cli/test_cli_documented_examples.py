@@ -1,8 +1,8 @@
 """The commands of README and docs run as they are printed there, and print what stands below them.
 
-Each page has a home of its own, in which its blocks run in their order, at a terminal of 80 columns. A line
-of output that is only "…" stands for any lines. The steps of docs/gateway.md are in a list, and
-tests/gateway/test_gateway_team.py runs them.
+The blocks of a page run in their order, at a terminal of 80 columns, in a home of their own unless they only
+need a vault. A line of output that is only "…" stands for any lines. The steps of docs/gateway.md are in a
+list, and tests/gateway/test_gateway_team.py runs them.
 """
 
 from __future__ import annotations
@@ -105,34 +105,50 @@ def examples(page: str) -> Iterator[Example]:
         yield from found
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Sandbox:
+def furnish(home: Path) -> Sandbox:
     """A home with the bundled notebook as `Notes`, beside what of a checkout the pages name."""
     notes = str(files("vault_indexer") / "demo")
     for name in ("Notes", "Work", "src/vault_indexer/demo"):
-        shutil.copytree(notes, tmp_path / name, copy_function=shutil.copyfile)
-    (tmp_path / "src" / "obsidian-plugin").symlink_to(ROOT / "src" / "obsidian-plugin")
-    (tmp_path / "manifest.json").symlink_to(ROOT / "manifest.json")
-    config = str(tmp_path / ".config")
+        shutil.copytree(notes, home / name, copy_function=shutil.copyfile)
+    (home / "src" / "obsidian-plugin").symlink_to(ROOT / "src" / "obsidian-plugin")
+    (home / "manifest.json").symlink_to(ROOT / "manifest.json")
+    config = str(home / ".config")
     return Sandbox(
-        tmp_path,
-        PLAIN_MODEL | {"HOME": str(tmp_path), "XDG_CONFIG_HOME": config, "BROWSER": "true", "PAGER": "cat"},
+        home,
+        PLAIN_MODEL | {"HOME": str(home), "XDG_CONFIG_HOME": config, "BROWSER": "true", "PAGER": "cat"},
     )
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A home whose `Notes` are indexed."""
+    home = furnish(tmp_path_factory.mktemp("home"))
+    added = home.run("init", "~/Notes")
+    assert added.code == 0, added.err
+    return home
+
+
+@pytest.fixture
+def home(page: str, tmp_path: Path, request: pytest.FixtureRequest) -> Sandbox:
+    commands = " ".join(one.command for one in examples(page) if not one.elsewhere)
+    if not commands:
+        pytest.skip("all its commands are in ELSEWHERE")
+    if "indexer init " in commands or "indexer " not in commands:
+        return furnish(tmp_path)
+    shared: Sandbox = request.getfixturevalue("indexed")
+    return shared
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_print_what_it_says(page: str, home: Sandbox) -> None:
     run = [one for one in examples(page) if not one.elsewhere]
-    if not run:
-        pytest.skip("all its commands are in ELSEWHERE")
-    if not any(one.command.startswith("indexer init ") for one in run):
-        run.insert(0, Example("indexer init ~/Notes"))
     commands = [shlex.split(one.command, comments=True) for one in run]
     try:
         shown = home.terminal(json.dumps([*commands, ["indexer", "stop"]]), code=EACH, columns=80).out
-    finally:
+    except BaseException:
         home.run("stop")
+        raise
     wrong = []
     shown = hidden(shown).replace(str(home.root), "/home/ann").replace(f"{HINT}\n", "")
     for one, text in zip(run, shown.split("\u241d"), strict=False):

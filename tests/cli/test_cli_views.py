@@ -7,7 +7,7 @@ Of a terminal it is all that is shown, without styles; of a pipe, standard outpu
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 import pytest
@@ -109,6 +109,13 @@ def at_a_terminal(sandbox: Sandbox, commands: Sequence[str], columns: int) -> li
     return found
 
 
+def in_a_pipe(sandbox: Sandbox, commands: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Each command with its standard output and its standard error."""
+    place = ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))
+    ran = sandbox.run("|".join(commands), *place, code=EACH)
+    return zip(commands, parts(ran.out), parts(ran.err), strict=True)
+
+
 def test_views_of_a_daemon(demo: Sandbox) -> None:
     sections = ["# Commands that build, start and end\n"]
     try:
@@ -117,10 +124,9 @@ def test_views_of_a_daemon(demo: Sandbox) -> None:
             shown = zip(AT_WORK, at_a_terminal(demo, AT_WORK, columns), strict=True)
             sections += [f"### {command}\n\n```text\n{text}\n```\n" for command, text in shown]
         sections.append("## In a pipe\n")
-        for command in AT_WORK:
-            ran = demo.indexer(*command.split())
-            shown_in_pipe = hidden(ran.out + ran.err)
-            sections.append(f"### {command}\n\n```text\n{shown_in_pipe}```\n")
+        for command, out, err in in_a_pipe(demo, AT_WORK):
+            said = err.rpartition("[exit")[0]
+            sections.append(f"### {command}\n\n```text\n{said}{out}\n```\n")
     finally:
         demo.indexer("stop")
     compare("daemon", sections)
@@ -149,10 +155,8 @@ def compare_at_a_terminal(demo: Sandbox, columns: int) -> None:
 
 
 def compare_in_a_pipe(demo: Sandbox) -> None:
-    place = ("--vault", str(demo.vault), "--index-dir", str(demo.index_dir))
-    ran = demo.run("|".join(COMMANDS), *place, code=EACH)
     found = ["# In a pipe\n"]
-    for command, out, err in zip(COMMANDS, parts(ran.out), parts(ran.err), strict=True):
+    for command, out, err in in_a_pipe(demo, COMMANDS):
         found.append(f"## {command}\n\n```text\n{out}\n```\n")
         if said := err.rpartition("[exit")[0]:
             found.append(f"Standard error:\n\n```text\n{said}```\n")

@@ -1,5 +1,7 @@
 """The schema says of every key what a person needs to set it."""
 
+import subprocess
+import sys
 from typing import Annotated, Literal
 
 import pytest
@@ -7,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from vault_indexer.config.fields import Allowed
 from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TUNED, describe, nearest
+from vault_indexer.config.settings import Settings
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.chunking_options import OPTION_TABLES
 
@@ -19,6 +22,23 @@ def test_every_key_says_why_and_what_it_counts_and_bounds_a_number_on_both_sides
         assert key.unit or not is_number, name
         if "number" in key.allowed and not key.is_list:
             assert " to " in key.allowed or " at most " in key.allowed, name
+
+
+VALIDATORS = """
+from pydantic import BaseModel
+import vault_indexer.config
+tables = [vault_indexer.config.Settings]
+for table in tables:
+    defaults = [field.default for field in table.model_fields.values()]
+    tables += [type(default) for default in defaults if isinstance(default, BaseModel)]
+print(len(tables) > 20, [table.__name__ for table in tables if table.__pydantic_complete__])
+"""
+
+
+def test_defaults_are_what_a_validation_gives_and_an_import_builds_no_validator() -> None:
+    assert Settings.defaults() == Settings()
+    ran = subprocess.run([sys.executable, "-c", VALIDATORS], capture_output=True, text=True, check=False)
+    assert ran.stdout == "True []\n", ran.stderr
 
 
 class Pair(BaseModel):

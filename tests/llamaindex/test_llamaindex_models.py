@@ -24,6 +24,7 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture(autouse=True)
 def _no_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
+    monkeypatch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
 
 
 @pytest.fixture

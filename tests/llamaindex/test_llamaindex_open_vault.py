@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -41,16 +42,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _environment(folder: Path) -> Iterator[None]:
+    """No configuration of a user, and the model that loads fastest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder / "home"))
+        patch.delenv("XDG_STATE_HOME", raising=False)
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
+        patch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
+        yield
+
+
 @pytest.fixture(scope="module")
 def vault(folder: Path) -> Iterator[Vault]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
-        told: list[Progress] = []
-        with open_vault(
-            folder / "notes", folder / "index", report=told.append, index={"workers": 1}
-        ) as opened:
-            assert told, "a build is reported"
-            yield opened
+    told: list[Progress] = []
+    with open_vault(folder / "notes", folder / "index", report=told.append, index={"workers": 1}) as opened:
+        assert told, "a build is reported"
+        yield opened
 
 
 def test_it_searches(vault: Vault) -> None:
@@ -151,7 +159,7 @@ def test_errors_of_a_search_reach_the_pipeline(vault: Vault) -> None:
 
 
 def run(script: str, folder: Path, *arguments: Path) -> str:
-    """Standard output of a script that can import from the folder's `code` and has no configuration."""
+    """Standard output of a script that has no configuration."""
     program = folder / "program.py"
     program.write_text(script, encoding="utf-8")
     done = subprocess.run(
@@ -160,28 +168,25 @@ def run(script: str, folder: Path, *arguments: Path) -> str:
         text=True,
         timeout=300,
         check=False,
-        env={"PYTHONPATH": str(folder / "code"), "HOME": str(folder)},
+        env={"HOME": str(folder)},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Path) -> None:
-    (folder / "code").mkdir()
-    (folder / "code" / "cut_but_pears.py").write_text(
+def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "cut_but_pears.py").write_text(
         "def cut(note):\n    if 'pear ripens' in note.text:\n        raise ValueError('no pears')\n"
         "    yield note.body_start, len(note.text)\n"
     )
     options = {"strategy": "custom", "custom": {"function": "cut_but_pears:cut"}}
-    script = (
-        "import sys\n"
-        "from vault_indexer import open_vault\n"
-        f"with open_vault(*sys.argv[1:], chunking={options!r}, index={{'workers': 1}}) as vault:\n"
-        "    for skipped in vault.rebuild().skipped:\n"
-        "        print(skipped.path, skipped.reason)\n"
-    )
-    told = "Pear.md chunking.custom.function cut_but_pears:cut: raised ValueError: no pears\n"
-    assert run(script, folder, folder / "notes", folder / "custom") == told
+    with open_vault(folder / "notes", tmp_path / "index", chunking=options, index={"workers": 1}) as opened:
+        (skipped,) = opened.rebuild().skipped
+    reason = "chunking.custom.function cut_but_pears:cut: raised ValueError: no pears"
+    assert (skipped.path, skipped.reason) == ("Pear.md", reason)
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
@@ -189,17 +194,18 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("home")
-    (made / "Notes").mkdir()
+def home(folder: Path) -> Path:
+    made = folder / "home"
+    (made / "Notes").mkdir(parents=True)
     (made / "Notes" / "Bread.md").write_text("---\nstatus: draft\n---\nFeed the sourdough starter.\n")
     return made
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_examples_of_the_page_run(home: Path, example: str) -> None:
-    printed = run(example, home)
-    assert bool(printed) == ("print" in example)
+def test_the_examples_of_the_page_run(home: Path, example: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "example.py").write_text(example, encoding="utf-8")
+    runpy.run_path(str(home / "example.py"))
+    assert bool(capsys.readouterr().out) == ("print" in example)
 
 
 def test_a_note_is_read_as_it_is_now(vault: Vault, folder: Path) -> None:
@@ -259,7 +265,11 @@ def test_the_example_of_the_package_runs_as_it_stands(folder: Path, way: str) ->
         timeout=240,
         check=False,
         cwd=folder,
-        env={"HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")},
+        env={
+            "HOME": str(folder),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "INDEXER_EMBEDDING_PROVIDER": "wordllama",
+        },
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "Apple.md" in done.stdout

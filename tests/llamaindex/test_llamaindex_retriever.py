@@ -38,6 +38,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
         (folder / "notes" / name).write_text(text, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
+        patch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
         with open_vault(folder / "notes", folder / "index", index={"workers": 1}) as opened:
             yield opened
 

@@ -3,6 +3,7 @@ installed is skipped; CI installs them all."""
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from functools import cache
@@ -111,6 +112,16 @@ def test_odd_texts_have_vectors(embedder: Embedder) -> None:
 def test_the_model_has_the_name_that_is_known_without_loading_it(provider: str, embedder: Embedder) -> None:
     settings = settings_for(provider).model_copy(update={"token_weights": "none"})
     assert model_for(settings) == embedder.model
+
+
+@pytest.mark.parametrize(
+    ("name", "model"), [("multilingual", "USE"), pytest.param("e5", "E5", marks=pytest.mark.long)]
+)
+def test_all_indices_of_a_process_share_a_large_model(name: str, model: str) -> None:
+    kind = getattr(pytest.importorskip(PACKAGES[name][0]), model)
+    one, other = embedder_of(name), embedder_for(settings_for(name))
+    assert (one.embed_query(NEAR) == other.embed_query(NEAR)).all()
+    assert sum(isinstance(thing, kind) for thing in gc.get_objects()) == 1
 
 
 @pytest.mark.long

@@ -17,8 +17,9 @@ def wait_until(
     condition: Callable[[], object], what: str = "the condition", deadline_s: float = DEADLINE_S
 ) -> float:
     """Return the seconds until the condition holds; fail with `what` after the deadline."""
-    start, pause = time.monotonic(), Event()
+    start, pause, seconds = time.monotonic(), Event(), 0.02
     while not condition():
         assert time.monotonic() - start < deadline_s, f"not within {deadline_s:g} s: {what}"
-        pause.wait(0.02)
+        pause.wait(seconds)
+        seconds = min(1.1 * seconds, 0.1)  # most conditions ask the process that is waited for
     return time.monotonic() - start

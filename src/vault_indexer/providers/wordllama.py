@@ -51,15 +51,18 @@ class WordLlamaEmbedder:
     weight.
 
     Without weights these are the vectors of `wordllama.WordLlama.embed` (cosine 1), without importing it and
-    without padding. Weights cost nothing: they are applied to the table once. A text's vector depends on that
-    text alone, bit for bit, never on the other texts in the batch.
+    without padding. Weights cost nothing: they are applied to the table once, when it is loaded for the first
+    text. A text's vector depends on that text alone, bit for bit, never on the other texts in the batch.
     """
 
     def __init__(self, weights: TokenWeights | None = None) -> None:
         self._model = wordllama_model(weights)
-        self._tokens = shared_tokens()
+        self._weights = weights
+
+    @cached_property
+    def _table(self) -> Vectors:
         table = load_table().astype(np.float32)
-        self._table = table if weights is None else _weight_rows(table, weights.values)
+        return table if self._weights is None else _weight_rows(table, self._weights.values)
 
     @property
     def model(self) -> EmbeddingModel:
@@ -69,7 +72,7 @@ class WordLlamaEmbedder:
         """Returns one row per text; the row of a text without tokens is all zero."""
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         rows = np.empty((_IDS_AT_ONCE, DIMENSION), dtype=np.float32)
-        for vector, ids in zip(vectors, self._tokens.ids(texts), strict=True):
+        for vector, ids in zip(vectors, shared_tokens().ids(texts), strict=True):
             for some in batches(ids, _IDS_AT_ONCE):
                 # "clip" only avoids a copy: ids come from the table's own tokenizer.
                 self._table.take(some, axis=0, out=rows[: len(some)], mode="clip")
@@ -83,7 +86,7 @@ class WordLlamaEmbedder:
 
     def count(self, texts: Iterable[str]) -> TokenCounts:
         """The frequency of each token in the texts, the input of `TokenWeights.fit`."""
-        return TokenCounts.of(self._tokens.ids(texts))
+        return TokenCounts.of(shared_tokens().ids(texts))
 
 
 def load_table() -> NDArray[np.float16]:

@@ -116,7 +116,7 @@ class ChunkingRule(Options):
 class ChunkingSettings(StrategyTables):
     """How notes are split into chunks. After a change here, the index is rebuilt automatically."""
 
-    contextual: ContextualOptions = ContextualOptions()
+    contextual: ContextualOptions = ContextualOptions.defaults()
     rules: Annotated[
         tuple[ChunkingRule, ...],
         Allowed("a list; each a table with paths, and a strategy, options of a strategy, or both"),

@@ -257,7 +257,7 @@ class BoundaryOptions(VaultOptions):
     """Smaller chunks are joined to a neighbour, with merge_small_chunks."""
     size_unit: SizeUnit = "characters"
     """Unit of the sizes."""
-    overlap: OverlapOptions = OverlapOptions()
+    overlap: OverlapOptions = OverlapOptions.defaults()
     merge_small_chunks: bool = True
     """Pack units up to max_chunk_size; with false each unit, such as a line of a log, is a chunk."""
     patterns: Annotated[tuple[Pattern, ...], Field(max_length=20)] = ()
@@ -449,20 +449,20 @@ class StrategyTables(HeaderBasedOptions):
 
     strategy: Annotated[StrategyName, Trust.NAME] = "header_based"
     """How notes are split into chunks; none keeps each note whole."""
-    markdown: MarkdownOptions = MarkdownOptions()
-    paragraph: ParagraphOptions = ParagraphOptions()
-    word: WordOptions = WordOptions()
-    token: TokenOptions = TokenOptions()
-    recursive: RecursiveOptions = RecursiveOptions()
-    boundary: BoundaryOptions = BoundaryOptions()
-    discourse: DiscourseOptions = DiscourseOptions()
-    semantic: SemanticOptions = SemanticOptions()
-    hierarchical: HierarchicalOptions = HierarchicalOptions()
-    parent_child: ParentChildOptions = ParentChildOptions()
-    code: CodeOptions = CodeOptions()
-    llm: LlmChunkingOptions = LlmChunkingOptions()
-    agentic: AgenticOptions = AgenticOptions()
-    custom: CustomOptions = CustomOptions()
+    markdown: MarkdownOptions = MarkdownOptions.defaults()
+    paragraph: ParagraphOptions = ParagraphOptions.defaults()
+    word: WordOptions = WordOptions.defaults()
+    token: TokenOptions = TokenOptions.defaults()
+    recursive: RecursiveOptions = RecursiveOptions.defaults()
+    boundary: BoundaryOptions = BoundaryOptions.defaults()
+    discourse: DiscourseOptions = DiscourseOptions.defaults()
+    semantic: SemanticOptions = SemanticOptions.defaults()
+    hierarchical: HierarchicalOptions = HierarchicalOptions.defaults()
+    parent_child: ParentChildOptions = ParentChildOptions.defaults()
+    code: CodeOptions = CodeOptions.defaults()
+    llm: LlmChunkingOptions = LlmChunkingOptions.defaults()
+    agentic: AgenticOptions = AgenticOptions.defaults()
+    custom: CustomOptions = CustomOptions.defaults()
 
 
 OPTION_TABLES: Mapping[str, type[Options]] = MappingProxyType(

@@ -6,6 +6,7 @@ importable otherwise. It never imports the caller's script, which so needs no `i
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -42,7 +43,10 @@ def main(arguments: list[str]) -> None:
     sys.excepthook = partial(_tell_parent, connection)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent has ended
         sys.path[:] = connection.recv()
+        gc.disable()  # this imports hundreds of modules, none of which is garbage
         run: Callable[[Connection], None] = pickle.loads(connection.recv_bytes())
+        gc.freeze()
+        gc.enable()
         _use_standard_error(others)
         run(connection)
 
