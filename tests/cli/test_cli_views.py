@@ -54,9 +54,6 @@ COMMANDS = (
 AT_WORK = ("rebuild", "start", "status", "open --print", "stop")
 """Those that build, start and end something; `serve` and `mcp` answer programs and end with them."""
 
-_TOGETHER = 12
-"""So many commands in one process: a terminal waits only so long for one."""
-
 # One process for all commands.
 EACH = """
 import sys
@@ -102,11 +99,7 @@ def compare(name: str, sections: list[str]) -> None:
 
 def at_a_terminal(sandbox: Sandbox, commands: Sequence[str], columns: int) -> list[str]:
     """What each command shows."""
-    found = []
-    for start in range(0, len(commands), _TOGETHER):
-        some = commands[start : start + _TOGETHER]
-        found += parts(sandbox.terminal("|".join(some), code=EACH, columns=columns).out)[::2]
-    return found
+    return parts(sandbox.terminal("|".join(commands), code=EACH, columns=columns).out)[::2]
 
 
 def in_a_pipe(sandbox: Sandbox, commands: Sequence[str]) -> Iterator[tuple[str, str, str]]:

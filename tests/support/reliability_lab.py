@@ -97,8 +97,9 @@ class InProcessPool:
 
     def close(self) -> None:
         self._begun = None
-        self._worker = None
-        gc.collect()  # as a process does that ends: what it has open is closed now
+        if self._worker is not None:
+            self._worker = None
+            gc.collect()  # as a process does that ends: what it has open is closed now
 
 
 class ModelDownPool(InProcessPool):
