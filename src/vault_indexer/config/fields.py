@@ -92,7 +92,7 @@ class Table(BaseModel):
         tenth of the start of a process."""
         return cls.model_construct()
 
-    def __deepcopy__(self, _memo: object) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self
 
 

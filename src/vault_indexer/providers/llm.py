@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import queue
 import re
@@ -60,6 +59,8 @@ class _Running:
     """Work in a thread. `items` contains those of the work in order, then its error, or None at its end."""
 
     def __init__(self, work: Callable[[], AsyncIterator[str]], timeout_s: float) -> None:
+        import asyncio  # 29 modules, which a process that asks no model does without
+
         self.items: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._task = self._loop.create_task(self._put_items(work, timeout_s))
@@ -70,12 +71,16 @@ class _Running:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
     def _run(self) -> None:
+        import asyncio
+
         self._loop.run_until_complete(asyncio.wait({self._task}))
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.close()
         self.items.put(None if self._task.cancelled() else self._task.exception())
 
     async def _put_items(self, work: Callable[[], AsyncIterator[str]], timeout_s: float) -> None:
+        import asyncio
+
         try:
             async with asyncio.timeout(timeout_s):
                 async for item in work():
