@@ -261,16 +261,19 @@ def test_check_repairs_nothing_of_an_emptied_folder(emptied: CommandHere) -> Non
 
 
 @pytest.mark.long
-def test_rebuild_refuses_an_emptied_folder_through_the_daemon(copied: Sandbox) -> None:
+def test_rebuild_refuses_an_emptied_folder_through_the_daemon(
+    copied: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = CommandHere(copied, capsys, monkeypatch)  # at once: seconds later the notes count as deleted
     assert copied.indexer("start", "--wait", str(PROCESS_S)).code == 0
     try:
         shutil.copytree(copied.vault, copied.root / "kept")
         empty(copied)
-        ran = copied.indexer("rebuild")
+        ran = here.indexer("rebuild")
         assert (ran.code, ran.complains("Not rebuilt", "--force")) == (3, True), ran.err
-        assert copied.indexer("status", "--json").data["notes"] == 3
+        assert here.indexer("status", "--json").data["notes"] == 3
         shutil.copytree(copied.root / "kept", copied.vault, dirs_exist_ok=True)
-        assert copied.indexer("rebuild", "--json").data["notes"] == 3
+        assert here.indexer("rebuild", "--json").data["notes"] == 3
     finally:
         assert copied.indexer("stop").code == 0
 
