@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
 
-from vault_indexer.answer.check.lexicon import Lexicon, lexicon
+from vault_indexer.answer.check.lexicon import lexicon
 from vault_indexer.answer.check.numbers import value_of_word
 from vault_indexer.answer.question import AskedKind, Said
 from vault_indexer.answer.quotable import whole_steps
@@ -86,6 +86,8 @@ _BELONGS = re.compile(r"belong|gehör|perten|appart", re.IGNORECASE)
 _OWNERS = frozenset(
     {"own", "owns", "owner", "besitzer", "eigentümer", "dueño", "propietario", "propriétaire"}
 )
+_WROTE = re.compile(r"(?i)wr(?:ote|itten)|schrieb|geschrieben|verfasst|écrit|escri(?:bió|to|ta)")
+_AUTHORS = frozenset({"author", "authors", "autor", "autorin", "autoren", "autora", "auteur", "verfasser"})
 _HAVING = re.compile(r"\bha(?:ve|d)\W*\Z")
 _IS = r"\W+(?:is|are|was|were|ist|sind|war|waren|es|son|era|eran|est|sont|était|étaient)\b"
 
@@ -156,7 +158,7 @@ class Question:
         self.asked = asked
         telling = [word for word in words if word.weight and word.terms.isdisjoint(asked.asking)]
         self.ranked = {word.word: word.weight for word in telling}
-        self.words = tuple(_weighed(word, lexicon(asked.language)) for word in telling)
+        self.words = tuple(_weighed(word, asked) for word in telling)
         self.told = tuple(word for word in self.words if word.terms.isdisjoint(asked.implied)) or self.words
         relations = lexicon(asked.language).classes["relations"]
         self.relations = [word for word in self.words if relations.find(word.word, asked.language)]
@@ -213,7 +215,7 @@ class Question:
             known = label | self.asked.counted | _terms_of(title, language)
             said = said if any(word.terms.isdisjoint(known) for word in self.told) else "value"
         own = _terms_of(text, language) | (label or frozenset())
-        placed = own | _terms_of(place, language)
+        placed = own.union(_terms_of(place, language), _classes_of(row) if sentence.property_name else ())
         is_sure = said == "value" and self.act not in self.relations
         if said and not is_sure and self.act is not None and language in WORD_LANGUAGES:
             where = (own, text) if said == "word" else (placed, f"{place}\n{text}")
@@ -343,7 +345,12 @@ def _kinds_of(row: NoteRow) -> frozenset[str]:
     """Returns the index terms of what a note may be: its folders, tags, short properties, and its title."""
     values = (str(value) for value in row.frontmatter.values())
     short = (value for value in values if len(value.split()) <= _LONGEST_KIND)
-    return _terms_of(" \n".join((*row.path.split("/")[:-1], *row.tags, *short, row.title)), row.language)
+    return _terms_of(" \n".join((*short, row.title)), row.language) | _classes_of(row)
+
+
+def _classes_of(row: NoteRow) -> frozenset[str]:
+    """Returns the index terms of the folders and tags of a note."""
+    return _terms_of(" \n".join((*row.path.split("/")[:-1], *row.tags)), row.language)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -383,14 +390,16 @@ def _is_named(word: QuestionWord, terms: frozenset[str]) -> bool:
     )
 
 
-def _weighed(word: QuestionWord, words: Lexicon) -> QuestionWord:
+def _weighed(word: QuestionWord, asked: AskedKind) -> QuestionWord:
     """Returns the word with a low weight if it says little. Otherwise it does not match words that do,
     although they share a stem ("founded", "is found")."""
+    words = lexicon(asked.language)
     if words.find("light", word.word):
         return replace(word, weight=word.weight * LIGHT_SHARE)
     light = words.classes["light"].phrases
-    owners = _OWNERS if _BELONGS.match(word.word) else frozenset()
-    terms = owners.union(term for term in word.terms if (term,) not in light)
+    nouns = _OWNERS if _BELONGS.match(word.word) else frozenset()
+    nouns |= _AUTHORS if asked.kind == "who" and _WROTE.fullmatch(word.word) else frozenset()
+    terms = nouns.union(term for term in word.terms if (term,) not in light)
     if words.language == "de":  # "wartet", "gewartet"
         terms = terms.union(term.replace("~", "~ge") if "~" in term else f"ge{term}" for term in terms)
     return replace(word, terms=terms)
@@ -473,6 +482,8 @@ def choose_quotes(
         for candidates in of_hits.values()
         for candidate in sorted(candidates, key=lambda candidate: -candidate.worth)[:OF_ONE_HIT]
     ]
+    stated = max((one.evidence.covered for one in best if one.evidence.is_stated), default=0.0)
+    best = [one for one in best if not one.evidence.is_stated or one.evidence.covered >= stated]
     if question.asked.kind == "how":
         best = [replace(one, sentence=whole_steps(one.sentence)) for one in best]
     return [candidate.sentence for candidate in _without_repeats(best, limit)]

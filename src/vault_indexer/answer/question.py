@@ -140,6 +140,7 @@ class AskedKind:
         language = language or self.language
         table = question_tables().get(language)
         says = table.says[self.kind].find(text, language) if table else []
+        says = [span for span in says if not self._is_asked(text[slice(*span)], language)]
         if self.kind == "count" and says and self.counted:
             says = [span for span in says if self._is_near(span, text, language)]
         finder = _FINDERS.get(self.kind)
@@ -157,6 +158,13 @@ class AskedKind:
         return bool(table.asks[self.kind].find(heading, language)) or not table.means[self.kind].isdisjoint(
             _terms(heading, language)
         )
+
+    def _is_asked(self, phrase: str, language: str) -> bool:
+        """Whether a phrase is of the question's own words, other than function words such as "in"."""
+        idle = function_words(language)
+        telling = [word for word in _WORD.findall(phrase) if fold(normalize(word)) not in idle]
+        asked = _terms(self.rest, self.language)
+        return bool(telling) and not any(asked.isdisjoint(_terms(word, language)) for word in telling)
 
     def _numbers(self, text: str, language: str) -> list[Quantity]:
         """Returns the numbers of the text, without dates and the numbers of the question."""
