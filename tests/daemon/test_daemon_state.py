@@ -30,7 +30,7 @@ def state_of(written: str) -> LoopState:
         if name == "faults":
             given[name] = {Cause(cause): Fault(*parts) for cause, parts in value.items()}
         elif isinstance(value, list):
-            given[name] = made.get(name, lambda *texts: texts)(*value)
+            given[name] = made[name](*value) if name in made else tuple(value)
     return LoopState(**given)
 
 
@@ -62,6 +62,10 @@ def test_a_first_part_that_answers_is_as_far_as_its_notes() -> None:
     assert LoopState(unread=unread).reading_progress == Progress("notes", 3, 5, 0, 0.0)
     built = LoopState(progress=HALFWAY, unread=unread).reading_progress
     assert built == Progress("notes", 3, 5, 7000, 3.5)
+
+
+def ends(pause: Pause) -> tuple[bool, datetime | None]:
+    return pause.active, pause.until
 
 
 def texts_of(holder: StateHolder) -> list[str]:
@@ -103,9 +107,9 @@ def test_a_change_is_read_once_it_is_published(clock: Clock) -> None:
 
 def test_a_pause_ends_at_a_word_or_when_its_time_is_over(clock: Clock) -> None:
     pause = Pause(clock)
-    assert (pause.active, pause.until) == (False, None)
+    assert ends(pause) == (False, None)
     pause.begin(None)
-    assert (pause.active, pause.until) == (True, None)
+    assert ends(pause) == (True, None)
     pause.begin(90.25)
     expected = datetime.now(UTC) + timedelta(seconds=90)
     assert pause.until is not None
@@ -115,10 +119,10 @@ def test_a_pause_ends_at_a_word_or_when_its_time_is_over(clock: Clock) -> None:
     assert pause.active
     assert pause.until is not None
     clock.now += 0.25
-    assert (pause.active, pause.until) == (False, None)
+    assert ends(pause) == (False, None)
     pause.begin(10.0)
     pause.end()
-    assert (pause.active, pause.until) == (False, None)
+    assert ends(pause) == (False, None)
 
 
 def test_a_thread_that_waits_for_a_pause_is_woken(clock: Clock) -> None:
