@@ -16,24 +16,7 @@ from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.search.ready import load_caches
 
-NOTE = """---
-tags: [kitchen]
-aliases: [Another]
----
-# First
-
-Knead the [[dough]] `code` $x$ **well** and ask [Anna](anna.md). #bread
-
-- [ ] an item ^block
-
-| a | b |
-|---|---|
-| 1 | 2 |
-
-```python
-x = 1
-```
-"""
+NOTE = (Path(__file__).parent / "fixtures" / "first_edit.md").read_text("utf-8")
 
 
 class Listing(NoteWorker):

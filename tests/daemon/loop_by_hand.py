@@ -10,7 +10,7 @@ import pytest
 from reliability_lab import InProcessPool, is_slow
 from vault_at_work import Place, built_by_wordllama, copy_of
 
-from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.sync import VaultSync
@@ -114,11 +114,15 @@ class LoopByHand:
     """What was wrong in the index at any moment at which nothing was pending and no notice stood."""
 
     @property
+    def current(self) -> OpenGeneration:
+        """What is searched now."""
+        assert self.vault_sync.current is not None
+        return self.vault_sync.current
+
+    @property
     def reading(self) -> WorkerSpec:
         """By which notes are read now."""
-        current = self.vault_sync.current
-        assert current is not None
-        return cast(FaultyPool, cast(object, current.writer.pool)).spec
+        return cast(FaultyPool, cast(object, self.current.writer.pool)).spec
 
     def save(self, name: str, text: str) -> None:
         self.where.write(name, text)
@@ -140,9 +144,7 @@ class LoopByHand:
 
     def indexed_text(self, name: str) -> str | None:
         """None where the note is not indexed."""
-        current = self.vault_sync.current
-        assert current is not None
-        with current.reader.holder.lease() as snapshot:
+        with self.current.reader.holder.lease() as snapshot:
             note = snapshot.catalog.note(name)
             return None if note is None else snapshot.catalog.text(note.note_id)
 
@@ -165,9 +167,7 @@ class LoopByHand:
             or not self.where.vault.exists()
         ):
             return
-        current = self.vault_sync.current
-        assert current is not None
-        with current.reader.holder.lease() as snapshot:
+        with self.current.reader.holder.lease() as snapshot:
             rows = [row.path for row in snapshot.catalog.files() if row.state == "note"]
         indexed = {path: self.indexed_text(path) for path in rows}
         found = self.where.vault.rglob("*.md")
@@ -177,10 +177,8 @@ class LoopByHand:
         self.early += [path for path in wrong if path not in aside]
 
     def holding(self, word: str) -> set[str]:
-        current = self.vault_sync.current
-        assert current is not None
-        with current.reader.holder.lease() as snapshot:
-            found = current.reader.searcher.search(snapshot, SearchRequest(word, limit=200))
+        with self.current.reader.holder.lease() as snapshot:
+            found = self.current.reader.searcher.search(snapshot, SearchRequest(word, limit=200))
         return {hit.path for hit in found.hits if word in hit.content}
 
     @property

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,11 +52,8 @@ def test_words_come_before_vectors_where_the_model_is_slow_and_nothing_is_search
     assembly = beside(where, is_slow=is_slow if slow else (lambda _settings: False))
     generation, report = assembly.build_next(silent, recompute_weights=True, newest_only=newest_only)
     assert (report.notes, report.left_out) == (len(NOTES), 0)
-    opened = assembly.open_generation(generation)
-    try:
+    with closing(assembly.open_generation(generation)) as opened:
         assert bool(opened.writer.missing_vectors) is lacks_vectors
-    finally:
-        opened.close()
 
 
 def test_an_exclusion_that_is_not_understood_is_among_what_a_build_skipped(where: Place) -> None:
@@ -102,12 +100,9 @@ def test_a_better_model_is_advised_where_nobody_has_chosen_one(where: Place) -> 
     generation, _ = chosen.build_next(silent, recompute_weights=False)
     where.configure("[index]\nworkers = 1\n")
     for assembly, advised in ((chosen, False), (in_one_process(where.target()), True)):
-        opened = assembly.open_generation(generation)
-        try:
+        with closing(assembly.open_generation(generation)) as opened:
             said = "most notes are in languages that the embedding model does not support (fi): "
             assert opened.advice.startswith(said) if advised else opened.advice == ""
-        finally:
-            opened.close()
 
 
 def test_a_catalog_without_its_weights_is_damaged_where_it_is_not_what_was_written(where: Place) -> None:

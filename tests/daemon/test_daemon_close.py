@@ -20,12 +20,8 @@ def test_the_lock_is_free_though_an_edit_waits_for_its_worker(tmp_path: Path) ->
     where, started = place(tmp_path), StartedProcesses()
     with daemon(where, processes=True) as service:
         where.write("First.md", "Contains cerium.\n")
-        wait_for(
-            lambda: (
-                [hit.path for hit in hits(service, "cerium")][:1] == ["First.md"]
-                and not service.status().pending
-            )
-        )
+        wait_for(lambda: [hit.path for hit in hits(service, "cerium")][:1] == ["First.md"])
+        wait_for(lambda: not service.status().pending)
         wait_for(lambda: not service.status().vectors_owed)
         for pid in started():
             os.kill(pid, signal.SIGSTOP)

@@ -1,37 +1,23 @@
 """The default model follows the languages of the vault, and stays while an index does."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, hits, opened, place, silent
+from golden_cases import check_golden
+from note_files import read_notes
+from vault_at_work import hits, opened, place, silent
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
 pytestmark = pytest.mark.long
 
-ENGLISH = {
-    "Bread.md": "# Bread\n\nKnead the dough until it is smooth, and then let it rise for an hour.\n",
-    "Boat.md": "# Regatta\n\nThe sailors hoisted the sail before they left the harbour in the wind.\n",
-}
-SPANISH = {
-    "Pan.md": "# Pan\n\nAmasa la harina con agua hasta que esté lisa, y deja que suba una hora.\n",
-    "Barco.md": "# Regata\n\nLos marineros izaron la vela antes de salir del puerto con el viento.\n",
-    "Dentista.md": "# Dientes\n\nEl dentista dice que hay que cepillarse los dientes dos veces al día.\n",
-}
-OTHERS = {
-    "Кошка.md": "# Кошка\n\nКошка спит на диване весь день, и она не хочет есть свой корм.\n",
-    "电脑.md": "# 电脑\n\n电脑的屏幕坏了,所以我们需要买一个新的显示器和一个键盘。\n",
-}
-
-VIETNAMESE = {
-    "Bánh.md": "# Bánh mì\n\nNhào bột cho đến khi bột mịn, rồi để bột nở trong một giờ ở nơi ấm.\n",
-    "Thuyền.md": "# Thuyền\n\nCác thủy thủ kéo buồm lên trước khi họ rời bến cảng trong gió lớn.\n",
-    "Răng.md": "# Răng\n\nNha sĩ nói rằng chúng ta phải đánh răng hai lần mỗi ngày với kem.\n",
-}
-SPANISH_NOTE = {"Dentista.md": SPANISH["Dentista.md"]}
+FIXTURES = Path(__file__).parent / "fixtures"
+NOTES = read_notes(FIXTURES / "languages_vault.md")
+SPANISH = {name: NOTES[name] for name in ("Pan.md", "Barco.md", "Dentista.md")}
+VIETNAMESE = {name: NOTES[name] for name in ("Bánh.md", "Thuyền.md", "Răng.md")}
+MIXED = {name: NOTES[name] for name in ("Bread.md", "Boat.md", "Dentista.md", "Кошка.md", "电脑.md")}
 ADVICE = "most notes are in languages that the embedding model does not support (vi)"
 
 
@@ -80,23 +66,6 @@ def test_a_missing_model_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert provider_of(service) == "wordllama"
 
 
-@pytest.mark.parametrize(
-    ("question", "note"),
-    [
-        ("how often should I brush my teeth", "Dentista.md"),
-        ("the pet does not eat", "Кошка.md"),
-        ("the monitor is broken", "电脑.md"),
-        ("¿cuánto tiempo tiene que subir la masa?", "Bread.md"),
-        ("парусная лодка выходит в море", "Boat.md"),
-        ("猫在睡觉", "Кошка.md"),
-    ],
-)
-def test_a_question_finds_a_note_in_another_language(foreign: VaultService, question: str, note: str) -> None:
-    assert hits(foreign, question)[0].path == note
-
-
-@pytest.fixture(scope="module")
-def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    where: Place = place(tmp_path_factory.mktemp("foreign"), {**ENGLISH, **SPANISH_NOTE, **OTHERS})
-    with opened(where) as service:
-        yield service
+def test_a_question_finds_a_note_in_another_language(tmp_path: Path) -> None:
+    with opened(place(tmp_path, MIXED)) as service:
+        check_golden(FIXTURES / "languages.md", {"": lambda question: hits(service, question)[0].path})

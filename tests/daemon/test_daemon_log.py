@@ -4,6 +4,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,6 @@ class Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.said.append(record.getMessage())
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -150,14 +146,11 @@ def test_the_sizes_are_those_of_the_docs() -> None:
 def test_what_was_counted_is_told_although_nothing_else_is_logged(
     clock: Clock, lines: Lines, texts: list[str]
 ) -> None:
-    handler = RepeatCollapser(lines, clock, window_s=1.0)
-    try:
+    with closing(RepeatCollapser(lines, clock, window_s=1.0)) as handler:
         for text in texts:
             handler.handle(logging.makeLogRecord({"msg": text}))
         clock.now += 1.0
         wait_until(lambda: "times in" in lines.said[-1])
-    finally:
-        handler.close()
     assert lines.said[-1].startswith(texts[-1])
 
 

@@ -26,9 +26,7 @@ def test_a_deletion_is_held_and_then_carried_out(kept: LoopByHand) -> None:
 def test_workers_end_where_no_edit_has_come_for_long(kept: LoopByHand) -> None:
     kept.save("Cerium.md", "Contains cerium.\n")
     kept.run(1.0)
-    current = kept.vault_sync.current
-    assert current is not None
-    pool = current.writer.pool  # the loop tells nobody
+    pool = kept.current.writer.pool  # the loop tells nobody
     working = [pool.has_workers]
     for seconds in (280.0, 40.0):
         kept.run(seconds, tick_s=20.0)

@@ -10,16 +10,9 @@ from typing import cast
 import pytest
 from waiting import DEADLINE_S, wait_until
 
+from vault_indexer import errors
 from vault_indexer.answer import Answerer
 from vault_indexer.config import Settings
-from vault_indexer.errors import (
-    IndexUnusableError,
-    LockedError,
-    QueryCancelledError,
-    UsageError,
-    VaultError,
-    VaultIndexerError,
-)
 from vault_indexer.model import (
     IndexCounts,
     IndexState,
@@ -39,7 +32,7 @@ class Service:
 
     vault: str
     detail: str = ""
-    failure: VaultIndexerError | None = None
+    failure: errors.VaultIndexerError | None = None
     closed: threading.Event = field(default_factory=threading.Event)
 
     def status(self) -> StatusReport:
@@ -72,7 +65,7 @@ def test_a_vault_is_opened_told_of_and_closed(tmp_path: Path) -> None:
     events, service = Events(), Service(str(tmp_path), "a word")
     vault = events.keep(tmp_path, lambda: as_service(service))
     assert vault.summary() == VaultSummary("work", str(tmp_path), "opening", 0, 0, "")
-    with pytest.raises(IndexUnusableError, match="vault work is being opened: try again"):
+    with pytest.raises(errors.IndexUnusableError, match="vault work is being opened: try again"):
         vault.service()
     vault.start()
     wait_until(lambda: vault.summary().state == "ready")
@@ -100,9 +93,9 @@ def test_a_vault_whose_folder_goes_is_unavailable_although_it_is_open(tmp_path: 
 @pytest.mark.parametrize(
     ("error", "state", "problem"),
     [
-        (VaultError("the disk is gone"), "unavailable", "the disk is gone"),
-        (LockedError("somebody has it"), "locked", "somebody has it"),
-        (UsageError("no such thing"), "unusable", "no such thing"),
+        (errors.VaultError("the disk is gone"), "unavailable", "the disk is gone"),
+        (errors.LockedError("somebody has it"), "locked", "somebody has it"),
+        (errors.UsageError("no such thing"), "unusable", "no such thing"),
         (OSError(5, "Input/output error"), "unusable", "[Errno 5] Input/output error"),
         (OSError(), "unusable", "OSError()"),
     ],
@@ -118,14 +111,14 @@ def test_a_vault_that_cannot_be_opened_says_why(
     vault.start()
     wait_until(lambda: vault.summary().state != "opening")
     assert vault.summary() == VaultSummary("work", str(tmp_path), state, 0, 0, problem)
-    with pytest.raises(IndexUnusableError) as raised:
+    with pytest.raises(errors.IndexUnusableError) as raised:
         vault.service()
     assert str(raised.value) == f"vault work is unavailable: {problem}"
     vault.close()
     assert (events.opened, events.closed, vault.is_closed) == ([], 0, True)
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), LockedError("in use")])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), errors.LockedError("in use")])
 def test_a_vault_that_cannot_be_announced_is_closed_again(tmp_path: Path, error: Exception) -> None:
     def refuse(_: VaultService) -> None:
         raise error
@@ -158,10 +151,10 @@ def test_an_error_of_this_program_is_told_until_the_end(
 
 
 def test_a_vault_that_is_not_open_raises_its_problem(tmp_path: Path) -> None:
-    problem = LockedError("somebody has it")
+    problem = errors.LockedError("somebody has it")
     closed = ClosedVault("b", tmp_path, problem)
     assert closed.summary() == VaultSummary("b", str(tmp_path), "locked", 0, 0, "somebody has it")
-    with pytest.raises(LockedError) as raised:
+    with pytest.raises(errors.LockedError) as raised:
         closed.service()
     assert raised.value is problem
 
@@ -174,7 +167,7 @@ def test_the_state_of_a_vault_says_once_what_is_wrong_with_the_table_of_all(
     tmp_path: Path, problem: str, detail: str
 ) -> None:
     a = OpenVault("a", tmp_path, as_service(Service(str(tmp_path), "a word")))
-    vaults = Vaults((ClosedVault("b", tmp_path, VaultError("gone")), a))
+    vaults = Vaults((ClosedVault("b", tmp_path, errors.VaultError("gone")), a))
     assert [one.state for one in vaults.summaries()] == ["ready", "unavailable"]
     vaults.report_problem(problem)
     assert vaults.status("a").detail == detail
@@ -204,7 +197,7 @@ def asked(services: Mapping[str, Fresh], problem: str = "", *, is_over: bool = F
     """Vaults of which each is ready, and a closed one."""
 
     def gone() -> VaultService:
-        raise VaultError("gone")
+        raise errors.VaultError("gone")
 
     opened = {name: partial(cast, "VaultService", service) for name, service in services.items()}
     closed = {} if "" in services else {"c": gone}
@@ -221,43 +214,28 @@ def _one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ReadyVaults, "answer", answer)
 
 
-@pytest.mark.parametrize(
-    ("services", "problem", "fresh", "notices"),
-    [
-        (
-            {"a": Fresh(told=("is small", "the table is wrong")), "b": Fresh(told=("is old",))},
-            "the table is wrong",
-            False,
-            ("found", "c is not searched: gone", "the table is wrong", "a: is small", "b: is old"),
-        ),
-        (
-            {"a": Fresh(is_fresh=False, told=("the table is wrong",)), "b": Fresh(told=("is old",))},
-            "",
-            True,
-            (
-                "a: some changes were not indexed within 10 s",
-                *("found", "c is not searched: gone", "a: the table is wrong", "b: is old"),
-            ),
-        ),
-        (
-            {"": Fresh(is_fresh=False, paused=True, told=("is old",))},
-            "",
-            True,
-            ("results may be out of date: indexing is paused", "found", "is old"),
-        ),
-    ],
-)
-def test_notices_of_several_vaults_begin_with_their_names(
-    services: dict[str, Fresh], problem: str, fresh: bool, notices: tuple[str, ...]
-) -> None:
+def notices(services: Mapping[str, Fresh], problem: str = "") -> tuple[str, ...]:
+    """Of a search, which waits for each vault to be fresh unless there is a problem with the table."""
+    fresh = not problem
     answer = asked(services, problem).search(SearchRequest("x", fresh=fresh))
-    assert answer.notices == notices
     assert [len(one.waited) for one in services.values()] == [int(fresh)] * len(services)
     assert all(9 < seconds <= 10 for one in services.values() for seconds in one.waited)
+    return answer.notices
+
+
+def test_notices_of_several_vaults_begin_with_their_names() -> None:
+    wrong, of_all = "the table is wrong", ("found", "c is not searched: gone")
+    b = Fresh(told=("is old",))
+    found = notices({"a": Fresh(told=("is small", wrong)), "b": b}, wrong)
+    assert found == (*of_all, wrong, "a: is small", "b: is old")
+    found = notices({"a": Fresh(is_fresh=False, told=(wrong,)), "b": b})
+    assert found == ("a: some changes were not indexed within 10 s", *of_all, f"a: {wrong}", "b: is old")
+    found = notices({"": Fresh(is_fresh=False, paused=True, told=("is old",))})
+    assert found == ("results may be out of date: indexing is paused", "found", "is old")
 
 
 def test_a_cancelled_search_waits_for_nothing() -> None:
     services = {"a": Fresh()}
-    with pytest.raises(QueryCancelledError, match="the search was cancelled"):
+    with pytest.raises(errors.QueryCancelledError, match="the search was cancelled"):
         asked(services, is_over=True).search(SearchRequest("x", fresh=True))
     assert services["a"].waited == []

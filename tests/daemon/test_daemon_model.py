@@ -214,20 +214,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return made
 
 
-def run_machine(built: Place, examples: int, steps: int) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize("steps", [10, 25])
+def test_a_history_leaves_the_index_as_the_vault(built: Place, steps: int) -> None:
     machine = type("Machine", (LoopMachine,), {"template": built})
     # A history that fails is shown as it was found: to shorten it takes longer than all of the suite.
     machine.TestCase.settings = settings(  # type: ignore[attr-defined]
-        max_examples=examples, stateful_step_count=steps, phases=(Phase.explicit, Phase.reuse, Phase.generate)
+        max_examples=settings().max_examples // 2,
+        stateful_step_count=steps,
+        phases=(Phase.explicit, Phase.reuse, Phase.generate),
     )
     machine.TestCase("runTest").debug()  # type: ignore[attr-defined]
-
-
-@pytest.mark.long
-def test_a_short_history_leaves_the_index_as_the_vault(built: Place) -> None:
-    run_machine(built, settings().max_examples // 2, 10)
-
-
-@pytest.mark.long
-def test_a_long_history_leaves_the_index_as_the_vault(built: Place) -> None:
-    run_machine(built, settings().max_examples // 2, 25)

@@ -75,7 +75,8 @@ def test_words_are_found_while_the_model_is_held_back_and_an_edit_goes_first(
 
 @pytest.mark.slow
 def test_a_daemon_that_is_killed_goes_on_where_it_stood(where: Place, server: ModelServer) -> None:
-    child = subprocess.Popen([sys.executable, "-c", _KEEP, *map(str, _places(where))])
+    places = map(str, (where.vault, where.index_dir, where.config))
+    child = subprocess.Popen([sys.executable, "-c", _KEEP, *places])
     try:
         server.let_pass(1)
         # The second portion is asked for when the vectors of the first are on disk.
@@ -104,7 +105,3 @@ if __name__ == "__main__":
     open_daemon(resolve_target(vault, index, config, environ=environ, options={}))
     threading.Event().wait()
 """
-
-
-def _places(where: Place) -> tuple[Path, Path, Path]:
-    return where.vault, where.index_dir, where.config

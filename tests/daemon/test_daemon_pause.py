@@ -18,9 +18,7 @@ pytestmark = pytest.mark.long
 MANY = 400
 
 
-def test_a_search_that_waits_for_freshness_does_not_wait_for_the_end_of_a_pause(
-    tmp_path: Path,
-) -> None:
+def test_a_search_that_waits_for_freshness_does_not_wait_for_the_end_of_a_pause(tmp_path: Path) -> None:
     where = place(tmp_path, {f"{n}.md": f"# {n}\n\nThulium {n}.\n" for n in range(MANY)})
     with daemon(where) as service:
         for n in range(MANY):

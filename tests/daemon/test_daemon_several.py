@@ -43,14 +43,8 @@ def test_each_vault_has_its_own_state(house: House) -> None:
     assert isinstance(listed, list)
     found = {one["name"]: one for one in listed}
     assert list(found) == ["broken", "garden", "gone", "held", "work"]
-    assert found["work"] == {
-        "name": "work",
-        "path": str(house.vault("work")),
-        "state": "ready",
-        "notes": 2,
-        "pending": 0,
-        "problem": "",
-    }
+    own = {"name": "work", "path": str(house.vault("work")), "state": "ready"}
+    assert found["work"] == own | {"notes": 2, "pending": 0, "problem": ""}
     assert "no such vault" in found["gone"]["problem"]
     assert "a test" in found["held"]["problem"]
 

@@ -23,15 +23,9 @@ def test_the_recorded_command_starts_the_daemon_again(tmp_path: Path) -> None:
     assert Path(command[0]).is_absolute()
 
     # Another folder, and a PATH as a GUI program may have it.
-    bare = {**sandbox.environ, "PATH": "/usr/bin:/bin"}
+    bare, again = {**sandbox.environ, "PATH": "/usr/bin:/bin"}, [*command, "--wait", str(PROCESS_S)]
     ran = subprocess.run(
-        [*command, "--wait", str(PROCESS_S)],
-        env=bare,
-        cwd="/",
-        capture_output=True,
-        text=True,
-        timeout=PROCESS_S,
-        check=False,
+        again, env=bare, cwd="/", capture_output=True, text=True, timeout=PROCESS_S, check=False
     )
     try:
         assert ran.returncode == 0, ran.stderr

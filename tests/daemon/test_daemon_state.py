@@ -1,144 +1,59 @@
 """What a daemon says of itself at one moment, from all that the texts are made of."""
 
+import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from loop_by_hand import Clock
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer.daemon.state import (
-    Cause,
-    Fault,
-    LoopState,
-    Pause,
-    RecentNotices,
-    StateHolder,
-)
+from vault_indexer.daemon.state import Cause, Fault, LoopState, Pause, RecentNotices, StateHolder
 from vault_indexer.daemon.sync import UnreadNotes
 from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultError
 from vault_indexer.model import Progress
 
 FAULT = {Cause.BUILD: Fault("a fault")}
-NO_DISK = {Cause.INDEXING: Fault("no disk")}
-UNWRITABLE = {Cause.BUILD: Fault("no room", degraded=True)}
-NOON = datetime(2026, 3, 1, 12, 0, 5, tzinfo=UTC)
-ODD = LoopState(building=True, vault_problem="the vault is gone", faults=FAULT, reasons=("a reason",))
-STALLED = "1 change pending for 60 s without progress: waiting for the vault (the vault is gone)"
 HALFWAY = Progress("chunks", 1200, 2400, 7000, 3.5)
 
 
-@pytest.mark.parametrize(
-    ("state", "name"),
-    [
-        (LoopState(), "ready"),
-        (LoopState(is_indexing=True), "indexing"),
-        (LoopState(pending=3), "ready"),
-        (LoopState(has_index=False), "unusable"),
-        (LoopState(has_index=False, is_indexing=True), "unusable"),
-        (LoopState(building=True), "rebuilding"),
-        (LoopState(building=True, has_index=False), "building"),
-        (LoopState(building=True, unread=UnreadNotes(0, 3)), "indexing"),
-        (LoopState(building=True, unread=UnreadNotes(1, 3), paused=True), "paused"),
-        (LoopState(vault_problem="the vault is gone", paused=True), "degraded"),
-        (LoopState(faults=UNWRITABLE, paused=True), "degraded"),
-        (LoopState(faults=FAULT, reasons=("a reason",)), "ready"),
-    ],
-)
-def test_the_worst_gives_the_state_its_name(state: LoopState, name: str) -> None:
-    assert state.name == name
+def state_of(written: str) -> LoopState:
+    """A state by its fields, as JSON: a value of several parts is a list, and the faults are by cause."""
+    given = json.loads(written)
+    made: dict[str, Callable[..., object]] = {"progress": Progress, "unread": UnreadNotes}
+    made["paused_until"] = datetime.fromisoformat
+    for name, value in given.items():
+        if name == "faults":
+            given[name] = {Cause(cause): Fault(*parts) for cause, parts in value.items()}
+        elif isinstance(value, list):
+            given[name] = made[name](*value) if name in made else tuple(value)
+    return LoopState(**given)
 
 
-@pytest.mark.parametrize(
-    ("state", "detail", "wrong"),
-    [
-        (LoopState(), "", ()),
-        (LoopState(advice="use a smaller model"), "use a smaller model", ()),
-        (
-            LoopState(
-                vault_problem="the vault is gone",
-                reasons=("the model changed", "a fault"),
-                faults={**FAULT, Cause.CONFIG: Fault("")},
-                task_faults=("no disk",),
-                pending=1,
-                now=60.4,
-                advice="no disk",
-            ),
-            f"the vault is gone; the model changed; a fault; no disk; {STALLED}",
-            ("a fault", "no disk", STALLED),
-        ),
-        (replace(ODD, unread=UnreadNotes(2, 3)), "the vault is gone; a fault", ("a fault",)),
-        (LoopState(pending=2, held=1), "", ()),
-        (LoopState(now=61.0, held=1), "", ()),
-    ],
-)
-def test_all_that_is_wrong_is_said_once(state: LoopState, detail: str, wrong: tuple[str, ...]) -> None:
-    assert (state.detail, state.wrong) == (detail, wrong)
+def test_a_state_is_said_as_in_the_golden() -> None:
+    def wrong(written: str) -> str:
+        state = state_of(written)
+        return f"{state.detail or 'nothing'} | {state.wrong}"
 
+    def pause(written: str) -> str:
+        state = state_of(written)
+        assert state.under_way == (state.build_text,) == (state.pause_text,)
+        return state.pause_text
 
-@pytest.mark.parametrize(
-    ("state", "reason"),
-    [
-        (LoopState(), "files that are still being written"),
-        (LoopState(unpublished=1), "the server to which the index is published"),
-        (LoopState(unpublished=1, publishing_fault="no server"), "no server"),
-        (LoopState(unpublished=1, held=2), "2 deletions held back, in case the files come back"),
-        (LoopState(held=2, step_began=0.0, now=59.9), "2 deletions held back, in case the files come back"),
-        (LoopState(held=2, step_began=0.0, now=60.0), "a worker process that does not answer"),
-        (
-            LoopState(step_began=0.0, now=60.0, faults={Cause.INDEXING: Fault("no disk")}),
-            "the next try (no disk)",
-        ),
-        (LoopState(faults={Cause.INDEXING: Fault("no disk")}, building=True), "the index to be built"),
-        (ODD, "the vault (the vault is gone)"),
-    ],
-)
-def test_pending_changes_wait_for_the_first_of_these(state: LoopState, reason: str) -> None:
-    assert state.waits_for == reason
-
-
-@pytest.mark.parametrize(
-    ("state", "text"),
-    [
-        (LoopState(paused=True), "until `indexer resume`"),
-        (LoopState(paused=True, pending=1), "until `indexer resume`: 1 change is not indexed yet"),
-        (
-            LoopState(paused=True, paused_until=NOON, pending=2),
-            "until 2026-03-01T12:00:05Z: 2 changes are not indexed yet",
-        ),
-    ],
-)
-def test_a_pause_is_said_with_its_end_and_what_waits(state: LoopState, text: str) -> None:
-    assert state.under_way == (f"indexing is paused {text}",)
-    assert state.build_text == state.pause_text == f"indexing is paused {text}"
-
-
-@pytest.mark.parametrize(
-    ("state", "told"),
-    [
-        (LoopState(), ()),
-        (LoopState(progress=HALFWAY, reasons=("a reason",)), ()),
-        (LoopState(building=True), ("the index is being rebuilt: it starts",)),
-        (LoopState(building=True, reasons=("one", "two")), ("the index is being rebuilt: one; two",)),
-        (ODD, ("Warning: the vault is gone", "the index is being rebuilt: a fault")),
-        (
-            LoopState(building=True, faults=FAULT, progress=HALFWAY),
-            ("the index is being rebuilt: 1,200 of 2,400 notes",),
-        ),
-        (
-            replace(ODD, unread=UnreadNotes(left=400, total=1000)),
-            ("Warning: the vault is gone", "the index is being built: 600 of 1,000 notes can be searched"),
-        ),
-        (
-            LoopState(unread=UnreadNotes(left=1, total=1)),
-            ("the index is being built: 0 of 1 note can be searched",),
-        ),
-    ],
-)
-def test_a_build_is_said_with_how_far_it_is(state: LoopState, told: tuple[str, ...]) -> None:
-    assert state.under_way == told
+    check_golden(
+        Path(__file__).parent / "fixtures" / "state.md",
+        {
+            "The worst gives the state its name": lambda written: state_of(written).name,
+            "All that is wrong is said once": wrong,
+            "Pending changes wait for the first of these": lambda written: state_of(written).waits_for,
+            "A pause is said with its end and what waits": pause,
+            "A build is said with how far it is": lambda written: " | ".join(state_of(written).under_way),
+        },
+    )
 
 
 def test_a_first_part_that_answers_is_as_far_as_its_notes() -> None:
@@ -149,12 +64,7 @@ def test_a_first_part_that_answers_is_as_far_as_its_notes() -> None:
     assert built == Progress("notes", 3, 5, 7000, 3.5)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-def state_of(pause: Pause) -> tuple[bool, datetime | None]:
+def ends(pause: Pause) -> tuple[bool, datetime | None]:
     return pause.active, pause.until
 
 
@@ -197,9 +107,9 @@ def test_a_change_is_read_once_it_is_published(clock: Clock) -> None:
 
 def test_a_pause_ends_at_a_word_or_when_its_time_is_over(clock: Clock) -> None:
     pause = Pause(clock)
-    assert state_of(pause) == (False, None)
+    assert ends(pause) == (False, None)
     pause.begin(None)
-    assert state_of(pause) == (True, None)
+    assert ends(pause) == (True, None)
     pause.begin(90.25)
     expected = datetime.now(UTC) + timedelta(seconds=90)
     assert pause.until is not None
@@ -209,10 +119,10 @@ def test_a_pause_ends_at_a_word_or_when_its_time_is_over(clock: Clock) -> None:
     assert pause.active
     assert pause.until is not None
     clock.now += 0.25
-    assert state_of(pause) == (False, None)
+    assert ends(pause) == (False, None)
     pause.begin(10.0)
     pause.end()
-    assert state_of(pause) == (False, None)
+    assert ends(pause) == (False, None)
 
 
 def test_a_thread_that_waits_for_a_pause_is_woken(clock: Clock) -> None:

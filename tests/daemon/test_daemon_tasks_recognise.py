@@ -46,9 +46,7 @@ def images(built: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def states(kept: LoopByHand) -> dict[str, str]:
-    current = kept.vault_sync.current
-    assert current is not None
-    with current.reader.holder.lease() as snapshot:
+    with kept.current.reader.holder.lease() as snapshot:
         return {row.path: row.state for row in snapshot.catalog.files() if row.path in (SCAN, BOARD)}
 
 

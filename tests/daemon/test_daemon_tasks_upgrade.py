@@ -45,28 +45,25 @@ def built_static(folder: Path) -> Place:
     return where
 
 
-def words_of_chunks(where: Place) -> dict[str, bytes]:
-    """What the index keeps of the words of its chunks, by note."""
+def catalog_of(where: Place) -> CatalogReader:
     generation = IndexDir(where.index_dir).current()
     assert generation is not None
-    catalog = CatalogReader(generation.catalog)
-    try:
+    return CatalogReader(generation.catalog)
+
+
+def words_of_chunks(where: Place) -> dict[str, bytes]:
+    """What the index keeps of the words of its chunks, by note."""
+    with catalog_of(where) as catalog:
         keys = catalog.chunk_keys_at(list(NOTES))
         return {path: catalog.chunk_words(own).get(own[0], b"") for path, own in keys.items()}
-    finally:
-        catalog.close()
 
 
 def missing(where: Place) -> int:
     """How many chunks of the index have no vector of the better model."""
-    generation, model = IndexDir(where.index_dir).current(), better_model()
-    assert generation is not None
+    model = better_model()
     assert model is not None
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with catalog_of(where) as catalog:
         return catalog.missing_count(model.key)
-    finally:
-        catalog.close()
 
 
 def test_the_index_changes_to_the_better_model_by_itself(tmp_path: Path) -> None:
@@ -129,11 +126,8 @@ def taken(where: Place) -> Iterator[OpenGeneration]:
     assembly = in_one_process(where.target())
     generation = assembly.index_dir.current()
     assert generation is not None
-    current = assembly.open_generation(generation)
-    try:
+    with closing(assembly.open_generation(generation)) as current:
         yield current
-    finally:
-        current.close()
 
 
 def test_a_rebuild_uses_the_better_model_where_that_is_asked_for_and_nobody_chose_another(

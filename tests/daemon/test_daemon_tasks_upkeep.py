@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from golden_cases import check_golden, of_parts
 from loop_by_hand import Clock
 from reliability_lab import in_one_process
 from vault_at_work import Place, copy_of
@@ -215,28 +216,15 @@ def portions() -> Portions:
     return Portions(Clock())
 
 
-@pytest.mark.parametrize(
-    ("size", "seconds", "following"),
-    [
-        (16, 0.5, 16),
-        (16, 0.4, 20),
-        (16, 0.25, 32),
-        (16, 0.01, 32),
-        (16, 0.0, 32),
-        (16, 1.0, 8),
-        (16, 9.0, 8),
-        (30, 0.25, 40),
-        (1, 9.0, 1),
-        (1, 0.1, 2),
-    ],
-)
-def test_a_portion_follows_the_model_by_half_or_double_at_most(
-    portions: Portions, size: int, seconds: float, following: int
-) -> None:
-    portions.size, portions.fault = size, "before"
-    portions.retry.record_failure()
-    portions.accept(HERE, job_of(size), made_in(seconds))
-    assert (portions.size, portions.fault, portions.retry.is_due) == (following, "", True)
+def test_a_portion_follows_the_model_by_half_or_double_at_most(portions: Portions) -> None:
+    def following(size: str, seconds: str) -> int:
+        portions.size, portions.fault = int(size), "before"
+        portions.retry.record_failure()
+        portions.accept(HERE, job_of(portions.size), made_in(float(seconds)))
+        assert (portions.fault, portions.retry.is_due) == ("", True)
+        return portions.size
+
+    check_golden(Path(__file__).parent / "fixtures" / "portions.md", {"": of_parts(following)})
 
 
 def test_a_portion_that_fails_is_halved_until_one_text_is_left_out(portions: Portions) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
+from golden_cases import check_golden, of_parts
 from loop_by_hand import Clock
 
 from vault_indexer.config.settings import EmbeddingSettings
@@ -15,8 +18,6 @@ from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.model import VectorUpgrade
-
-MB = 1024**2
 
 
 class Index:
@@ -136,36 +137,19 @@ def test_a_text_at_a_time_counts_as_one() -> None:
     assert one.task.progress.done == 2
 
 
-def too_long(hours: str, most: str) -> str:
-    return f"not created: they would take {hours} hours, and embedding.max_upgrade_hours is {most}"
+def test_what_takes_too_long_a_battery_or_too_much_memory_is_not_begun() -> None:
+    def waits_for(chunks: str, rules: str, machine: str) -> str:
+        one, index, found = ByHand(**json.loads(rules)), Index(int(chunks)), json.loads(machine)
+        index.has_workers = found.pop("has_workers", False)
+        vars(one).update(found)
+        is_begun = bool(one.begin(index))
+        assert one.task.progress is not None
+        waits = one.task.progress.waits_for
+        assert is_begun is (not waits)
+        assert index.closed == bool(waits), "a model that is not used takes no memory"
+        return waits or "begun"
 
-
-@pytest.mark.parametrize(
-    ("chunks", "rules", "machine", "waits_for"),
-    [
-        (900, {"most_s": 10.0}, {}, ""),
-        (900, {"most_s": 9.9}, {}, too_long("0.0", "0.00275")),
-        (810_000, {"most_s": 2 * 3600.0}, {}, too_long("2.5", "2")),
-        (5, {}, {"is_on_battery": True}, ""),
-        (5, {"on_battery": False}, {}, ""),
-        (5, {"on_battery": False}, {"is_on_battery": True}, "waiting for mains power"),
-        (5, {}, {"free": 250 * MB}, ""),
-        (5, {}, {"free": 250 * MB - 1}, "waiting for memory: 250 MB are needed, 249 MB are free"),
-        (5, {}, {"free": 0}, "waiting for memory: 250 MB are needed, 0 MB are free"),
-        (5, {}, {"free": 0, "has_workers": True}, ""),  # a process that is there needs no more
-        (5, {}, {"free": None}, ""),
-    ],
-)
-def test_what_takes_too_long_a_battery_or_too_much_memory_is_not_begun(
-    chunks: int, rules: dict[str, Any], machine: dict[str, Any], waits_for: str
-) -> None:
-    one, index = ByHand(**rules), Index(chunks)
-    index.has_workers = machine.pop("has_workers", False)
-    vars(one).update(machine)
-    assert bool(one.begin(index)) is (not waits_for)
-    assert one.task.progress is not None
-    assert one.task.progress.waits_for == waits_for
-    assert index.closed == bool(waits_for), "a model that is not used takes no memory"
+    check_golden(Path(__file__).parent / "fixtures" / "upgrade_pace.md", {"": of_parts(waits_for)})
 
 
 def test_what_was_waited_for_is_looked_at_again_after_a_minute() -> None:

@@ -25,28 +25,14 @@ def prepared(path: str, *words: str, owed: Sequence[str] = ()) -> PreparedNote:
     note = Note(path, text, path.removesuffix(".md"), "en", tags=("soil",))
     starts = [sum(len(one) + 1 for one in words[:at]) for at in range(len(words))]
     parent = Chunk(f"{path}_0", 0, "", 0, len(text), 1, 1, text, "none", extra={"level": 0}, embed=False)
-    chunks = [
-        parent,
-        *(
-            Chunk(
-                f"{path}_{n + 1}",
-                n + 1,
-                "",
-                start,
-                start + len(word),
-                1,
-                1,
-                word,
-                "none",
-                extra={"child_index": n},
-            )
-            for n, (word, start) in enumerate(zip(words, starts, strict=True))
-        ),
-    ]
+    children = (
+        Chunk(f"{path}_{n}", n, "", at, at + len(word), 1, 1, word, "none", extra={"child_index": n - 1})
+        for n, (word, at) in enumerate(zip(words, starts, strict=True), start=1)
+    )
     digests = [None, *(word.encode() for word in words)]
     made = {word.encode(): vector(len(word)) for word in words if word not in owed}
     file = FileRow(path, len(text), 1, 0, 0, f"digest of {text!r}", "note")
-    return PreparedNote(file, note_rows(note, chunks, digests), made, 0, 0)
+    return PreparedNote(file, note_rows(note, [parent, *children], digests), made, 0, 0)
 
 
 def nowhere(target: str, _source: str) -> ResolvedLink:

@@ -24,7 +24,15 @@ from vault_indexer.index.jobs import (
 )
 from vault_indexer.index.reading import Skipped
 from vault_indexer.index.workers.pool import Died, Failed
-from vault_indexer.model import QUARANTINED, FileKind, FileRow, Progress, SkippedFile, chunk_key
+from vault_indexer.model import (
+    QUARANTINED,
+    FileKind,
+    FileRow,
+    Progress,
+    RebuildReport,
+    SkippedFile,
+    chunk_key,
+)
 from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store import Generation, IndexDir
 from vault_indexer.store.catalog import CatalogReader, PreparedNote
@@ -42,6 +50,8 @@ class AnsweringPool:
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
+        self.closed = 0
+        self.told: list[Progress] = []
         self.calls: list[tuple[bool, list[Job]]] = []
 
     def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Outcome | Died]]:
@@ -49,6 +59,9 @@ class AnsweringPool:
         self.calls.append((fresh, given))
         for job in given:
             yield job, self._answer(job, fresh) if isinstance(job, PrepareJob) else Finished(())
+
+    def close(self) -> None:
+        self.closed += 1
 
     def prepared(self, *jobs: Job) -> list[tuple[str, str]]:
         """The path and the reason of each note that was given back."""
@@ -80,16 +93,9 @@ def test_a_job_whose_worker_died_is_done_again_a_note_at_a_time() -> None:
     pool = AnsweringPool(answer)
     whole = PrepareJob(("a", "b", "c"), (7, 8, 9), at_once=3, ask=False)
     assert pool.prepared(whole) == [("a", ""), ("b", ""), ("c", "")]
-    assert pool.calls == [
-        (False, [whole]),
-        (
-            False,
-            [
-                PrepareJob((path,), (number,), at_once=3, ask=False)
-                for path, number in (("a", 7), ("b", 8), ("c", 9))
-            ],
-        ),
-    ]
+    numbered = zip("abc", (7, 8, 9), strict=True)
+    alone = [PrepareJob((path,), (number,), at_once=3, ask=False) for path, number in numbered]
+    assert pool.calls == [(False, [whole]), (False, alone)]
 
 
 def test_a_note_that_was_too_slow_is_set_aside_and_the_others_are_read() -> None:
@@ -97,25 +103,16 @@ def test_a_note_that_was_too_slow_is_set_aside_and_the_others_are_read() -> None
         return Died(excess="took over 9 s", slow_note="b") if len(job.paths) > 1 else read(job)
 
     pool = AnsweringPool(answer)
-    assert pool.prepared(PrepareJob(("a", "b", "c"), (7, 8, 9))) == [
-        ("a", ""),
-        ("b", f"{QUARANTINED}took over 9 s"),
-        ("c", ""),
-    ]
-    assert pool.calls[1] == (
-        False,
-        [
-            PrepareJob(("a",), (7,)),
-            PrepareJob(("b",), quarantine=f"{QUARANTINED}took over 9 s"),
-            PrepareJob(("c",), (9,)),
-        ],
-    )
+    reason = f"{QUARANTINED}took over 9 s"
+    given_back = pool.prepared(PrepareJob(("a", "b", "c"), (7, 8, 9)))
+    assert given_back == [("a", ""), ("b", reason), ("c", "")]
+    aside = PrepareJob(("b",), quarantine=reason)
+    assert pool.calls[1] == (False, [PrepareJob(("a",), (7,)), aside, PrepareJob(("c",), (9,))])
 
 
 def test_a_note_that_alone_took_too_much_is_set_aside_at_once() -> None:
-    pool = AnsweringPool(
-        lambda job, _: read(job) if job.quarantine else Died(excess="took over 5 MB of memory")
-    )
+    excess = Died(excess="took over 5 MB of memory")
+    pool = AnsweringPool(lambda job, _: read(job) if job.quarantine else excess)
     assert pool.prepared(PrepareJob(("a",))) == [("a", f"{QUARANTINED}took over 5 MB of memory")]
     assert [fresh for fresh, _ in pool.calls] == [False, False]
 
@@ -123,13 +120,8 @@ def test_a_note_that_alone_took_too_much_is_set_aside_at_once() -> None:
 def test_a_note_that_ends_two_fresh_workers_is_set_aside() -> None:
     pool = AnsweringPool(lambda job, fresh: read(job) if job.quarantine else Died("it crashed", fresh=fresh))
     assert pool.prepared(PrepareJob(("a",))) == [("a", ENDED_TWICE)]
-    alone = PrepareJob(("a",))
-    assert pool.calls == [
-        (False, [alone]),
-        (True, [alone]),
-        (True, [alone]),
-        (False, [PrepareJob(("a",), quarantine=ENDED_TWICE)]),
-    ]
+    alone, aside = PrepareJob(("a",)), PrepareJob(("a",), quarantine=ENDED_TWICE)
+    assert pool.calls == [(False, [alone]), (True, [alone]), (True, [alone]), (False, [aside])]
 
 
 def test_a_worker_that_was_ended_by_what_came_before_says_nothing_of_a_note() -> None:
@@ -161,14 +153,10 @@ class Builders(AnsweringPool):
     def __init__(self, *notes: PreparedNote | Skipped) -> None:
         given = {note.file.path: note for note in notes}
         super().__init__(lambda job, _: [given[path] for path in job.paths])
-        self.closed = 0
 
     def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
         yield job, Finished(())
         yield job, Died("it was killed")
-
-    def close(self) -> None:
-        self.closed += 1
 
 
 def spec(**more: object) -> BuildSpec:
@@ -252,41 +240,39 @@ def test_jobs_of_a_build_have_48_notes_with_their_ids(
     }
 
 
+def next_build(
+    index_dir: IndexDir, pool: AnsweringPool, scanned: Scan, first_bytes: int = 1, **more: bool
+) -> tuple[Generation, RebuildReport]:
+    made = spec(first_bytes=first_bytes)
+    return build_next(index_dir, made, scanned, cast("Pool", pool), pool.told.append, **more)
+
+
 def test_the_next_generation_is_complete_and_not_active(tmp_path: Path) -> None:
     index_dir = IndexDir(tmp_path / "index")
     pool = Builders(prepared("a.md", "oak"), prepared("b.md", "elm"))
-    told: list[Progress] = []
     scanned = found("a.md", "b.md")
-    generation, report = build_next(
-        index_dir, spec(first_bytes=4), scanned, cast("Pool", pool), told.append, newest_only=True
-    )
+    generation, report = next_build(index_dir, pool, scanned, 4, newest_only=True)
     assert generation.folder == tmp_path / "index" / "generations" / "0001"
     assert (report.notes, report.left_out) == (0, 2)
-    assert {one.total for one in told} == {2}
+    assert {one.total for one in pool.told} == {2}
     assert pool.closed >= 1
-    whole, report = build_next(index_dir, spec(first_bytes=4), scanned, cast("Pool", pool), told.append)
+    whole, report = next_build(index_dir, pool, scanned, 4)
     assert (whole.number, report.notes, report.left_out) == (2, 2, 0)
-    _, report = build_next(
-        index_dir, spec(first_bytes=5), scanned, cast("Pool", pool), told.append, newest_only=True
-    )
+    _, report = next_build(index_dir, pool, scanned, 5, newest_only=True)
     assert (report.notes, report.left_out) == (2, 0), "a small vault is built whole"
 
 
 def test_what_a_failed_build_has_written_is_removed(tmp_path: Path) -> None:
     index_dir = IndexDir(tmp_path / "index")
     pool = AnsweringPool(lambda _job, _fresh: Failed("no model"))
-    pool.close = lambda: None  # type: ignore[attr-defined]
     with pytest.raises(ProviderError, match="no model"):
-        build_next(index_dir, spec(), found("a.md"), cast("Pool", pool), lambda _: None)
+        next_build(index_dir, pool, found("a.md"))
     assert list((tmp_path / "index" / "generations").iterdir()) == []
     full = AnsweringPool(lambda _job, _fresh: Failed("no room", disk_full=True))
-    full.close = lambda: None  # type: ignore[attr-defined]
     with pytest.raises(DiskFullError, match=r"about 67 MB required"):
-        build_next(
-            index_dir, spec(), found("a.md", "b.png", size=10_000_000), cast("Pool", full), lambda _: None
-        )
+        next_build(index_dir, full, found("a.md", "b.png", size=10_000_000))
     current = index_dir.finish(index_dir.begin())
     index_dir.publish(current)
     (current.folder / "file").write_bytes(bytes(20_000_000))
     with pytest.raises(DiskFullError, match=r"about 37 MB required"):
-        build_next(index_dir, spec(), found("a.md", size=10_000_000), cast("Pool", full), lambda _: None)
+        next_build(index_dir, full, found("a.md", size=10_000_000))

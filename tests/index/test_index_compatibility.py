@@ -4,6 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.config import Settings
 from vault_indexer.index.compatibility import (
@@ -30,38 +31,22 @@ def settings(provider: str, max_upgrade_hours: float = 3.0) -> Settings:
     )
 
 
-def built_with(provider: str) -> EmbeddingModel:
-    return EmbeddingModel(provider, "a model", 8)
+def test_models_of_auto_are_those_of_the_golden() -> None:
+    def upgraded(configured: str, hours: str, built: str) -> str:
+        found = upgraded_settings(settings(configured, float(hours)), EmbeddingModel(built, "a model", 8))
+        return found.embedding.provider if found else "as it is"
 
+    def kept(configured: str, built: str) -> str:
+        model = EmbeddingModel(built, "a model", 8)
+        return settings_for_index(settings(configured), model).embedding.provider
 
-@pytest.mark.parametrize(
-    ("configured", "built", "better"),
-    [
-        (settings("auto"), "wordllama", "multilingual"),
-        (settings("auto"), "multilingual", None),
-        (settings("auto"), "minilm", None),
-        (settings("auto", 0.0), "wordllama", None),
-        (settings("wordllama"), "wordllama", None),
-    ],
-)
-def test_an_index_changes_to_a_better_model_only_where_auto_chose_another(
-    configured: Settings, built: str, better: str | None
-) -> None:
-    upgraded = upgraded_settings(configured, built_with(built))
-    assert (upgraded.embedding.provider if upgraded else None) == better
-
-
-@pytest.mark.parametrize(
-    ("configured", "built", "used"),
-    [
-        ("auto", "wordllama", "wordllama"),
-        ("auto", "multilingual", "multilingual"),
-        ("auto", "minilm", "auto"),
-        ("wordllama", "multilingual", "wordllama"),
-    ],
-)
-def test_an_index_keeps_the_model_that_auto_chose(configured: str, built: str, used: str) -> None:
-    assert settings_for_index(settings(configured), built_with(built)).embedding.provider == used
+    check_golden(
+        Path(__file__).parent / "fixtures" / "models.md",
+        {
+            "An index changes to a better model only where auto chose another": of_parts(upgraded),
+            "An index keeps the model that auto chose": of_parts(kept),
+        },
+    )
 
 
 needs_better = pytest.mark.skipif(better_model() is None, reason="the better model is not installed")

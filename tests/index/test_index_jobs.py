@@ -95,34 +95,22 @@ def test_what_came_since_is_added_from_the_log(generation: Generation, writer: C
     assert vectors.load_snapshot(generation.vectors).live_keys() == {OAK, MAPLE}
 
 
+def other_vectors(seq: int, dimension: int, *rows: tuple[int, bytes]) -> Callable[[Path], None]:
+    """The file holds these instead."""
+    return lambda file: vectors.save_snapshot(vectors.build_snapshot(seq, dimension, rows), file)
+
+
 @pytest.mark.parametrize("repair", [True, False])
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
         (lambda file: file.unlink(), "No such file"),
         (lambda file: file.write_bytes(b"x"), "not a vector file"),
-        (
-            lambda file: vectors.save_snapshot(vectors.build_snapshot(1, 3, []), file),
-            "they belong to another model",
-        ),
-        (
-            lambda file: vectors.save_snapshot(vectors.build_snapshot(9, 2, []), file),
-            "it does not fit the log of changes",
-        ),
-        (
-            lambda file: vectors.save_snapshot(vectors.build_snapshot(0, 2, []), file),
-            "it does not fit the log of changes",
-        ),
-        (
-            lambda file: vectors.save_snapshot(
-                vectors.build_snapshot(1, 2, [(OAK, vector(1)), (7, vector(2))]), file
-            ),
-            "not those of the notes",
-        ),
-        (
-            lambda file: vectors.save_snapshot(vectors.build_snapshot(1, 2, [(1 << 40, vector(1))]), file),
-            "not those of the notes",
-        ),
+        (other_vectors(1, 3), "they belong to another model"),
+        (other_vectors(9, 2), "it does not fit the log of changes"),
+        (other_vectors(0, 2), "it does not fit the log of changes"),
+        (other_vectors(1, 2, (OAK, vector(1)), (7, vector(2))), "not those of the notes"),
+        (other_vectors(1, 2, (1 << 40, vector(1))), "not those of the notes"),
     ],
 )
 def test_vectors_that_do_not_fit_are_made_again(

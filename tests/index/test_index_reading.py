@@ -84,21 +84,8 @@ class Lines:
         for at, line in enumerate(note.text.splitlines(keepends=True)):
             extra = {MODEL_UNREACHED: True} if "unreached" in line else {}
             end = start + len(line)
-            chunks.append(
-                Chunk(
-                    f"c{at}",
-                    at,
-                    "",
-                    start,
-                    end,
-                    at,
-                    at,
-                    line,
-                    "lines",
-                    extra=extra,
-                    embed="context" not in line,
-                )
-            )
+            made = Chunk(f"c{at}", at, "", start, end, at, at, line, "lines", extra=extra)
+            chunks.append(replace(made, embed="context" not in line))
             start = end
         return chunks
 
@@ -142,10 +129,8 @@ def test_a_note_is_read_with_its_file_as_it_was_then(vault: Path, embedder: Embe
 def test_a_note_that_its_model_did_not_reach_is_split_again_later(vault: Path, embedder: Embedder) -> None:
     (vault / "a.md").write_text(f"{ONE}unreached\n")
     found = parsed(preparer_of(vault, embedder), "a.md")
-    assert (found.file.state, found.file.reason) == (
-        "note",
-        "split without its language model, which has not answered yet; it is asked again",
-    )
+    reason = "split without its language model, which has not answered yet; it is asked again"
+    assert (found.file.state, found.file.reason) == ("note", reason)
 
 
 @pytest.mark.parametrize(("ask", "questions"), [(True, ["Who?", "Why?"]), (False, ["Why?"])])
@@ -333,14 +318,9 @@ def test_a_sample_is_spread_over_the_vault(vault: Path) -> None:
     (vault / "9.md").write_bytes(b"x" * (256 * 1024 + 1))
     (vault / "pic.png").write_bytes(b"x")
     whole = scan(vault, IgnoreRules(), limits=SizeLimits(1 << 20))
-    assert list(sample_texts(vault, whole)) == [
-        "00000",
-        "11111",
-        "22222",
-        "3" * 1000,
-        "3" * 500,
-        *(str(n) * 5 for n in range(4, 9)),
-    ]
+    short = {n: str(n) * 5 for n in range(9)}
+    sample = [short[0], short[1], short[2], "3" * 1000, "3" * 500, *(short[n] for n in range(4, 9))]
+    assert list(sample_texts(vault, whole)) == sample
     assert [text[0] for text in sample_texts(vault, whole, 3)] == ["0", "3", "3", "6"]
     assert [text[0] for text in sample_texts(vault, whole, 4)] == ["0", "2", "4", "6"]
     (vault / "0.md").unlink()

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.config.sources import OptionValue
@@ -66,18 +67,21 @@ def test_without_the_setting_a_source_file_is_an_attachment(tmp_path: Path) -> N
         assert {hit.kind for hit in plain.search(SearchRequest("file:hive")).results} == {"attachment"}
 
 
-def test_headings_are_definitions_and_never_comments() -> None:
+def test_headings_are_those_of_the_golden() -> None:
+    def headings(code: str) -> str:
+        found = source_note("src/tool.py", code.encode()).headings
+        return "\n".join(f"{one.level} {one.line} {code[one.start : one.end]!r} {one.text}" for one in found)
+
+    check_golden(Path(__file__).parent / "fixtures" / "source_files.md", {"": headings})
+
+
+def test_a_source_file_is_a_note_of_its_code() -> None:
     note = source_note("src/hive.py", PYTHON.encode())
-    assert [(one.level, one.text, one.line) for one in note.headings] == [
-        (1, "count_bees", 5),
-        (1, "Beekeeper", 10),
-        (2, "smoke", 13),
-        (1, "hive.py", 18),
-    ]
     assert note.title == "hive.py"
     assert [section.header_path for section in note.sections][-2:] == [("Beekeeper", "smoke"), ("hive.py",)]
-    assert not note.links
-    assert not note.tags
+    assert (list(note.links), list(note.tags)) == ([], [])
+    (whole,) = source_note("a/tool.py", b"import os\n").elements
+    assert (whole.start, whole.end, whole.language) == (0, 9, "python")
 
 
 def test_a_hit_says_block_language_and_lines(service: VaultService) -> None:
@@ -126,35 +130,7 @@ def test_a_suffix_that_is_no_language_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_lines_and_ends_of_headings_are_those_of_their_names() -> None:
-    code = "import os\n\n@cached\ndef one(\n    x,\n): ...\n\n\ndef two(): pass"
-    note = source_note("a/tool.py", code.encode())
-    assert [(one.text, one.line, code[one.start : one.end]) for one in note.headings] == [
-        ("one", 3, "@cached\ndef one("),
-        ("two", 9, "def two(): pass"),
-    ]
-    (whole,) = note.elements
-    assert (whole.start, whole.end, whole.language) == (0, len(code), "python")
-
-
-def test_definitions_within_definitions_are_no_deeper_than_six() -> None:
-    code = "".join(f"{'    ' * depth}class C{depth}:\n" for depth in range(8)) + "    " * 8 + "x = 1\n"
-    note = source_note("deep.py", code.encode())
-    assert [one.level for one in note.headings] == [1, 2, 3, 4, 5, 6, 6, 6]
-    assert [one.text for one in note.headings] == [f"C{depth}" for depth in range(8)]
-
-
 @pytest.mark.parametrize("text", ["", "\n \n"])
 def test_a_source_file_without_code_has_no_part(text: str) -> None:
     note = source_note("empty.py", text.encode())
     assert (note.headings, note.elements, note.text) == ((), (), text)
-
-
-def test_code_of_the_module_between_two_definitions_has_its_name() -> None:
-    code = "x = 1\n\ndef one(): pass\n\n\ny = 2\n\ndef two(): pass\n\n\n"
-    note = source_note("tool.py", code.encode())
-    assert [(one.text, one.line, code[one.start : one.end]) for one in note.headings] == [
-        ("one", 3, "def one(): pass"),
-        ("tool.py", 6, "y = 2"),
-        ("two", 8, "def two(): pass"),
-    ]

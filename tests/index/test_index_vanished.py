@@ -1,6 +1,7 @@
 """A note that vanishes while a generation is built is no target of links; `verify` knows where links lead."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -43,14 +44,11 @@ def build_while_it_vanishes(where: Place) -> VaultService:
 
 def test_a_note_that_vanishes_during_a_build_is_no_target(tmp_path: Path) -> None:
     where = place(tmp_path, NOTES)
-    service = build_while_it_vanishes(where)
-    try:
+    with closing(build_while_it_vanishes(where)) as service:
         assert [link.resolved for link in service.links("A").outgoing] == [None, "Other.md"]
         assert [(one.target, len(one.places)) for one in service.unresolved_links()] == [("Gone", 2)]
         assert service.verify() == ()
         built = list(service.export())
-    finally:
-        service.close()
     with opened(Place(where.vault, tmp_path / "fresh", where.config)) as fresh:
         assert built == list(fresh.export())
 

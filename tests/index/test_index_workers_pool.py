@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from shutil import which
 from threading import Event
@@ -33,13 +33,10 @@ MB = 1 << 20
 Pool = WorkerPool[str, tuple[str, int]]
 
 
-@contextmanager
-def pool_of(start: Callable[[], Fragile] = start_fragile, **options: NoteBudget) -> Iterator[Pool]:
-    pool: Pool = WorkerPool(1, start, **options)  # type: ignore[arg-type] # one option is used here
-    try:
-        yield pool
-    finally:
-        pool.close()
+def pool_of(
+    start: Callable[[], Fragile] = start_fragile, size: int = 1, budget: NoteBudget | None = None
+) -> closing[Pool]:
+    return closing(WorkerPool(size, start, budget=budget))
 
 
 def results(pool: Pool, *jobs: str, fresh: bool = False) -> list[str | Died]:
@@ -140,14 +137,12 @@ def test_an_idle_worker_that_was_killed_is_replaced() -> None:
 )
 def test_a_worker_that_outgrows_its_share_is_asked_for_a_last_job(final: str | None, told: list[str]) -> None:
     pool: Pool = WorkerPool(1, start_fragile, ProcessLimits(memory_bytes=1), final)
-    try:
+    with closing(pool):
         assert results(pool, "one", "before") == ["one", "before"]
         assert not pool.has_workers
         given = [result for _, result in pool.each("to those that live")]
         assert [result[0] for result in given if not isinstance(result, Died)] == told
         assert list(pool.each("again")) == []
-    finally:
-        pool.close()
 
 
 def test_a_pool_that_was_stopped_or_has_no_job_starts_no_worker() -> None:
@@ -166,22 +161,18 @@ def start_never_called() -> Fragile:
 
 @pytest.mark.long
 def test_a_single_job_goes_to_the_worker_that_was_started_first() -> None:
-    pool: Pool = WorkerPool(2, start_fragile)
-    try:
+    with pool_of(size=2) as pool:
         first = pid_of(pool, "one")
         both = {result[1] for _, result in pool.run(["two", "three"]) if not isinstance(result, Died)}
         assert len(both) == 2 and first in both
         for _ in range(3):
             assert pid_of(pool, "one") == first
-    finally:
-        pool.close()
 
 
 @pytest.mark.long
 def test_a_pool_that_becomes_another_has_its_workers_from_the_next_job_on() -> None:
     """One that rests ends at once, one at work after its job."""
-    pool: Pool = WorkerPool(1, start_fragile)
-    try:
+    with pool_of() as pool:
         resting = pid_of(pool, "one")
         pool.become(WorkerPool(2, start_fragile))
         assert not pool.has_workers
@@ -193,8 +184,6 @@ def test_a_pool_that_becomes_another_has_its_workers_from_the_next_job_on() -> N
         wait_until(lambda: (found := pool.result()) is not None and found[0] == "four")
         assert not pool.has_workers
         assert isinstance(pid_of(pool, "five"), int)
-    finally:
-        pool.close()
 
 
 def pid_of(pool: Pool, job: str) -> int:

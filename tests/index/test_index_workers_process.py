@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -141,12 +141,9 @@ def start_hoarding() -> Hoarding:
 @pytest.mark.long
 def test_a_worker_that_outgrows_its_share_hands_over_and_is_replaced() -> None:
     jobs, final_job = list(range(30)), -1
-    pool = WorkerPool(1, start_hoarding, ProcessLimits(memory_bytes=150 * MB), final_job)
-    try:
+    with closing(WorkerPool(1, start_hoarding, ProcessLimits(memory_bytes=150 * MB), final_job)) as pool:
         done = [(job, result) for job, result in pool.run(jobs) if not isinstance(result, Died)]
         last = [result for _, result in pool.each(final_job) if not isinstance(result, Died)]
-    finally:
-        pool.close()
     assert [job for job, _ in done] == jobs
     assert len({pid for _, (pid, _) in done}) >= 3
     assert max(kept for _, (_, kept) in done) * 20 <= 150 + 20, "memory never went far beyond the share"

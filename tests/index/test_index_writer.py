@@ -259,9 +259,8 @@ def test_all_that_is_owed_is_made_and_a_worker_may_die_once(writer: IndexWriter,
     left: list[int] = []
     writer.complete(left.append)
     assert (left, writer.missing_vectors) == ([0], 0)
-    assert [job for job in desk.jobs if isinstance(job, EmbedJob)] == [
-        EmbedJob(writer.generation, (WILLOW,))
-    ] * 2
+    embeds = [job for job in desk.jobs if isinstance(job, EmbedJob)]
+    assert embeds == [EmbedJob(writer.generation, (WILLOW,))] * 2
 
 
 @pytest.mark.parametrize(
@@ -294,13 +293,8 @@ def test_what_was_found_damaged_is_made_again(generation: Generation, desk: Desk
     writer = open_writer(generation, desk)
     generation.vectors.write_bytes(b"x")
     (generation.keywords / "COMMIT").write_bytes(b"x")
-    writer.repair(
-        [
-            Problem("vault", "stale", "why", "a.md"),
-            Problem("vectors", "damaged", ""),
-            Problem("keywords", "damaged", ""),
-        ]
-    )
+    damaged = [Problem(store, "damaged", "") for store in ("vectors", "keywords")]
+    writer.repair([Problem("vault", "stale", "why", "a.md"), *damaged])
     with writer.holder.lease() as snapshot:
         files = {row.path: row.digest for row in snapshot.catalog.files()}
         assert files["a.md"] == ""

@@ -83,13 +83,3 @@ def structured(result: CallToolResult) -> Mapping[str, Any]:
         else:
             notes[-1]["text"] = block
     return {**found, "notes": notes} if blocks else found
-
-
-def error(api: Api, tool: str, **given: object) -> str:
-    """The one line of a call that failed."""
-    result = call(api, tool, given)
-    assert result.is_error
-    (content,) = result.content
-    assert content.type == "text"
-    assert "\n" not in content.text
-    return content.text

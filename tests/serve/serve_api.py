@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -72,8 +73,7 @@ class Api:
         host: str | None = None,
     ) -> Answer:
         """A request with the right Host and token unless the headers say otherwise ("" leaves one out)."""
-        connection = self.connect()
-        try:
+        with closing(self.connect()) as connection:
             given = {"Authorization": f"Bearer {self.token}", **(headers or {})}
             connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
             connection.putheader("Host", host if host is not None else f"127.0.0.1:{self.port}")
@@ -84,8 +84,6 @@ class Api:
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body, encode_chunked=not isinstance(body, bytes))
             return answer_of(connection.getresponse())
-        finally:
-            connection.close()
 
     def post(self, target: str, body: bytes, kind: str = "application/json") -> Answer:
         return self.ask(target, "POST", body, {"Content-Type": kind})

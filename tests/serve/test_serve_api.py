@@ -96,20 +96,9 @@ def test_pause_and_resume(api: Api) -> None:
     assert (resumed.status, resumed.json["paused"]) == (200, False)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"seconds": 0}',
-        b'{"seconds": -1}',
-        b'{"seconds": 1e9}',
-        b'{"seconds": NaN}',
-        b'{"seconds": true}',
-        b'{"seconds": "1"}',
-        b'{"minutes": 1}',
-    ],
-)
-def test_a_pause_without_sense_is_refused(api: Api, body: bytes) -> None:
-    answer = api.post("/v1/pause", body)
+@pytest.mark.parametrize("seconds", ["0", "-1", "1e9", "NaN", "true", '"1"', '1, "minutes": 1'])
+def test_a_pause_without_sense_is_refused(api: Api, seconds: str) -> None:
+    answer = api.post("/v1/pause", b'{"seconds": %b}' % seconds.encode())
     assert (answer.status, answer.kind) == (422, "request")
     assert api.ask("/v1/status").json["paused"] is False
 

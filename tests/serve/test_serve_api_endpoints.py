@@ -1,13 +1,15 @@
 """The table of endpoints agrees with the functions that answer, with the model and with its callers."""
 
 import inspect
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
 
-from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
 from vault_indexer.model import (
     GraphReason,
@@ -26,13 +28,18 @@ from vault_indexer.serve.api.endpoints import (
     MENTIONS,
     REBUILD,
     REBUILD_STATE,
-    RELATED,
     SEARCH,
     Endpoint,
 )
 from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.api.respond import FUNCTIONS, AnswerContext, hit_keys, with_shares
 from vault_indexer.service import VaultService
+
+BY_NAME: dict[str, Endpoint[Any]] = {
+    **{one.name: one for one in ENDPOINTS},
+    "mentions": MENTIONS,
+    "all links": ALL_LINKS,
+}
 
 
 def test_each_endpoint_has_a_name_and_a_route_of_its_own() -> None:
@@ -71,44 +78,23 @@ def test_a_default_is_a_value_that_the_endpoint_takes() -> None:
             assert type(parameter.default) is parameter.kind
 
 
-def test_arguments_are_the_values_that_are_not_the_default() -> None:
-    assert SEARCH.arguments({"q": "x", "limit": 0, "fresh": True}) == {"q": "x", "fresh": True}
-    assert RELATED.arguments({"path": "Sky", "limit": 10}) == {"path": "Sky"}
-    assert MENTIONS.arguments({"path": "Sky", "limit": None}) == {"view": "mentions", "path": "Sky"}
+def test_arguments_are_those_of_the_golden() -> None:
+    """Those that are not the default; a mistake of the caller is found before anything is sent."""
+
+    def arguments(endpoint: str, given: str) -> str:
+        try:
+            return str(BY_NAME[endpoint].arguments(json.loads(given)))
+        except (TypeError, UsageError) as error:
+            return f"{type(error).__name__}: {error}"
+
+    check_golden(Path(__file__).parent / "fixtures" / "arguments.md", {"": of_parts(arguments)})
     defaults = {"limit": None, "rendered": False}
     assert MENTIONS.all_arguments({"path": "Sky"}) == {"path": "Sky", "view": "mentions", **defaults}
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "given", "error", "said"),
-    [
-        (SEARCH, {"q": "x", "colour": "red"}, TypeError, "search takes"),
-        (SEARCH, {"limit": 3}, TypeError, "search takes"),
-        (SEARCH, {"q": " "}, UsageError, "the query is empty"),
-        (SEARCH, {"q": "", "as_you_type": False}, UsageError, "the query is empty"),
-        (SEARCH, {"q": "x" * 5000}, UsageError, "the query has 5000 bytes"),
-        (MENTIONS, {"path": "x" * 5000}, UsageError, "the path of the note has 5000 bytes"),
-        (RELATED, {"path": ""}, UsageError, "no note is named"),
-    ],
-)
-def test_a_mistake_of_the_caller_is_found_before_anything_is_sent(
-    endpoint: Endpoint[Any], given: dict[str, Value], error: type[Exception], said: str
-) -> None:
-    with pytest.raises(error, match=said):
-        endpoint.arguments(given)
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "given"),
-    [
-        (SEARCH, {"q": "", "as_you_type": True}),
-        (SEARCH, {"q": "x", "fields": " "}),
-        (CHUNKS, {"path": "Sky", "strategy": " " * 5000}),
-        (ALL_LINKS, {"view": "orphans"}),
-    ],
-)
-def test_other_texts_are_left_to_the_endpoint(endpoint: Endpoint[Any], given: dict[str, Value]) -> None:
-    assert endpoint.arguments(given) == given
+    blank = {"path": "Sky", "strategy": " " * 5000}
+    assert CHUNKS.arguments(blank) == blank, "no text that is bounded"
+    for endpoint, name, said in ((SEARCH, "q", "the query"), (MENTIONS, "path", "the path of the note")):
+        with pytest.raises(UsageError, match=f"{said} has 5000 bytes"):
+            endpoint.arguments({name: "x" * 5000})
 
 
 @pytest.mark.parametrize(

@@ -19,20 +19,10 @@ from asgi import Exchange
 from golden_cases import check_golden
 from waiting import DEADLINE_S, wait_until
 
+from vault_indexer import errors
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
-from vault_indexer.errors import (
-    BackendError,
-    NoteError,
-    ProviderError,
-    QueryTimeoutError,
-    UnavailableError,
-    UnknownNoteError,
-    UsageError,
-    VaultError,
-    VaultIndexerError,
-)
 from vault_indexer.model import (
     AnswerSentence,
     AskAnswer,
@@ -80,7 +70,7 @@ class Service:
 
     def ask_events(self, _request: AskRequest) -> Iterator[object]:
         for one in self.events:
-            if isinstance(one, VaultIndexerError):
+            if isinstance(one, errors.VaultIndexerError):
                 raise one
             yield one
 
@@ -97,7 +87,7 @@ def holder(service: Service, name: str = "own") -> VaultRuntime:
     return OpenVault(name, service.vault, cast("VaultService", service))
 
 
-GONE = ClosedVault("gone", Path("/gone"), UnavailableError("the disk is gone"))
+GONE = ClosedVault("gone", Path("/gone"), errors.UnavailableError("the disk is gone"))
 
 
 def several(*names: str) -> Vaults:
@@ -241,19 +231,19 @@ def test_a_question_is_answered_whole_or_in_lines() -> None:
 @pytest.mark.parametrize(
     ("error", "status", "kind"),
     [
-        (NoteError("x"), 404, "note"),
-        (UnknownNoteError("x"), 404, "unknown_note"),
-        (UsageError("x"), 422, "usage"),
-        (ProviderError("x"), 502, "provider"),
-        (QueryTimeoutError("x"), 504, "query_timeout"),
-        (UnavailableError("x"), 503, "unavailable"),
-        (VaultError("x"), 503, "vault"),
-        (VaultIndexerError("x"), 503, "vault_indexer"),
-        (BackendError("x"), 503, "backend"),
+        (errors.NoteError("x"), 404, "note"),
+        (errors.UnknownNoteError("x"), 404, "unknown_note"),
+        (errors.UsageError("x"), 422, "usage"),
+        (errors.ProviderError("x"), 502, "provider"),
+        (errors.QueryTimeoutError("x"), 504, "query_timeout"),
+        (errors.UnavailableError("x"), 503, "unavailable"),
+        (errors.VaultError("x"), 503, "vault"),
+        (errors.VaultIndexerError("x"), 503, "vault_indexer"),
+        (errors.BackendError("x"), 503, "backend"),
     ],
 )
 def test_an_error_before_the_first_line_has_a_status_and_a_later_one_is_a_line(
-    error: VaultIndexerError, status: int, kind: str
+    error: errors.VaultIndexerError, status: int, kind: str
 ) -> None:
     question = {"q": "why?", "stream": True}
     refused = ask(Service(Path("/own"), (error,)), "/v1/ask", "POST", question)
@@ -316,8 +306,8 @@ def test_a_rebuild_that_is_not_waited_for_is_watched_and_does_not_hold_up_the_en
     ("failure", "said"),
     [
         (KeyError("x"), (500, "internal", "the rebuild failed; see the daemon's log")),
-        (ProviderError("no model"), (502, "provider", "no model")),
-        (VaultError("it is gone"), (503, "vault", "it is gone")),
+        (errors.ProviderError("no model"), (502, "provider", "no model")),
+        (errors.VaultError("it is gone"), (503, "vault", "it is gone")),
     ],
 )
 def test_a_rebuild_that_fails_is_answered_by_the_kind_of_its_error_and_another_may_begin(
@@ -360,14 +350,8 @@ def test_the_figures_are_of_the_vaults_that_can_be_asked() -> None:
     for name in ("one", "other"):
         assert f'vault_indexer_notes{{vault="{name}"}} 3.0' in figures
     assert 'vault="gone"' not in figures
-    for route, status in (
-        ("/v1/status", 200),
-        ("/v1/events", 503),
-        ("other", 404),
-        ("/v1/proof", 422),
-        ("/mcp", 405),
-        ("/metrics", 200),
-    ):
+    counted = ("/v1/status 200", "/v1/events 503", "other 404", "/v1/proof 422", "/mcp 405", "/metrics 200")
+    for route, status in (one.split() for one in counted):
         assert f'vault_indexer_requests_total{{route="{route}",status="{status}"}} 1.0' in figures, route
 
 

@@ -8,29 +8,11 @@ from collections.abc import Iterator
 import pytest
 from answering_daemon import TOKEN, AnsweringDaemon, AskedFor, Reply, answering_daemon
 
+from vault_indexer import errors
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
-from vault_indexer.errors import (
-    ConfigError,
-    DaemonError,
-    DiskFullError,
-    IndexUnusableError,
-    LockedError,
-    ProviderError,
-    UnknownNoteError,
-    UsageError,
-    VaultError,
-)
 from vault_indexer.model import ErrorReport, PauseState, Progress, RebuildReport, RebuildRun
-from vault_indexer.serve.api.endpoints import (
-    LINKS,
-    PAUSE,
-    REBUILD,
-    REBUILD_STATE,
-    SEARCH,
-    STATUS,
-    VERIFY,
-)
+from vault_indexer.serve.api.endpoints import LINKS, PAUSE, REBUILD, REBUILD_STATE, SEARCH, STATUS, VERIFY
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 
 
@@ -48,15 +30,15 @@ def client(daemon: AnsweringDaemon) -> DaemonClient:
 @pytest.mark.parametrize(
     ("kinds", "error"),
     [
-        ("usage query request too_long", UsageError),
-        ("unknown_note", UnknownNoteError),
-        ("config", ConfigError),
-        ("vault", VaultError),
-        ("index_unusable manifest", IndexUnusableError),
-        ("disk_full", DiskFullError),
-        ("locked", LockedError),
-        ("provider", ProviderError),
-        ("of-a-later-version", DaemonError),
+        ("usage query request too_long", errors.UsageError),
+        ("unknown_note", errors.UnknownNoteError),
+        ("config", errors.ConfigError),
+        ("vault", errors.VaultError),
+        ("index_unusable manifest", errors.IndexUnusableError),
+        ("disk_full", errors.DiskFullError),
+        ("locked", errors.LockedError),
+        ("provider", errors.ProviderError),
+        ("of-a-later-version", errors.DaemonError),
     ],
 )
 def test_an_error_keeps_its_class_and_its_words(
@@ -92,7 +74,7 @@ def test_defaults_are_not_sent_and_parameters_of_a_post_keep_their_types(
 def test_a_text_that_is_too_long_is_refused_without_a_request(
     daemon: AnsweringDaemon, client: DaemonClient
 ) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(errors.UsageError):
         client.ask(SEARCH, q="x" * 5000)
     with pytest.raises(TypeError, match="links takes"):
         client.ask(LINKS, query="x")
@@ -106,7 +88,7 @@ def test_the_answer_of_another_program_is_told_as_one(
     daemon: AnsweringDaemon, client: DaemonClient, body: bytes
 ) -> None:
     daemon.reply(STATUS, Reply(400, body))
-    with pytest.raises(DaemonError) as raised:
+    with pytest.raises(errors.DaemonError) as raised:
         client.ask(STATUS)
     assert str(raised.value) == f"the answer of {daemon.url} is not one of vault-indexer (status 400)"
 
@@ -132,10 +114,10 @@ def test_a_daemon_that_hangs_up_does_not_answer(sent: bytes, reason: str) -> Non
 
         thread = threading.Thread(target=hang_up)
         thread.start()
-        with pytest.raises(DaemonError) as raised:
+        with pytest.raises(errors.DaemonError) as raised:
             DaemonClient(DaemonInfo(os.getpid(), url, TOKEN, "", "")).ask(STATUS)
         thread.join()
-    assert type(raised.value) is DaemonError
+    assert type(raised.value) is errors.DaemonError
     said = f"the daemon (process {os.getpid()}) at {url} does not answer: {reason}"
     assert str(raised.value) == said
     with pytest.raises(NotListeningError) as refused:
@@ -145,7 +127,7 @@ def test_a_daemon_that_hangs_up_does_not_answer(sent: bytes, reason: str) -> Non
 
 def test_the_address_of_a_vault_stands_before_every_path(daemon: AnsweringDaemon) -> None:
     info = DaemonInfo(1, f"{daemon.url}/vault/work", TOKEN, "/v", "")
-    with pytest.raises(DaemonError, match="no answer"):
+    with pytest.raises(errors.DaemonError, match="no answer"):
         DaemonClient(info).ask(STATUS)
     assert daemon.requests == [AskedFor("/vault/work/v1/status", {})]
 
@@ -164,6 +146,6 @@ def test_a_rebuild_is_watched_until_its_end(daemon: AnsweringDaemon, client: Dae
     assert daemon.take_requests()[0] == AskedFor(REBUILD.path, {"wait": False})
     error = ErrorReport("locked", "somebody writes it")
     daemon.answer(REBUILD_STATE, RebuildRun(False, None, report, error))
-    with pytest.raises(LockedError, match="somebody writes it"):
+    with pytest.raises(errors.LockedError, match="somebody writes it"):
         client.rebuild(lambda _: None, RebuildOptions(force=True, better=True))
     assert daemon.requests[0].parameters == {"wait": False, "force": True, "better": True}

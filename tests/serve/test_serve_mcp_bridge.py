@@ -255,10 +255,7 @@ def asking(message: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("version", "asked"),
-    [
-        ("2025-11-25", {"mode": "form", "message": "Sure?"}),
-        ("2025-06-18", {"message": "Sure?"}),
-    ],
+    [("2025-11-25", {"mode": "form", "message": "Sure?"}), ("2025-06-18", {"message": "Sure?"})],
 )
 def test_a_question_of_a_tool_goes_to_the_user_of_an_earlier_client(
     version: str, asked: dict[str, object]
@@ -344,42 +341,35 @@ def test_a_result_that_asks_nothing_is_handed_on_without_what_an_earlier_client_
     assert len(daemon.requests) == 1
 
 
-LATEST = {"MCP-Protocol-Version": protocol.MODERN_VERSIONS[-1]}
+NEWEST, OLD = protocol.MODERN_VERSIONS[-1], {protocol.VERSION_KEY: "1999-01-01"}
+HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
 
 
 @pytest.mark.parametrize(
-    ("sent", "headers"),
+    ("sent", "values"),
     [
-        (modern(3, "initialize", protocolVersion="1999"), {**LATEST, "Mcp-Method": "initialize"}),
-        (
-            legacy(3, "server/discover", _meta={protocol.VERSION_KEY: "1999-01-01"}),
-            {"MCP-Protocol-Version": "1999-01-01", "Mcp-Method": "server/discover"},
-        ),
-        (legacy(3, "server/discover"), {}),
-        (legacy(3, "tools/list", _meta={protocol.VERSION_KEY: 5}), {}),
-        (b'{"id": 3, "method": "tools/list", "params": [1]}', {}),
-        (b'{"id": 3, "method": "tools/list"}', {}),
-        (modern(3, "tools/call", name=5), {**LATEST, "Mcp-Method": "tools/call"}),
-        (modern(3, "tools/list", name="a"), {**LATEST, "Mcp-Method": "tools/list"}),
-        (
-            modern(3, "prompts/get", name="a", uri="b"),
-            {**LATEST, "Mcp-Method": "prompts/get", "Mcp-Name": "a"},
-        ),
-        (
-            modern(3, "resources/read", name="a", uri="b"),
-            {**LATEST, "Mcp-Method": "resources/read", "Mcp-Name": "b"},
-        ),
+        (modern(3, "initialize", protocolVersion="1999"), [NEWEST, "initialize"]),
+        (legacy(3, "server/discover", _meta=OLD), ["1999-01-01", "server/discover"]),
+        (legacy(3, "server/discover"), []),
+        (legacy(3, "tools/list", _meta={protocol.VERSION_KEY: 5}), []),
+        (b'{"id": 3, "method": "tools/list", "params": [1]}', []),
+        (b'{"id": 3, "method": "tools/list"}', []),
+        (modern(3, "tools/call", name=5), [NEWEST, "tools/call"]),
+        (modern(3, "tools/list", name="a"), [NEWEST, "tools/list"]),
+        (modern(3, "prompts/get", name="a", uri="b"), [NEWEST, "prompts/get", "a"]),
+        (modern(3, "resources/read", name="a", uri="b"), [NEWEST, "resources/read", "b"]),
     ],
 )
 def test_the_daemon_gets_all_but_handshakes_with_headers_that_repeat_what_later_revisions_say(
-    sent: bytes, headers: dict[str, str]
+    sent: bytes, values: list[str]
 ) -> None:
     daemon, host = answering(), Host()
     daemon.bridge(host.lines(sent), host)
     assert daemon.requests == [json.loads(sent)]
     assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
     (head,) = daemon.headers
-    assert {name: value for name, value in head.items() if name.lower().startswith("mcp-")} == headers
+    found = {name: value for name, value in head.items() if name.lower().startswith("mcp-")}
+    assert found == dict(zip(HEADERS, values, strict=False))
 
 
 @pytest.mark.parametrize(
@@ -411,10 +401,8 @@ def test_a_request_that_cannot_be_sent_is_answered_and_so_are_those_after_it() -
         yield from host.lines(modern(4, "tools/list"))
 
     daemon.bridge(lines(), host)
-    assert [one.get("error", {}).get("message") for one in host.results] == [
-        "the bridge failed: UnicodeEncodeError",
-        None,
-    ]
+    said = [one.get("error", {}).get("message") for one in host.results]
+    assert said == ["the bridge failed: UnicodeEncodeError", None]
 
 
 def test_only_the_request_that_a_notification_cancels_is_given_up() -> None:
@@ -504,11 +492,9 @@ def test_the_page_names_every_tool_with_its_arguments() -> None:
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
-        (b"{", -32700, "the line is not JSON"),
-        (b"\xff", -32700, "the line is not JSON"),
+        *((one, -32700, "the line is not JSON") for one in (b"{", b"\xff")),
         *((b'{"id":%b,"method":"ping"}' % one, -32700, "is not JSON") for one in (b"NaN", b"-Infinity")),
-        (b"[]", -32600, "one JSON-RPC message a line"),
-        (b"null", -32600, "one JSON-RPC message a line"),
+        *((one, -32600, "one JSON-RPC message a line") for one in (b"[]", b"null")),
         (json.dumps({"method": "x" * MAX_LINE_BYTES}).encode(), -32600, f"more than {MAX_LINE_BYTES} bytes"),
         *(
             (b'{"id":%b,"method":"ping"}' % one, -32600, "id is neither")

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.contract.codec import encode
 from vault_indexer.model import JsonValue, NoteText
-from vault_indexer.serve.mcp.budget import (
-    PAGE_TOKENS,
-    as_text,
-    fitting,
-    keys,
-    page,
-    project,
-    tokens_of,
-)
+from vault_indexer.serve.mcp.budget import PAGE_TOKENS, as_text, fitting, keys, page, project, tokens_of
 from vault_indexer.serve.mcp.reading import lines_of, part_of
 
 
@@ -90,15 +84,19 @@ def test_the_pages_of_a_text_are_the_text(text: str) -> None:
     assert found == text
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        *(("", 0), (" ", 0), ("letters", 1), ("letters" * 2, 2), ("a" * 15, 3), ("é", 1), ("日本", 2)),
-        *(("123", 1), ("1234", 2), ("1234567", 3), ("....", 1), (".....", 2), ("ab12", 2)),
-    ],
-)
-def test_the_tokens_of_each_kind_of_piece(text: str, tokens: int) -> None:
-    assert tokens_of(text) == tokens
+def test_pieces_and_keys_are_those_of_the_golden() -> None:
+    def kept(written: str) -> str:
+        value = json.loads(written)
+        assert project(value, None) is value
+        return as_text(project(value, KEEP))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "budget.md",
+        {
+            "The tokens of each kind of piece": lambda text: str(tokens_of(json.loads(text))),
+            "A value keeps its keys in the order in which they are named": kept,
+        },
+    )
 
 
 def test_json_is_written_without_spaces_and_as_it_is_read() -> None:
@@ -152,26 +150,3 @@ KEEP = keys("path", "score", hits=keys("title"), note=keys("line"))
 
 def test_keys_are_kept_whole_or_in_part() -> None:
     assert KEEP == {"path": None, "score": None, "hits": {"title": None}, "note": {"line": None}}
-
-
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        ({"score": 0, "more": 1, "path": ""}, {"path": "", "score": 0}),
-        ({"path": None}, {}),
-        ({"hits": [{"title": "a", "id": 1}, {"id": 2}]}, {"hits": [{"title": "a"}, {}]}),
-        ({"note": {"line": False, "id": 1}}, {"note": {"line": False}}),
-        ({"note": "text"}, {"note": "text"}),
-        ({"path": {"any": [1]}}, {"path": {"any": [1]}}),
-        ([{"path": 1}, 2], [{"path": 1}, 2]),
-        ("text", "text"),
-    ],
-)
-def test_a_value_keeps_its_keys_in_the_order_in_which_they_are_named(
-    value: JsonValue, found: JsonValue
-) -> None:
-    projected = project(value, KEEP)
-    assert projected == found
-    if isinstance(projected, dict) and isinstance(found, dict):
-        assert list(projected) == list(found)
-    assert project(value, None) is value

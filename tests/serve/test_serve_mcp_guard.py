@@ -15,18 +15,11 @@ from mcp_clients import bridge_command
 from serve_api import Api, end, serve
 from waiting import DEADLINE_S, PROCESS_S, wait_until
 
-INITIALIZE: dict[str, Any] = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    },
-}
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+INITIALIZE: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
 LIST = {"jsonrpc": "2.0", "id": "two", "method": "tools/list"}
 BODY = json.dumps(LIST).encode()
+BOTH = f"{json.dumps(INITIALIZE)}\n{json.dumps(LIST)}\n".encode()
 JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 
 
@@ -43,13 +36,8 @@ finally:
 
 
 def test_the_bridge_loads_neither_the_sdk_nor_pydantic(api: Api) -> None:
-    command = bridge_command(api)
-    ran = subprocess.run(
-        [sys.executable, "-c", LOADED, *command[3:]],
-        input=f"{json.dumps(INITIALIZE)}\n{json.dumps(LIST)}\n".encode(),
-        capture_output=True,
-        timeout=PROCESS_S,
-    )
+    command = [sys.executable, "-c", LOADED, *bridge_command(api)[3:]]
+    ran = subprocess.run(command, input=BOTH, capture_output=True, timeout=PROCESS_S)
     assert ran.stderr.splitlines()[-1] == b"[]", ran.stderr
     assert len(ran.stdout.splitlines()) == 2
 
@@ -136,13 +124,8 @@ def stop(pid: int) -> None:
 def test_what_keeps_the_daemon_from_starting_is_the_answer(tmp_path: Path) -> None:
     api = place(tmp_path)
     (tmp_path / "vault" / ".indexer.toml").write_text("[search]\nlimit = -3\n")
-    ran = subprocess.run(
-        bridge_command(api),
-        input=f"{json.dumps(INITIALIZE)}\n{json.dumps(LIST)}\n".encode(),
-        capture_output=True,
-        env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)},
-        timeout=PROCESS_S,
-    )
+    own = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    ran = subprocess.run(bridge_command(api), input=BOTH, capture_output=True, env=own, timeout=PROCESS_S)
     assert (ran.returncode, b"Traceback" in ran.stderr) == (0, False), ran.stderr
     first, second = map(json.loads, ran.stdout.splitlines())
     assert "result" in first

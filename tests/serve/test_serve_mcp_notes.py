@@ -39,16 +39,6 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tools, T
         yield Tools(one), Tools(Vaults([*one.holders(), *Vaults.of(sky).holders()]))
 
 
-@pytest.fixture
-def garden(several: tuple[Tools, Tools]) -> Tools:
-    return several[0]
-
-
-@pytest.fixture
-def both(several: tuple[Tools, Tools]) -> Tools:
-    return several[1]
-
-
 def test_a_note_leaves_what_it_does_not_need_to_those_behind_it(garden: Tools) -> None:
     paths = ["Beans", "Short", "Beans", "Corn.md", "Beans.md"]
     found = garden.answer("get_notes", paths=[*paths, " "])["notes"]

@@ -38,10 +38,8 @@ from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.vaults import ClosedVault, Vaults
 
 LONG = "".join(f"Row {number} of beans.\n" for number in range(1_400))
-FLAG, JOINED = (
-    "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
-    "👩\u200d💻 می\u200cخواهم क्\u200dष",
-)
+FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+JOINED = "👩\u200d💻 می\u200cخواهم क्\u200dष"
 HIDDEN = {
     "a \u202eb\u202c \u2066c": "a \\u202eb\\u202c \\u2066c",
     "x\U000e0069\U000e0067": "x\\udb40\\udc69\\udb40\\udc67",
@@ -72,14 +70,15 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tools, T
         yield Tools(garden), Tools(Vaults([*garden.holders(), *sky.holders(), closed]))
 
 
-@pytest.fixture
-def garden(several: tuple[Tools, Tools]) -> Tools:
-    return several[0]
+def refusal(tools: Tools, ask: Callable[[Client], Awaitable[object]], **options: Any) -> MCPError:
+    """The error of the protocol that a client gets."""
 
+    async def conversation(client: Client) -> MCPError:
+        with pytest.raises(MCPError) as caught:
+            await ask(client)
+        return caught.value
 
-@pytest.fixture
-def both(several: tuple[Tools, Tools]) -> Tools:
-    return several[1]
+    return tools.talk(conversation, **options)
 
 
 @pytest.mark.parametrize(
@@ -99,12 +98,7 @@ def both(several: tuple[Tools, Tools]) -> Tools:
 def test_what_the_server_does_not_have_is_an_invalid_parameter(
     garden: Tools, ask: Callable[[Client], Awaitable[object]], said: str
 ) -> None:
-    async def refused(client: Client) -> MCPError:
-        with pytest.raises(MCPError) as caught:
-            await ask(client)
-        return caught.value
-
-    error = garden.talk(refused)
+    error = refusal(garden, ask)
     assert (error.code, error.message) == (-32602, said)
 
 
@@ -385,12 +379,8 @@ def test_tools_that_change_something_are_offered_only_if_the_host_asks_for_them(
     assert admin - tools.talk(names, queries=frozenset()) == {"set_chunker"}
     assert {"search", "read_note", "status", "tasks"} <= admin
 
-    async def refused(client: Client) -> MCPError:
-        with pytest.raises(MCPError) as caught:
-            await client.call_tool("set_chunker", {"strategy": "word"})
-        return caught.value
-
-    said = tools.talk(refused, queries=frozenset()).message
+    word = {"strategy": "word"}
+    said = refusal(tools, lambda client: client.call_tool("set_chunker", word), queries=frozenset()).message
     assert said == "set_chunker is offered by `indexer mcp --tools admin` only"
 
 

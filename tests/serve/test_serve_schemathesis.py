@@ -19,27 +19,16 @@ MAX_EXAMPLES = 10
 
 def test_the_api_is_what_its_description_says(tmp_path: Path) -> None:
     process, api = serve(tmp_path)
+    command = [
+        *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml")),
+        *("run", f"http://127.0.0.1:{api.port}/openapi.json", "--continue-on-failure", "--no-color"),
+        *("--header", f"Authorization: Bearer {api.token}", "--request-timeout", "120"),
+        *("--phases=examples,coverage,fuzzing", "--generation-deterministic"),
+        *("--max-examples", str(MAX_EXAMPLES)),
+    ]
+    environ = {**os.environ, "PYTHONPATH": str(HERE)}
     run = subprocess.run(
-        [
-            *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml")),
-            *("run", f"http://127.0.0.1:{api.port}/openapi.json"),
-            *("--header", f"Authorization: Bearer {api.token}"),
-            *("--phases=examples,coverage,fuzzing", "--generation-deterministic"),
-            *(
-                "--continue-on-failure",
-                "--no-color",
-                "--max-examples",
-                str(MAX_EXAMPLES),
-                "--request-timeout",
-                "120",
-            ),
-        ],
-        env={**os.environ, "PYTHONPATH": str(HERE)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=PROCESS_S,
-        check=False,
+        command, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=PROCESS_S, check=False
     )
     print(run.stdout, run.stderr)
     assert "Traceback" not in end(process)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-import pytest
+from golden_cases import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,20 +20,9 @@ def numbers_containing(paths: Sequence[str], part: str) -> list[str]:
 PATHS = ("b/Café.png", "a/photo.JPG", "photo\nphoto.pdf", "写真.png", "z.base")
 
 
-@pytest.mark.parametrize(
-    ("part", "found"),
-    [
-        ("photo", ["a/photo.JPG", "photo\nphoto.pdf"]),
-        (".png", ["b/Café.png", "写真.png"]),
-        ("cafe", ["b/Café.png"]),
-        (".jpg", ["a/photo.JPG"]),
-        ("写真", ["写真.png"]),
-        ("z.base", ["z.base"]),
-        ("nothing", []),
-    ],
-)
-def test_the_paths_that_hold_a_text(part: str, found: list[str]) -> None:
-    assert numbers_containing(PATHS, part) == found
+def test_the_paths_that_hold_a_text() -> None:
+    golden = Path(__file__).parent / "fixtures" / "attachments.md"
+    check_golden(golden, {"": lambda part: ", ".join(numbers_containing(PATHS, part)) or "none"})
 
 
 LETTERS = st.text(st.sampled_from("abéÉ/. \n"), max_size=6)

@@ -1,10 +1,12 @@
 """What the readers of a catalog keep: bounded, read once, and never another state than the reader's own."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,21 +88,20 @@ def test_the_most_frequent_comes_first() -> None:
     assert CountedLanguages(COUNTS, 5).in_order == ("en", "de", "fr")
 
 
-@pytest.mark.parametrize(
-    ("present", "last_id", "stale"),
-    [
-        ({"de", "en", "fr"}, 1300, False),
-        ({"de", "en", "fr"}, 1312, False),
-        ({"de", "en", "fr"}, 1313, True),
-        ({"de", "en", "fr"}, 1299, True),
-        ({"de", "en"}, 1300, True),
-        ({"de", "en", "fr", "it"}, 1300, True),
-    ],
-)
-def test_they_are_counted_again_after_a_hundredth_or_another_language(
-    present: set[str], last_id: int, stale: bool
-) -> None:
-    assert CountedLanguages(COUNTS, 1300).is_stale(present, last_id) == stale
+def test_they_are_counted_again_and_rare_as_the_golden_says() -> None:
+    def is_stale(present: str, last_id: str) -> bool:
+        return CountedLanguages(COUNTS, 1300).is_stale(present.split(), int(last_id))
+
+    def rare(counts: str) -> str:
+        return " ".join(sorted(CountedLanguages(json.loads(counts), 0).rare)) or "none"
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "language_counts.md",
+        {
+            "They are counted again after a hundredth or another language": of_parts(is_stale),
+            "A language of one note in fifty may be a mistake": rare,
+        },
+    )
 
 
 def test_of_a_few_notes_each_counts() -> None:
@@ -117,20 +118,3 @@ def test_shares_are_parts_of_the_notes_whose_language_is_known() -> None:
     assert found.counts == {"de": 1, "en": 3}
     none = CountedLanguages({}, 0)
     assert (none.shares, none.in_order, none.rare) == ({}, (), frozenset())
-
-
-@pytest.mark.parametrize(
-    ("counts", "rare"),
-    [
-        ({"en": 8, "it": 1}, set()),
-        ({"en": 9, "it": 1}, {"it"}),
-        ({"en": 8, "it": 2}, set()),
-        ({"en": 48, "fr": 2, "it": 1}, {"it"}),
-        ({"en": 97, "it": 2}, set()),
-        ({"en": 98, "it": 2}, {"it"}),
-        ({"en": 146, "fr": 3, "it": 2}, {"fr", "it"}),
-        ({"en": 145, "fr": 3, "it": 1}, {"it"}),
-    ],
-)
-def test_a_language_of_one_note_in_fifty_may_be_a_mistake(counts: dict[str, int], rare: set[str]) -> None:
-    assert CountedLanguages(counts, 0).rare == rare

@@ -90,15 +90,6 @@ def test_changes_lead_from_any_state_to_the_last(steps: list[tuple[str, str]]) -
                 assert (owed_before & keys) - owed_now <= changes.embedded <= keys - owed_now
 
 
-def test_the_log_of_a_build_reaches_back_to_its_end_alone(tmp_path: Path) -> None:
-    """A build logs nothing: an index that saw only some of its notes has to compare keys."""
-    path = tmp_path / "catalog.db"
-    with closing(CatalogWriter(path, bulk=True)) as writer, writer.commit():
-        put_note(writer, "a")
-    assert changes_since(path, 0) is None
-    assert changes_since(path, 1) == Changes()
-
-
 def test_a_log_reaches_back_to_where_it_was_trimmed_and_never_further(tmp_path: Path) -> None:
     path = tmp_path / "catalog.db"
     with closing(CatalogWriter(path)) as writer:

@@ -39,21 +39,7 @@ from vault_indexer.store.catalog import (
 MODEL, OTHER_MODEL = "test/model/2", "test/other/2"
 ONE, ZERO = b"\x00\x3c\x00\x3c", bytes(4)
 
-GARDEN = """---
-aliases: [Beds]
-tags: [Area/Green, area/green, soil]
----
-# Garden
-
-- [ ] dig
-- [x] sow ^sown
-
-> ## Quoted
-
-## Beans
-
-[[Pond]] and [there|The pond](Pond.md#edge) and [[Nowhere]]
-"""
+GARDEN = (Path(__file__).parent / "fixtures" / "garden.md").read_text("utf-8")
 POND = "# Pond\n\nWater.\n"
 LAST = "Words.\n"
 
@@ -106,16 +92,9 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Notes 1 to 3, of which the last has no vector, and five more files."""
     path = tmp_path_factory.mktemp("catalog") / "catalog.db"
     with closing(CatalogWriter(path)) as writer:
-        put(
-            writer,
-            file("a/Garden.md", 5),
-            GARDEN,
-            GARDEN_CHUNKS,
-            hashes=[None, b"g1", b"g2"],
-            words=WORDS,
-            vectors={b"g1": ONE, b"g2": ZERO},
-            language="en",
-        )
+        garden, own = file("a/Garden.md", 5), {b"g1": ONE, b"g2": ZERO}
+        digests = [None, *own]
+        put(writer, garden, GARDEN, GARDEN_CHUNKS, hashes=digests, words=WORDS, vectors=own, language="en")
         pond = file("b/Pond.md", 6, reason=SPLIT_WITHOUT_MODEL)
         put(writer, pond, POND, POND_CHUNKS, hashes=[b"p0", b"p1"], vectors={b"p0": ONE})
         put(writer, file("c/Pond.md", 7), LAST, LAST_CHUNKS, hashes=[b"l0"])
@@ -145,18 +124,9 @@ K = [chunk_key(note, ordinal) for note, ordinal in ((1, 0), (1, 1), (1, 2), (2, 
 
 def test_notes_are_found_by_path_and_by_id(catalog: CatalogReader) -> None:
     note = catalog.note("a/Garden.md")
-    assert note == NoteRow(
-        1,
-        "a/Garden.md",
-        "Garden",
-        "en",
-        json.dumps(
-            {"aliases": ["Beds"], "tags": ["Area/Green", "area/green", "soil"]}, separators=(",", ":")
-        ),
-        '["Beds"]',
-        note.tags_json if note else "",
-        5,
-    )
+    properties = '{"aliases":["Beds"],"tags":["Area/Green","area/green","soil"]}'
+    tags = note.tags_json if note else ""
+    assert note == NoteRow(1, "a/Garden.md", "Garden", "en", properties, '["Beds"]', tags, 5)
     assert (note.aliases, note.tags[0], note.tags[-1]) == (("Beds",), "Area/Green", "soil")
     assert catalog.note("a/none.md") is None
     assert catalog.notes([3, 1, 9]) == {1: note, 3: catalog.note("c/Pond.md")}
@@ -253,11 +223,8 @@ def test_a_vector_counts_for_its_model_alone(catalog: CatalogReader) -> None:
 
 def test_headings_in_quotes_are_no_part_of_the_outline(catalog: CatalogReader) -> None:
     found = catalog.headings(1)
-    assert [(one.level, one.text, one.nested) for one in found] == [
-        (1, "Garden", False),
-        (2, "Quoted", True),
-        (2, "Beans", False),
-    ]
+    outline = [(one.level, one.text, one.nested) for one in found]
+    assert outline == [(1, "Garden", False), (2, "Quoted", True), (2, "Beans", False)]
     garden, _, beans = found
     assert catalog.outlines([1, 3, 9]) == {1: (garden, beans), 3: (), 9: ()}
     assert isinstance(found[1], Heading)
@@ -292,22 +259,11 @@ def test_blocks_and_tasks_are_known_without_the_text(catalog: CatalogReader) -> 
 
 def test_links_come_in_the_order_of_the_text(catalog: CatalogReader) -> None:
     line = GARDEN[: GARDEN.index("[[Pond]]")].count("\n") + 1
-    assert catalog.links_from("a/Garden.md") == [
-        LinkRow(1, 0, "a/Garden.md", "wikilink", "Pond", "", None, line, "pond", "b/Pond.md", False),
-        LinkRow(
-            1,
-            1,
-            "a/Garden.md",
-            "markdown",
-            "Pond.md",
-            "edge",
-            "there|The pond",
-            line,
-            "pond.md",
-            "b/Pond.md",
-            True,
-        ),
-        LinkRow(1, 2, "a/Garden.md", "wikilink", "Nowhere", "", None, line, "nowhere", None, False),
+    path, pond = "a/Garden.md", "b/Pond.md"
+    assert catalog.links_from(path) == [
+        LinkRow(1, 0, path, "wikilink", "Pond", "", None, line, "pond", pond, False),
+        LinkRow(1, 1, path, "markdown", "Pond.md", "edge", "there|The pond", line, "pond.md", pond, True),
+        LinkRow(1, 2, path, "wikilink", "Nowhere", "", None, line, "nowhere", None, False),
     ]
     assert catalog.links_from("b/Pond.md") == []
 
@@ -322,24 +278,16 @@ def test_the_export_has_a_line_for_each_file_and_each_note(catalog: CatalogReade
     read = [json.loads(line) for line in lines]
     assert lines == [json.dumps(one, sort_keys=True, separators=(",", ":")) for one in read]
     files, notes = read[:8], read[8:]
-    assert files[5] == {
-        "file": "z/big.md",
-        "size": 10,
-        "digest": "digest of z/big.md",
-        "state": "skipped",
-        "reason": "too large",
-    }
+    big = {"file": "z/big.md", "size": 10, "digest": "digest of z/big.md"}
+    assert files[5] == big | {"state": "skipped", "reason": "too large"}
     garden = notes[0]
     assert [one["note"] for one in notes] == ["a/Garden.md", "b/Pond.md", "c/Pond.md"]
     assert (garden["title"], garden["language"], garden["text"]) == ("Garden", "en", GARDEN)
     assert garden["aliases"] == garden["frontmatter"]["aliases"] == ["Beds"]
     assert [row[1] for row in garden["headings"]] == ["Garden", "Quoted", "Beans"]
     assert [row[0] for row in garden["blocks"]] == ["sown"]
-    assert [(row[1], row[-2], row[-1]) for row in garden["links"]] == [
-        ("Pond", "b/Pond.md", 0),
-        ("Pond.md", "b/Pond.md", 1),
-        ("Nowhere", None, 0),
-    ]
+    leads = [(row[1], row[-2], row[-1]) for row in garden["links"]]
+    assert leads == [("Pond", "b/Pond.md", 0), ("Pond.md", "b/Pond.md", 1), ("Nowhere", None, 0)]
     chunks = garden["chunks"]
     assert [one["text_hash"] for one in chunks] == ["", b"g1".hex().upper(), b"g2".hex().upper()]
     assert [one["preamble"] for one in chunks] == ["", "p", ""]
@@ -408,10 +356,8 @@ def test_a_value_that_cannot_be_unpacked_is_damage(
 def test_an_earlier_catalog_says_of_places_titles_and_words_that_it_does_not_know(
     path: Path, tmp_path: Path
 ) -> None:
-    drops = [
-        f"DROP {one}"
-        for one in ("TABLE block_spans", "TABLE tasks", "TABLE chunk_words", "INDEX notes_by_title")
-    ]
+    gone = ("TABLE block_spans", "TABLE tasks", "TABLE chunk_words", "INDEX notes_by_title")
+    drops = [f"DROP {one}" for one in gone]
     with CatalogReader(copy_of(path, tmp_path, *drops)) as catalog:
         assert catalog.block_spans([1]) == {}
         assert catalog.tasks([1]) == {}

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -317,3 +318,35 @@ def test_a_build_writes_no_log_and_leaves_a_sound_catalog(path: Path) -> None:
         assert catalog.rows("SELECT * FROM changes") == []
         assert catalog.rows("PRAGMA journal_mode") == [("wal",)]
         assert (catalog.changes(1), catalog.changes(2)) == (None, Changes())
+
+
+def linked(path: str) -> FileRow:
+    return FileRow(path, 1, 1, 0, 0, "", "linked")
+
+
+def test_files_of_several_places_come_by_path_each_once(writer: CatalogWriter, path: Path) -> None:
+    paths = ["b/z.md", "b/a.md", "b.md", "a/x.md", "b0.md", "c.md", "a/b/y.md"]
+    with writer.commit():
+        for one in paths:
+            writer.put_file(linked(one))
+    with CatalogReader(path) as catalog:
+        within = [row.path for row in catalog.files_within(["b", "a", "a/b", "c.md"])]
+        assert within == ["a/b/y.md", "a/x.md", "b/a.md", "b/z.md", "c.md"]
+        assert [row.path for row in catalog.files()] == sorted(paths)
+
+
+def test_a_log_that_cannot_be_trimmed_stays_and_the_catalog_can_be_written(
+    writer: CatalogWriter, path: Path
+) -> None:
+    full = "CREATE TRIGGER full BEFORE DELETE ON changes BEGIN SELECT RAISE(ABORT, 'disk is full'); END"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("INSERT INTO changes VALUES (1, 7, 1)")
+        other.execute(full)
+        other.commit()
+    with pytest.raises(IndexUnusableError, match="disk is full"):
+        writer.trim_changes(1)
+    with writer.commit():
+        writer.put_file(linked("after.md"))
+    with CatalogReader(path) as catalog:
+        assert [row.path for row in catalog.files()] == ["after.md"]
+        assert catalog.rows("SELECT seq, key FROM changes WHERE key = 7") == [(1, 7)]

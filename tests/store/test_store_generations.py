@@ -70,13 +70,8 @@ def test_a_generation_has_its_files_in_its_folder(tmp_path: Path) -> None:
     first = made(index_dir)
     assert first == Generation(1, tmp_path / "i" / "generations" / "0001")
     places = (first.catalog, first.vectors, first.next_vectors, first.keywords, first.manifest)
-    assert [place.relative_to(first.folder).as_posix() for place in places] == [
-        "catalog.db",
-        "vectors.faiss",
-        "vectors.faiss.next",
-        "keywords",
-        "manifest.toml",
-    ]
+    names = [place.relative_to(first.folder).as_posix() for place in places]
+    assert names == ["catalog.db", "vectors.faiss", "vectors.faiss.next", "keywords", "manifest.toml"]
 
 
 def test_the_newest_generation_is_the_one_of_the_highest_number(tmp_path: Path) -> None:

@@ -142,12 +142,8 @@ def test_what_is_committed_beside_tidying_stays(index: KeywordIndex, folder: Pat
     after = index.refresh()
     assert (index.segment_count, index.applied_seq) == (2, 6)
     assert set(after.keys.tolist()) == {*range(3000), 6000} - {1, 2}
-    assert (hits(after, "another"), hits(after, "word7"), hits(after, "word2"), hits(after, "new")) == (
-        [7],
-        [],
-        [],
-        [6000],
-    )
+    found = [hits(after, word) for word in ("another", "word7", "word2", "new")]
+    assert found == [[7], [], [], [6000]]
     KeywordIndex.open(folder).verify()
 
 
@@ -308,18 +304,11 @@ def test_long_lists_of_postings_are_read_as_they_were_written_by_whoosh_too(
     from whoosh import index as whoosh
 
     frequencies = {"one": [1], "few": [1, 255], "many": [1, 300], "most": [70_000, 1]}
-    documents = [
-        KeywordDocument(
-            key,
-            content=[
-                word
-                for word, counts in frequencies.items()
-                if key % 40 < 20
-                for _ in range(counts[key % len(counts)])
-            ],
-        )
-        for key in range(60)
-    ]
+
+    def words_of(key: int) -> list[str]:
+        return [word for word, counts in frequencies.items() for _ in range(counts[key % len(counts)])]
+
+    documents = [KeywordDocument(key, content=words_of(key) if key % 40 < 20 else []) for key in range(60)]
     index.apply(documents, [], 1)
     (segment,) = index.snapshot()._segments
     with whoosh.open_dir(str(folder)).searcher() as searcher:

@@ -1,5 +1,7 @@
 """Sums over lists of postings, against the obvious way with dictionaries."""
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,19 +35,15 @@ def as_dict(found: Sparse) -> dict[int, float]:
 
 # With so few documents long lists are summed in an array, with so many they are merged by sorting.
 @pytest.mark.parametrize("size", [SIZE, 100 * SIZE])
+@pytest.mark.parametrize(("operation", "of_all"), [(np.add, sum), (np.maximum, max)])
 @given(given=lists)
-def test_equal_positions_are_taken_together(size: int, given: Lists) -> None:
-    wanted = {at: sum(one.get(at, 0) for one in given) for one in given for at in one}
-    found = combine([sparse(one) for one in given], size, np.add)
+def test_equal_positions_are_taken_together(
+    size: int, operation: np.ufunc, of_all: Callable[[Iterable[int]], int], given: Lists
+) -> None:
+    wanted = {at: of_all(one.get(at, 0) for one in given) for one in given for at in one}
+    found = combine([sparse(one) for one in given], size, operation)
     assert as_dict(found) == wanted
     assert found.positions.tolist() == sorted(wanted)
-
-
-@pytest.mark.parametrize("size", [SIZE, 100 * SIZE])
-@given(given=lists)
-def test_the_largest_value_stays(size: int, given: Lists) -> None:
-    wanted = {at: max(one.get(at, 0) for one in given) for one in given for at in one}
-    assert as_dict(combine([sparse(one) for one in given], size, np.maximum)) == wanted
 
 
 @given(

@@ -117,21 +117,13 @@ def test_rows_that_hold_the_same_have_the_same_share(terms: list[tuple[float, fl
     assert found[0] == pytest.approx(sum(weight * share for weight, share in terms) / total, abs=1e-5)
 
 
-Words = st.lists(
-    st.builds(
-        lambda exact, variants, other, weight: QueryTerm(
-            exact,
-            (TermClass(exact, tuple((word, 0.7) for word in variants)), TermClass(other, weight=0.7)),
-            weight,
-        ),
-        WORDS,
-        st.lists(WORDS, max_size=4, unique=True),
-        WORDS,
-        st.floats(0.05, 1.0),
-    ),
-    min_size=1,
-    max_size=4,
-)
+def term_of(exact: str, variants: list[str], other: str, weight: float) -> QueryTerm:
+    classes = TermClass(exact, tuple((word, 0.7) for word in variants)), TermClass(other, weight=0.7)
+    return QueryTerm(exact, classes, weight)
+
+
+VARIANTS = st.lists(WORDS, max_size=4, unique=True)
+Words = st.lists(st.builds(term_of, WORDS, VARIANTS, WORDS, st.floats(0.05, 1.0)), min_size=1, max_size=4)
 
 
 @pytest.mark.long
@@ -229,15 +221,12 @@ def test_a_word_that_no_live_document_holds_is_not_known(tmp_path: Path) -> None
 
 def test_shares_are_ordered_by_what_they_give(tmp_path: Path) -> None:
     index = KeywordIndex.create(tmp_path / "keywords")
-    index.apply(
-        [
-            KeywordDocument(1, title=["bee"], content=["bee", "ant", "ant"], tags=["ant"], path=["bee"]),
-            KeywordDocument(2, content=["cat", "bee"]),
-            KeywordDocument(3, content=["cat", "ein"]),
-        ],
-        [],
-        1,
-    )
+    documents = [
+        KeywordDocument(1, title=["bee"], content=["bee", "ant", "ant"], tags=["ant"], path=["bee"]),
+        KeywordDocument(2, content=["cat", "bee"]),
+        KeywordDocument(3, content=["cat", "ein"]),
+    ]
+    index.apply(documents, [], 1)
     terms = [
         QueryTerm.plain("ant", 0.1),
         QueryTerm.plain("bee", 2.0),
@@ -282,6 +271,3 @@ def test_a_word_that_is_typed_holds_64_longer_ones(tmp_path: Path) -> None:
     plain = replace(typed, prefix=False)
     assert snapshot.classes_of(plain) == typed.classes
     assert snapshot.search([plain], FieldWeights(), 100).keys.tolist() == [70, 71, 1]
-
-
-# What is kept of the scores of words.

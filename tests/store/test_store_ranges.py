@@ -99,13 +99,8 @@ def test_coverage_is_what_the_documents_of_a_range_hold_together(
     held = index.snapshot().term_presence(firsts, ends, terms, FieldWeights())
     apple, pear, neither = [True, False], [False, True], [False, False]
     assert held.ranges.tolist() == [apple, [True, True], neither, neither]
-    of_documents = {
-        1 << 20: apple,
-        (1 << 20) | 1: neither,
-        2 << 20: pear,
-        (2 << 20) | 1: apple,
-        4 << 20: neither,
-    }
+    keys = [1 << 20, (1 << 20) | 1, 2 << 20, (2 << 20) | 1, 4 << 20]
+    of_documents = dict(zip(keys, [apple, neither, pear, apple, neither], strict=True))
     assert dict(zip(held.keys.tolist(), held.documents.tolist(), strict=True)) == of_documents
     asked = [4 << 20, 1 << 20, 3 << 20, 9 << 20]  # the last two are not there
     assert held.documents_of(np.array(asked)).tolist() == [neither, apple, neither, neither]

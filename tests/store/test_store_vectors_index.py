@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -266,35 +267,15 @@ def test_of_a_part_of_a_vault_the_background_is_that_of_the_whole() -> None:
     assert part.background_scores(whole[0]).tolist() == pytest.approx((whole @ whole[0]).tolist())
 
 
-@pytest.mark.parametrize(
-    ("rows", "added", "dead", "worth", "overdue"),
-    [
-        (0, 4_096, 0, False, False),
-        (0, 4_097, 0, True, False),
-        (5_000, 0, 4_096, False, False),
-        (5_000, 0, 4_097, True, False),
-        (80_000, 10_000, 0, False, False),
-        (80_000, 10_001, 0, True, False),
-        (80_000, 0, 20_000, False, False),
-        (80_000, 0, 20_001, True, False),
-        (20_000, 16_384, 16_384, True, False),
-        (20_000, 16_385, 0, True, True),
-        (20_000, 0, 16_385, True, True),
-        (80_000, 40_000, 40_000, True, False),
-        (80_000, 40_001, 0, True, True),
-        (80_000, 0, 40_001, True, True),
-    ],
-)
-def test_a_base_is_written_again_when_a_part_of_it_has_changed(
-    rows: int, added: int, dead: int, worth: bool, overdue: bool
-) -> None:
-    snapshot = replace(
-        vectors.build_snapshot(1, 2, []),
-        keys=np.arange(rows),
-        dead=np.arange(rows) < dead,
-        delta_keys=np.arange(rows, rows + added),
-    )
-    assert (snapshot.worth_compacting, snapshot.compaction_overdue) == (worth, overdue)
+def test_a_base_is_written_again_when_a_part_of_it_has_changed() -> None:
+    def due(*counts: str) -> str:
+        rows, added, dead = map(int, counts)
+        keys, delta_keys = np.arange(rows), np.arange(rows, rows + added)
+        plain = vectors.build_snapshot(1, 2, [])
+        snapshot = replace(plain, keys=keys, dead=keys < dead, delta_keys=delta_keys)
+        return f"{snapshot.worth_compacting}, {snapshot.compaction_overdue}"
+
+    check_golden(Path(__file__).parent / "fixtures" / "compaction.md", {"": of_parts(due)})
 
 
 @pytest.mark.parametrize(
