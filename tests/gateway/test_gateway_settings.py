@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from pydantic import ValidationError
 
 from vault_gateway.settings import MAX_GATEWAY_BYTES, GatewayOidc, GatewaySettings, load_gateway
@@ -108,12 +109,7 @@ PROVIDER = 'oidc = { issuer = "i", audience = "a", jwks_url = "https://id.exampl
     ],
 )
 def test_a_number_has_bounds(
-    tmp_path: Path,
-    key: str,
-    most_refused: float,
-    least: float,
-    most: float,
-    least_refused: float | None,
+    tmp_path: Path, key: str, most_refused: float, least: float, most: float, least_refused: float | None
 ) -> None:
     def value(settings: GatewaySettings) -> object:
         found: object = settings
@@ -141,68 +137,18 @@ USER = f'[milvus]\nuri = "http://m"\n[[users]]\nname = "ana"\ntoken_sha256 = "{D
 SHORT = '[milvus]\nuri = "http://m"\n[[users]]\nname = "ana"\n'
 
 
-@pytest.mark.parametrize(
-    ("toml", "said"),
-    [
-        ('[milvus]\nuri = "http://m"\n', ["users  at least one [[users]] or [[groups]]"]),
-        (f"{USER}tokens = [{TOKEN}]\n", ["users  either token_sha256 or tokens, not both: ana"]),
-        (SHORT, ["users  token_sha256 or tokens, because there is no [oidc] and no [proxy]: ana"]),
-        (
-            f'{USER}groups = ["b", "a"]\n[[groups]]\nname = "c"\n',
-            [
-                "users.groups  names from [[groups]]; no group is called a",
-                "users.groups  names from [[groups]]; no group is called b",
-            ],
-        ),
-        (
-            f'proxy = {{ user_header = "X-User" }}\n{SHORT}',
-            [
-                "proxy.addresses  at least one, unless server.socket is set: headers from other addresses "
-                "are not trusted"
-            ],
-        ),
-        (
-            f'{USER}[[users]]\nname = "ana"\ntokens = [{TOKEN}]\n' + '[[groups]]\nname = "g"\n' * 2,
-            ["users.name  unique values; ana occurs 2 times", "groups.name  unique values; g occurs 2 times"],
-        ),
-        (
-            f"{SHORT}tokens = [{TOKEN}, {TOKEN}]\n",
-            [f"users.token_sha256  unique values; {DIGEST[::-1][:8]}… occurs 2 times"],
-        ),
-        (f'bodies = "keepers"\n{USER}', ['keepers  at least one [[keepers]], because bodies is "keepers"']),
-        (
-            f'{USER}[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n'
-            '[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n',
-            ["keepers.name  unique values; k occurs 2 times"],
-        ),
-        (
-            USER.replace("[milvus]\n", "[milvus]\ntimeout_s = 20\n"),
-            ["milvus.timeout_s  less than server.timeout_s (20)"],
-        ),
-        (
-            USER.replace("[milvus]\n", '[milvus]\nca_file = "/ca"\n'),
-            ["milvus.uri  a URL that begins with https://, because a certificate is configured"],
-        ),
-    ],
-)
-def test_each_contradiction_is_told(tmp_path: Path, toml: str, said: list[str]) -> None:
-    assert problems(tmp_path, toml) == said
+def test_each_contradiction_is_told_and_what_goes_together_is_loaded(tmp_path: Path) -> None:
+    names = {"USER;": USER, "SHORT;": SHORT, "PROVIDER;": PROVIDER, "TOKEN": TOKEN}
 
+    def said(toml: str) -> str:
+        for name, text in names.items():
+            toml = toml.replace(name, text)
+        try:
+            return f"loaded, {loaded(tmp_path, toml).milvus.uri}"
+        except ConfigError as error:
+            return " / ".join(f"{one.key} {one.value} {one.allowed}" for one in error.problems)
 
-@pytest.mark.parametrize(
-    "toml",
-    [
-        SHORT.replace("[milvus]", f"{PROVIDER}[milvus]"),
-        f'proxy = {{ user_header = "X-User", addresses = ["10.0.0.0/8"] }}\n{SHORT}',
-        f'server.socket = "/s"\nproxy = {{ user_header = "X-User" }}\n{SHORT}',
-        f"{SHORT}tokens = [{TOKEN}]\n",
-        '[milvus]\nuri = "http://m"\n[[groups]]\nname = "g"\n',
-        f'{USER}groups = ["g"]\n[[groups]]\nname = "g"\n',
-        f'bodies = "keepers"\n{USER}[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n',
-    ],
-)
-def test_what_goes_together_is_loaded(tmp_path: Path, toml: str) -> None:
-    assert loaded(tmp_path, toml).milvus.uri == "http://m"
+    check_golden(Path(__file__).parent / "fixtures" / "settings.md", {"": said})
 
 
 def test_the_digests_of_a_user_have_their_last_days(tmp_path: Path) -> None:
