@@ -23,30 +23,36 @@ ONE = '{"text": "a", "ids": ["s1"], "quote": "q"}'
 CLAIM = Claim("a", ("s1",), "q")
 
 
-def fed(*pieces: str) -> list[int]:
-    """How many sentences each piece completes."""
-    stream = ClaimStream()
-    return [len(stream.feed(piece)) for piece in pieces]
+def written(text: str) -> str:
+    """A text of the golden, with its sentences."""
+    text = text.replace("ONE*20", ", ".join(["ONE"] * 20)).replace("ONE*21", ", ".join(["ONE"] * 21))
+    return text.replace("ONE", ONE).replace("BEGIN", ONE[:20]).replace("END", ONE[20:])
 
 
-@pytest.mark.parametrize(
-    ("pieces", "found"),
-    [
-        (['{"sentences": [', ONE, "]}"], [0, 1, 0]),
-        (['{"sentences": [', ONE[:20], ONE[20:]], [0, 0, 1]),
-        ([f'{{"sentences": [{ONE}, {ONE}', f",{ONE}]}}"], [2, 1]),
-        ([f'Here: {{ "sentences" : [\n{ONE}'], [1]),
-        ([f'<think>{{"sentences": [{ONE}', f'</think>{{"sentences": [{ONE}'], [0, 1]),
-        ([f'{{"other": [{ONE}]}}'], [0]),
-        ([f'{{"sentences": [1, {ONE}]}}', ONE], [0, 0]),  # none any more
-        ([f'{{"sentences": [{ONE}, {{"text": 1}}, {ONE}]', ONE], [1, 0]),
-        ([f'{{"sentences": [{ONE}] {ONE}'], [1]),
-        ([f'{{"sentences": [{", ".join([ONE] * 21)}]}}', ONE], [20, 0]),
-        ([f'{{"sentences": [{", ".join([ONE] * 20)}', f", {ONE}"], [20, 0]),
-    ],
-)
-def test_a_sentence_comes_with_the_piece_that_completes_it(pieces: list[str], found: list[int]) -> None:
-    assert fed(*pieces) == found
+def test_answers_are_read_as_the_golden_says() -> None:
+    def completed(*pieces: str) -> list[int]:
+        stream = ClaimStream()
+        return [len(stream.feed(written(piece))) for piece in pieces]
+
+    def refused(sentence: str) -> str:
+        with pytest.raises(UnusableAnswerError) as error:
+            read_claims(f'{{"sentences": [{written(sentence)}]}}')
+        return str(error.value)
+
+    def verdict(answer: str) -> str:
+        try:
+            return str(read_judgement(answer))
+        except UnusableAnswerError as error:
+            return str(error)
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "prompt.md",
+        {
+            "How many sentences each piece completes": of_parts(completed),
+            "An answer of another form is refused": refused,
+            "A judge says yes or no": verdict,
+        },
+    )
     assert ClaimStream().feed(f'{{"sentences": [{ONE}]}}') == [CLAIM]
 
 
@@ -56,41 +62,6 @@ def test_an_answer_is_read_whole() -> None:
     text = '{"text": " a\\n b ", "ids": ["s2", "s1", "s2"], "quote": " q "}'
     assert read_claims(f'{{"sentences": [{text}]}}') == [Claim("a b", ("s2", "s1"), " q ")]
     assert len(read_claims(f'{{"sentences": [{", ".join([ONE] * MOST_CLAIMS)}]}}')) == MOST_CLAIMS == 20
-
-
-@pytest.mark.parametrize(
-    ("sentence", "said"),
-    [
-        ("1", "is not a JSON object"),
-        ('{"ids": [], "quote": ""}', 'lacks "text" or "quote"'),
-        ('{"text": " ", "ids": [], "quote": ""}', 'lacks "text" or "quote"'),
-        ('{"text": "a", "ids": []}', 'lacks "text" or "quote"'),
-        ('{"text": "a", "ids": "s1", "quote": ""}', '"ids" of a sentence is not a list of strings'),
-        ('{"text": "a", "ids": ["s1", 2], "quote": ""}', '"ids" of a sentence is not a list of strings'),
-        (", ".join([ONE] * 21), "more than 20 sentences"),
-    ],
-)
-def test_an_answer_of_another_form_is_refused(sentence: str, said: str) -> None:
-    with pytest.raises(UnusableAnswerError, match=said):
-        read_claims(f'{{"sentences": [{sentence}]}}')
-
-
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
-        ('{"verdicts": [true]}', True),
-        ('{"verdicts": [false]}', False),
-        ('{"verdicts": [1]}', None),
-        ('{"verdicts": []}', None),
-        ('{"verdicts": [true, true]}', None),
-    ],
-)
-def test_a_judge_says_yes_or_no(answer: str, verdict: bool | None) -> None:
-    if verdict is None:
-        with pytest.raises(UnusableAnswerError, match="one true or false"):
-            read_judgement(answer)
-    else:
-        assert read_judgement(answer) is verdict
 
 
 def test_what_notes_and_questions_say_cannot_end_the_data() -> None:

@@ -7,43 +7,30 @@ from pathlib import Path
 
 import pytest
 from asked_vault import AskedVault, asked_vault
+from golden_cases import check_golden
 
 from vault_indexer import open_vault
 from vault_indexer.model import AnswerSentence, AskAnswer
 
-ASKED = [
-    (
-        "When was the lighthouse at Sumner Point built?",
-        "The lighthouse was built in 1887 by Helen Marsh.",
-    ),
-    ("How many steps do the stairs of the lighthouse have?", "The stairs have 96 steps."),
-    ("How often is the sourdough starter fed?", "Feed the starter twice a day with rye flour."),
-    (
-        "¿Cuánto se hornea el pan de muerto?",
-        "El pan de muerto se hornea durante 35 minutos con agua de azahar.",
-    ),
-    ("土星的光环由什么组成?", "土星的光环由冰块和岩石组成。"),
-    ("На сколько миллиметров в год удаляется Луна?", "Луна удаляется от Земли на 38 миллиметров в год."),
-]
 
+def test_the_sentence_that_answers_is_quoted_first_as_it_stands_in_its_file(notes: AskedVault) -> None:
+    def first(question: str) -> str:
+        answer = notes.ask(question)
+        assert (answer.kind, answer.model) == ("quotes", "")
+        assert len(answer.sentences) <= 3
+        for sentence in answer.sentences:
+            (citation,) = sentence.citations
+            text = notes.file(citation.path)
+            assert sentence.verdict == "quoted"
+            assert text[citation.start_pos : citation.end_pos] == citation.quote
+            assert sentence.text == citation.quote.replace("**", "")
+            assert citation.sha256 == hashlib.sha256(citation.quote.encode()).hexdigest()
+            assert citation.quote in text.split("\n")[citation.start_line - 1]
+            assert citation.start_line == citation.end_line
+            assert citation.uri.startswith("file://")
+        return answer.sentences[0].text
 
-@pytest.mark.parametrize(("question", "quote"), ASKED)
-def test_the_sentence_that_answers_is_quoted_first_as_it_stands_in_its_file(
-    notes: AskedVault, question: str, quote: str
-) -> None:
-    answer = notes.ask(question)
-    assert (answer.kind, answer.model, answer.sentences[0].text) == ("quotes", "", quote)
-    assert len(answer.sentences) <= 3
-    for sentence in answer.sentences:
-        (citation,) = sentence.citations
-        text = notes.file(citation.path)
-        assert sentence.verdict == "quoted"
-        assert text[citation.start_pos : citation.end_pos] == citation.quote
-        assert sentence.text == citation.quote.replace("**", "")
-        assert citation.sha256 == hashlib.sha256(citation.quote.encode()).hexdigest()
-        assert citation.quote in text.split("\n")[citation.start_line - 1]
-        assert citation.start_line == citation.end_line
-        assert citation.uri.startswith("file://")
+    check_golden(Path(__file__).parent / "fixtures" / "quotes.md", {"": first})
 
 
 @pytest.mark.parametrize(

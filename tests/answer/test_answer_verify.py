@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from claim_sets import HONEST, LANGUAGES, read_claim_set
+from golden_cases import check_golden, of_parts
 from paraphrases import Paraphrase, read_paraphrases
 
 from vault_indexer.answer.check import Claim, Evidence, Finding, check_claim
@@ -70,30 +73,11 @@ def test_every_lexicon_has_every_list() -> None:
         assert own.minus
 
 
-# language | note | honest | falsified
-CHANGED = """
-it | Il treno parte il 3 maggio. | Il 3 maggio parte il treno. | Il treno parte il 3 giugno.
-it | La porta è sempre aperta. | Sempre aperta è la porta. | La porta è sempre chiusa.
-pt | A bomba talvez precise de óleo. | Talvez a bomba precise de óleo. | A bomba precisa de óleo.
-nl | De ketel heeft 2 liter water. | Met 2 liter water is de ketel. | De ketel heeft 2 kilo water.
-pl | Kot pije mleko przed snem. | Przed snem kot pije mleko. | Kot pije mleko po śnie.
-cs | Většina stromů kvete v dubnu. | V dubnu kvete většina stromů. | Všechny stromy kvetou v dubnu.
-sv | Tåget går på tisdagar. | På tisdagar går tåget. | Tåget går på fredagar.
-da | Foreningen ejer huset i byen. | I byen ejer foreningen huset. | Foreningen nægter at eje huset i byen.
-nb | Båten kan ha plass til 12. | 12 kan båten ha plass til. | Båten kan aldri ha plass til 12.
-uk | Потяг прибуває у квітні. | У квітні потяг прибуває. | Потяг прибуває у травні.
-tr | Kedi 5 gram mama yer. | 5 gram mama yer kedi. | Kedi 5 kilo mama yer.
-id | Kapal berangkat pada hari Senin. | Pada hari Senin kapal berangkat. | Kapal berangkat pada hari Jumat.
-vi | Tàu rời ga vào thứ hai. | Vào thứ hai tàu rời ga. | Tàu rời ga vào thứ sáu.
-ja | 猫は5月に病院へ行く。 | 5月に猫は病院へ行く。 | 猫は6月に病院へ行く。
-"""
+def test_each_language_tells_what_is_changed() -> None:
+    def verdicts(language: str, note: str, *claims: str) -> str:
+        return ", ".join(check(claim, note, language=language).verdict for claim in claims)
 
-
-@pytest.mark.parametrize("row", CHANGED.strip().splitlines())
-def test_each_language_tells_what_is_changed(row: str) -> None:
-    language, note, honest, falsified = row.split(" | ")
-    assert check(honest, note, language=language).verdict in ("supported", "unchecked")
-    assert check(falsified, note, language=language).verdict == "dropped"
+    check_golden(Path(__file__).parent / "fixtures" / "changed.md", {"": of_parts(verdicts)})
 
 
 def test_a_quote_is_compared_in_nfc() -> None:

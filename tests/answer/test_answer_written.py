@@ -39,12 +39,7 @@ def test_a_model_without_an_answer_leaves_the_quotes(notes: AskedVault) -> None:
 
 
 @pytest.mark.parametrize(
-    "garbage",
-    [
-        "I think 1887.",
-        "{" * 50_000,
-        '{"sentences": [{"text": "x", "quote": "y", "ids": [1]}]}',
-    ],
+    "garbage", ["I think 1887.", "{" * 50_000, '{"sentences": [{"text": "x", "quote": "y", "ids": [1]}]}']
 )
 def test_garbage_is_asked_for_once_more_and_then_notes_are_quoted(notes: AskedVault, garbage: str) -> None:
     llm = ScriptedLlm([garbage])

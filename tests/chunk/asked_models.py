@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chunk_laws import Words, note_of
+from chunk_laws import Words, check_laws, note_of
 
 from vault_indexer.chunk import chunker_for
 from vault_indexer.config.tables.chunking import ChunkingSettings
@@ -57,6 +57,13 @@ def chunker(model: ScriptedModel, options: Mapping[str, object], cache: Path | N
     """The chunker of a configuration, which asks this model."""
     settings = ChunkingSettings.model_validate(options)
     return chunker_for(settings, tokenizer=Words(), llm=model, llm_cache=cache)
+
+
+def cut(chunker: Chunker, note: Note) -> list[Chunk]:
+    """The chunks of a note, which keep the laws."""
+    chunks = chunker.chunk(note)
+    check_laws(note, chunks)
+    return chunks
 
 
 def says(model: ScriptedModel, *answers: object) -> None:

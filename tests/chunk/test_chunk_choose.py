@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from chunk_laws import note_of
 from golden_cases import check_golden
 
@@ -28,20 +27,6 @@ def choose(path: str, own: JsonValue = None) -> Choice:
     return Chooser(SETTINGS).choice(path, {} if own is None else {"chunking": own})
 
 
-@pytest.mark.parametrize(
-    ("path", "strategy"),
-    [
-        ("a.md", "paragraph"),
-        ("Journal/2026/x.md", "none"),
-        ("deep/in/board.canvas", "code"),
-        ("Code/x.md", "code"),
-        ("Long/x.md", "paragraph"),
-    ],
-)
-def test_the_first_rule_that_matches_counts(path: str, strategy: str) -> None:
-    assert choose(path).settings.strategy == strategy
-
-
 def test_a_rule_sets_options_of_its_strategy_or_of_the_one_in_force() -> None:
     assert choose("Code/x.md").settings.code.max_chunk_size == 900
     assert choose("Long/x.md").settings.paragraph.max_chars == 3000
@@ -62,7 +47,7 @@ def test_a_size_of_the_choice_beats_one_of_the_settings_that_contradicts_it() ->
     assert (chosen.settings.max_chunk_chars, chosen.settings.min_chunk_chars) == (500, 200)
 
 
-def test_a_bad_choice_is_reported_and_ignored() -> None:
+def test_rules_and_choices_count_as_the_golden_says() -> None:
     def said(own: str) -> str:
         chosen = choose("Journal/x.md", json.loads(own))
         (diagnostic,) = chosen.diagnostics
@@ -70,7 +55,9 @@ def test_a_bad_choice_is_reported_and_ignored() -> None:
         assert "\n" not in diagnostic.detail
         return diagnostic.detail
 
-    check_golden(Path(__file__).parent / "fixtures" / "choices.md", {"": said})
+    golden = Path(__file__).parent / "fixtures" / "choices.md"
+    strategy = {"The first rule that matches counts": lambda path: choose(path).settings.strategy}
+    check_golden(golden, {"Choices": said, **strategy})
 
 
 def test_notes_are_cut_as_they_choose() -> None:

@@ -4,7 +4,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from chunk_laws import build, note_of
+from chunk_laws import cut
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.chunk.strategies.paragraphs import load_markers
 from vault_indexer.config.tables.chunking import ChunkingSettings
@@ -13,10 +14,6 @@ from vault_indexer.model import Chunk
 
 WORDS = "word " * 99 + "end."
 SENTENCE = "One sentence of the text stands here. "
-
-
-def cut(strategy: str, text: str, **options: object) -> list[Chunk]:
-    return build(strategy, **options).chunk(note_of(text, "N.md"))
 
 
 def sizes(chunks: list[Chunk]) -> list[int]:
@@ -104,28 +101,30 @@ def test_continuations_beyond_the_limit_begin_a_chunk_whatever_its_size() -> Non
     assert len(cut("discourse", text, max_continuation_merges=9, **DISCOURSE)) == 1
 
 
-@pytest.mark.parametrize(
-    ("language", "opening"),
-    [
-        ("en", "However, the other"),
-        ("es", "Sin embargo, la otra"),
-        ("pt", "No entanto, a outra"),
-        ("de", "Allerdings ist das"),
-        ("fr", "Cependant, la suite"),
-    ],
-)
-def test_the_built_in_markers_know_the_connectives_of_a_lexicon(language: str, opening: str) -> None:
-    assert load_markers()[language].continues(opening)
+def test_markers_are_read_as_the_golden_says(tmp_path: Path) -> None:
+    built_in = load_markers()
 
+    def judged(language: str, text: str) -> str:
+        markers = built_in[language]
+        return "continues" if markers.continues(text) else repr(markers.conclusion_of(text))
 
-@pytest.mark.parametrize(
-    ("language", "opening"),
-    [("en", "Therefore"), ("es", "Por lo tanto"), ("pt", "Portanto"), ("de", "Daher")],
-)
-def test_the_built_in_markers_know_conclusions(language: str, opening: str) -> None:
-    markers = load_markers()[language]
-    assert markers.conclusion_of(f"{opening}, {SENTENCE}") == opening
-    assert not markers.continues(f"Nothing else, {SENTENCE}")
+    def refused(content: str) -> str:
+        (tmp_path / "xx.toml").write_text(content, encoding="utf-8")
+        with pytest.raises(ProviderError) as refused:
+            load_markers(str(tmp_path))
+        begin, _, said = str(refused.value).partition("xx.toml: ")
+        assert "markers_dir" in begin
+        return said.partition(": Invalid")[0]  # what follows are the words of tomllib
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "markers.md",
+        {
+            "A paragraph is judged by the words it opens with": of_parts(judged),
+            "A broken file of markers is named": refused,
+        },
+    )
+    with pytest.raises(ProviderError, match="markers_dir"):
+        load_markers(str(tmp_path / "none"))
 
 
 def test_a_folder_of_markers_adds_and_replaces_languages(tmp_path: Path) -> None:
@@ -136,25 +135,6 @@ def test_a_folder_of_markers_adds_and_replaces_languages(tmp_path: Path) -> None
     text = f"{SENTENCE * 2}\n\nMutta tämä. {SENTENCE}\n"
     assert len(cut("discourse", text, language="fi", **options)) == 1
     assert len(cut("discourse", text.replace("Mutta", "However"), language="en", **options)) == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("continuation = [", "not valid TOML"),
-        ('continuation = "but"', "continuation must be a list of words"),
-        ("continuation = [1]", "continuation must be a list of words"),
-        ('continuation = [" "]', "continuation must be a list of words"),
-        ('continuation = ["a"]\ncommon = []', "conclusion must be a list of words"),
-        ('continuation = []\nconclusion = []\ncommon = []\nmore = ""\nless = 1', "less is not known"),
-    ],
-)
-def test_a_broken_file_of_markers_is_named(tmp_path: Path, content: str, told: str) -> None:
-    (tmp_path / "xx.toml").write_text(content, encoding="utf-8")
-    with pytest.raises(ProviderError, match=rf"markers_dir: .*xx\.toml: {told}"):
-        load_markers(str(tmp_path))
-    with pytest.raises(ProviderError, match="markers_dir"):
-        load_markers(str(tmp_path / "none"))
 
 
 # --- boundary, markdown, recursive, token, header_based

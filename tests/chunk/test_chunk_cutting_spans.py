@@ -1,5 +1,6 @@
 """How text is cut: into atoms of blocks, evenly or as a sliding window, to the token."""
 
+import json
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -24,7 +25,7 @@ from vault_indexer.chunk.cutting.spans import (
     word_start,
 )
 from vault_indexer.errors import UsageError
-from vault_indexer.model import HEADER_SEPARATOR, ElementKind
+from vault_indexer.model import ElementKind
 from vault_indexer.parse import parse_note
 
 
@@ -54,28 +55,6 @@ def atoms(text: str, limit: int, *loose: ElementKind) -> list[str]:
     note = parse_note("n.md", text.encode())
     splitter = BlockSplitter(note.text, Characters(note.text), limit, frozenset(loose))
     return texts(note.text, splitter.atoms(blocks_of(note), len(note.text)))
-
-
-FLAGS = "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7"
-
-
-@pytest.mark.parametrize(
-    ("text", "cut", "place"),
-    [
-        ("abcd", 2, 2),
-        ("ae\u0301d", 2, 1),
-        ("ab\r\n", 3, 2),
-        ("a\U0001f468\u200d\U0001f469", 2, 1),
-        ("a\U0001f468\u200d\U0001f469", 3, 1),
-        ("a\U0001f44d\U0001f3fdb", 2, 1),
-        (f"a{FLAGS}", 2, 1),
-        (f"a{FLAGS}", 3, 3),
-        (f"a{FLAGS}", 4, 3),
-        ("e\u0301\u0302", 2, 2),
-    ],
-)
-def test_no_character_is_cut_in_two(text: str, cut: int, place: int) -> None:
-    assert safe_split(text, 0, cut) == place
 
 
 def trimmed(text: str, first: str, last: str) -> str:
@@ -108,18 +87,36 @@ def joined(units: str) -> str:
     return " ".join(f"{one.end - one.start}/{one.level}" for one in found)
 
 
+DOTTED = ". ab cd ef"
+
+
+def fitted(context: str, overlap: str, text: str, limit: str) -> str:
+    start, shown = DOTTED.index(text), []
+    draft = Draft(start, start + len(text), overlap=overlap, context=context)
+    for one in fit(DOTTED, [draft], Tokens(DOTTED, Letters()), int(limit)):
+        before = (f"{one.context}>" if one.context else "") + (f"{one.overlap}|" if one.overlap else "")
+        shown.append(before + DOTTED[one.start : one.end])
+        content = f"{one.context}{one.overlap}{DOTTED[one.start : one.end]}"
+        assert one.extra["token_count"] == 2 + sum(not char.isspace() for char in content)
+    return str(shown)
+
+
 def test_text_is_cut_as_the_golden_says() -> None:
     check_golden(
         Path(__file__).parent / "fixtures" / "spans.md",
         {
             "A block is cut where it says least": of_parts(lambda text, limit: atoms(text, int(limit))),
             "A span has no blank lines around it": of_parts(trimmed),
+            "No character is cut in two": of_parts(
+                lambda text, offset: safe_split(json.loads(text), 0, int(offset))
+            ),
             "What is repeated begins at a word that is near": of_parts(
                 lambda text, position, end: word_start(text, int(position), int(end))
             ),
             "Spans are packed into few pieces of like size": of_parts(packed),
             "A window over `aaa bbb ccc ddd eee` repeats what fits with the next span": of_parts(slid),
             "Units below five are joined to a neighbour up to ten": joined,
+            "A draft over the limit gives up overlap, headings and its end": of_parts(fitted),
         },
     )
 
@@ -154,36 +151,3 @@ def test_what_precedes_any_text_takes_room() -> None:
     assert (token_ruler("a b", Pairs()).room(10), token_ruler("a b", Pairs()).size(0, 3)) == (10, 2)
     with pytest.raises(UsageError, match="size_unit = tokens needs a tokenizer"):
         ruler_for(text, "tokens", None)
-
-
-DOTTED = ". ab cd ef"
-
-
-@pytest.mark.parametrize(
-    ("draft", "limit", "fitted"),
-    [
-        (Draft(2, 10), 9, ["ab cd ef"]),
-        (Draft(2, 10), 8, ["ab cd ef"]),
-        (Draft(2, 10), 7, ["ab cd", "ef"]),
-        (Draft(2, 7), 4, ["ab", "cd"]),
-        (Draft(2, 7), 2, ["a", "b", "c", "d"]),
-        (Draft(8, 10, overlap="ab cd "), 8, ["ab cd |ef"]),
-        (Draft(8, 10, overlap="ab cd "), 7, ["cd |ef"]),
-        (Draft(8, 10, context="H"), 6, ["H>ef"]),
-        (Draft(8, 10, context="HIJK"), 6, ["HI>ef"]),
-        (Draft(8, 10, context="HIJ"), 4, ["ef"]),
-        (Draft(8, 10, context=f"OUT{HEADER_SEPARATOR}H"), 6, ["H>ef"]),
-        (Draft(8, 10, context="OUT\nH"), 6, ["H>ef"]),
-        (Draft(2, 10, context="H"), 7, ["H>ab cd", "H>ef"]),
-    ],
-)
-def test_a_draft_over_the_limit_gives_up_overlap_headings_and_its_end(
-    draft: Draft, limit: int, fitted: list[str]
-) -> None:
-    shown = []
-    for one in fit(DOTTED, [draft], Tokens(DOTTED, Letters()), limit):
-        before = (f"{one.context}>" if one.context else "") + (f"{one.overlap}|" if one.overlap else "")
-        shown.append(before + DOTTED[one.start : one.end])
-        content = f"{one.context}{one.overlap}{DOTTED[one.start : one.end]}"
-        assert one.extra["token_count"] == 2 + sum(not char.isspace() for char in content)
-    assert shown == fitted

@@ -1,6 +1,8 @@
 """How a language model is asked: its failures, how many calls at once, and when not at all."""
 
+import json
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from asked_models import FAILURES, ScriptedModel
+from golden_cases import check_golden, of_parts
 from waiting import DEADLINE_S
 
 from vault_indexer.chunk.llm_client import (
@@ -27,7 +30,6 @@ from vault_indexer.chunk.llm_client import (
     without_thoughts,
 )
 from vault_indexer.errors import ProviderError
-from vault_indexer.model import JsonValue
 
 QUESTION = Question("task", 1, "Why?", timeout_s=7.0, max_tokens=9)
 DOWN = FAILURES["no protocol"]
@@ -238,79 +240,28 @@ def test_an_answer_is_kept_for_its_own_question_alone(
     assert len(model.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("answer", "found"),
-    [
-        ('{"a": 1}', {"a": 1}),
-        ('Sure! {"a": {"b": 2}} Done.', {"a": {"b": 2}}),
-        ('<think>{"a": 0}</think>{"a": 1}', {"a": 1}),
-        ('{"a": "</think>"}', {"a": "</think>"}),
-        ("} {", "the answer contains no JSON object"),
-        ("[1]", "the answer contains no JSON object"),
-        ("{a}", "the answer is not valid JSON"),
-    ],
-)
-def test_the_object_in_an_answer(answer: str, found: dict[str, JsonValue] | str) -> None:
-    if isinstance(found, dict):
-        assert json_table(answer) == found
-        return
-    with pytest.raises(UnusableAnswerError, match=found):
-        json_table(answer)
+def test_questions_and_answers_are_read_as_the_golden_says() -> None:
+    def table(answer: str) -> str:
+        try:
+            return json.dumps(json_table(answer))
+        except UnusableAnswerError as error:
+            return str(error)
 
+    def excerpt_of(text: str, size: str) -> str:
+        """Twice the size at each end is looked at."""
+        return excerpt(re.sub(r"(.)\{(\d+)\}", lambda found: found[1] * int(found[2]), text), int(size))
 
-def test_thoughts_are_taken_off_also_those_that_have_not_ended() -> None:
-    assert without_thoughts("<think>so</think> Yes.") == " Yes."
-    assert without_thoughts("so it is</thinking>Yes.") == "Yes."
-    assert without_thoughts("<THINK>so it is") == ""
-    assert without_thoughts("Yes.") == "Yes."
-
-
-@pytest.mark.parametrize(
-    ("answer", "limit", "line"),
-    [
-        (' "a\n b" ', 3, "a b"),
-        ("abcd efgh", 6, "abcd…"),
-        ("abcdef", 6, "abcdef"),
-        ("abcdefg", 6, "abcde…"),
-        ("`*# a' #*`", 9, "a"),
-    ],
-)
-def test_a_line_has_its_size(answer: str, limit: int, line: str) -> None:
-    assert one_line(answer, limit) == line
-
-
-@pytest.mark.parametrize(
-    ("text", "size", "shown"),
-    [
-        (" a\n\nb ", 3, "a b"),
-        ("0123456789", 10, "0123456789"),
-        ("01234567890", 10, "0123 … 890"),
-        ("0123456789", 9, "012 … 789"),
-        ("x" * 40 + "0123456789", 9, "xxx … 789"),
-        (" " * 16 + "abcd" + " " * 16, 9, "abcd"),
-        (" " * 16 + "ab-cd" + " " * 16, 9, "ab cd"),
-        ("a" + " " * 99 + "b", 9, "a b"),
-    ],
-)
-def test_an_excerpt_has_its_size_and_of_a_much_longer_text_both_ends(
-    text: str, size: int, shown: str
-) -> None:
-    """Of more than four times the size, twice the size at each end is looked at."""
-    assert excerpt(text, size) == shown
-
-
-@pytest.mark.parametrize(
-    ("sizes", "found"),
-    [
-        ([], []),
-        ([5], [range(1)]),
-        ([9], [range(1)]),
-        ([2, 3, 1, 4], [range(2), range(2, 4)]),
-        ([2, 3, 1], [range(2), range(2, 3)]),
-        ([9, 9, 1], [range(1), range(1, 2), range(2, 3)]),
-    ],
-)
-def test_neighbours_are_asked_about_together_as_far_as_there_is_room(
-    sizes: list[int], found: list[range]
-) -> None:
-    assert batches(sizes, 5) == found
+    check_golden(
+        Path(__file__).parent / "fixtures" / "model_answers.md",
+        {
+            "The object in an answer": table,
+            "Thoughts are taken off, also those that have not ended": without_thoughts,
+            "A line has its size": of_parts(lambda answer, limit: one_line(answer, int(limit))),
+            "An excerpt has its size, and of a text of more than four times the size both ends": of_parts(
+                excerpt_of
+            ),
+            "Neighbours are asked about together as far as five have room": lambda sizes: str(
+                batches(list(map(int, sizes.split())), 5)
+            ),
+        },
+    )

@@ -36,10 +36,7 @@ def test_chunks_of_notes_without_a_body_are_those_of_the_golden() -> None:
 
     check_golden(
         Path(__file__).parent / "fixtures" / "properties.md",
-        {
-            "The chunk of a note without a body": chunk,
-            "Less than twenty letters have no vector": vector,
-        },
+        {"The chunk of a note without a body": chunk, "Less than twenty letters have no vector": vector},
     )
 
 

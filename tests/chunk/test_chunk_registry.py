@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from chunk_laws import Letters, build, note_of
-from code_sources import NAMED, NO_CODE, PYTHON, SOURCES
-from golden_cases import check_golden
+from chunk_laws import Letters, build, cut, note_of
+from code_sources import PYTHON, SOURCES
+from golden_cases import check_golden, of_parts
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
 PROSE = "One sentence of the text stands here. "
-
-
-def cut(strategy: str, text: str, **options: object) -> list[Chunk]:
-    return build(strategy, **options).chunk(note_of(text, "N.md"))
 
 
 def bodies(chunks: list[Chunk]) -> list[str]:
@@ -172,25 +168,15 @@ class Heard(Letters):
         return super().embed(texts)
 
 
-@pytest.mark.parametrize(
-    ("text", "segments"),
-    [
-        ("Abc.\n\nDefg hijk.", ["Abc.\n\nDefg hijk."]),
-        ("Abcd.\n\nDefg hijk.", ["Abcd.", "Defg hijk."]),
-        ("Abcd. Defg hijk. Lmno pqrstuvw.", ["Abcd. Defg hijk.", "Lmno pqrstuvw."]),
-        ("Abcd. Defg hijk. Lmno pqrstuv.", ["Abcd. Defg hijk. Lmno pqrstuv."]),
-        (f"Abc.\n\n{'d' * 24}.", ["Abc.", f"{'d' * 24}."]),
-        (f"Abc.\n\n{'d' * 23}.", [f"Abc.\n\n{'d' * 23}."]),
-        ("Abcdefghijkl mnopqrs tuvwx. Abcd. Defg.", ["Abcdefghijkl mnopqrs tuvwx.", "Abcd. Defg."]),
-    ],
-)
-def test_semantic_clusters_embed_sentences_of_a_paragraph_together(text: str, segments: list[str]) -> None:
-    """Up to the size, and over a paragraph's end only what is shorter than a quarter of it."""
-    embedder = Heard()
-    options = {"mode": "cluster", "segment_chars": 30, "max_chunk_size": 200, "min_chunk_size": 0}
-    settings = ChunkingSettings.model_validate({"strategy": "semantic", **options})
-    chunker_for(settings, embedder=embedder).chunk(note_of(text))
-    assert embedder.texts == segments
+def test_semantic_clusters_embed_sentences_of_a_paragraph_together() -> None:
+    def embedded(text: str) -> str:
+        embedder = Heard()
+        options = {"mode": "cluster", "segment_chars": 30, "max_chunk_size": 200, "min_chunk_size": 0}
+        settings = ChunkingSettings.model_validate({"strategy": "semantic", **options})
+        chunker_for(settings, embedder=embedder).chunk(note_of(text))
+        return " / ".join(embedder.texts)
+
+    check_golden(Path(__file__).parent / "fixtures" / "segments.md", {"": embedded})
 
 
 def test_semantic_clusters_join_paragraphs_that_speak_of_one_thing() -> None:
@@ -258,25 +244,26 @@ def test_chunks_of_code_say_what_they_begin_with() -> None:
     assert lines[greet.start_line - 2].strip() == "def greet(self):"
 
 
-@pytest.mark.parametrize(("language", "source", "names"), NAMED, ids=[row[0] for row in NAMED])
-def test_definitions_have_the_names_of_their_language(language: str, source: str, names: str) -> None:
-    code = CodeReader().read(language, source, with_comments=False)
-    assert code is not None
-    assert [one.name for one in code.definitions] == names.split()
+def test_languages_and_definitions_are_those_of_the_golden() -> None:
+    def names(language: str, source: str) -> str:
+        code = CodeReader().read(language, source, with_comments=False)
+        assert code is not None
+        extra = cut("code", f"```\n{source}```\n")[0].extra
+        assert (extra["language"], extra["language_guessed"]) == (language, True)
+        return " ".join(one.name for one in code.definitions)
 
+    def unknown(text: str) -> str:
+        (chunk,) = cut("code", f"```\n{text}\n```\n")
+        assert chunk.extra["language"] == ""
+        return str(chunk.extra["reason"])
 
-@pytest.mark.parametrize(("language", "source", "_names"), NAMED, ids=[row[0] for row in NAMED])
-def test_the_language_of_a_fence_without_a_name_is_guessed(language: str, source: str, _names: str) -> None:
-    chunk = cut("code", f"```\n{source}```\n")[0]
-    assert chunk.extra["language"] == language
-    assert chunk.extra["language_guessed"] is True
-
-
-@pytest.mark.parametrize("text", NO_CODE)
-def test_text_that_is_no_code_for_sure_is_not_guessed(text: str) -> None:
-    (chunk,) = cut("code", f"```\n{text}\n```\n")
-    assert chunk.extra["language"] == ""
-    assert chunk.extra["reason"] == "no grammar for code of an unknown language"
+    check_golden(
+        Path(__file__).parent / "fixtures" / "code.md",
+        {
+            "The names of definitions, in a language that is guessed, too": of_parts(names),
+            "Text that is no code for sure": unknown,
+        },
+    )
 
 
 @pytest.mark.parametrize("text", ["```", "```\n```\n", "before\n\n```\n\n```\n\nafter"])
@@ -470,25 +457,13 @@ def test_a_cache_that_lacks_an_encoding_stays_as_it_is(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"strategy": "semantic"}, r"chunking\.strategy = semantic: needs an embedding model"),
-        ({"strategy": "token"}, r"with a tokenizer: .*, or set chunking\.token\.tokenizer"),
-        ({"strategy": "parent_child"}, r"with a tokenizer: .*, or set chunking\.parent_child\.tokenizer"),
-        (
-            {"strategy": "parent_child", "parent_child": {"tokenizer": "tiktoken:no_such"}},
-            r"^chunking\.parent_child\.tokenizer = tiktoken:'no_such': must be one of",
-        ),
-        (
-            {"strategy": "paragraph", "paragraph": {"size_unit": "tokens"}},
-            "paragraph: needs an embedding model with a tokenizer",
-        ),
-    ],
-)
-def test_a_strategy_without_what_it_needs_says_so(settings: dict[str, object], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        chunker_for(ChunkingSettings.model_validate(settings)).chunk(note_of("Some text."))
+def test_a_strategy_without_what_it_needs_says_so() -> None:
+    def refusal(settings: str) -> str:
+        with pytest.raises(UsageError) as refused:
+            chunker_for(ChunkingSettings.model_validate_json(settings)).chunk(note_of("Some text."))
+        return str(refused.value)
+
+    check_golden(Path(__file__).parent / "fixtures" / "needs.md", {"": refusal})
 
 
 def test_a_tokenizer_of_a_package_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,21 @@
 from pathlib import Path
 
 import pytest
-from asked_models import FAILURES, GARBAGE, Answer, ScriptedModel, chunker, firsts, paragraphs, prompts, says
-from chunk_laws import build, check_laws, note_of
+from asked_models import (
+    FAILURES,
+    GARBAGE,
+    Answer,
+    ScriptedModel,
+    chunker,
+    cut,
+    firsts,
+    paragraphs,
+    prompts,
+    says,
+)
+from chunk_laws import build, note_of
 
-from vault_indexer.model import Chunk, Note
+from vault_indexer.model import Note
 from vault_indexer.ports import Chunker
 
 BY_BOUNDARY = ["P0", "P2", "P4", "P6", "P7"]
@@ -16,12 +27,6 @@ BY_BOUNDARY = ["P0", "P2", "P4", "P6", "P7"]
 def agentic(model: ScriptedModel, cache: Path | None = None, **options: object) -> Chunker:
     table = {"target_chunk_size": 200, "timeout_s": 60, **options}
     return chunker(model, {"strategy": "agentic", "agentic": table}, cache)
-
-
-def cut(chunker: Chunker, note: Note) -> list[Chunk]:
-    chunks = chunker.chunk(note)
-    check_laws(note, chunks)
-    return chunks
 
 
 @pytest.fixture

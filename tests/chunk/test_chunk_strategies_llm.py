@@ -1,15 +1,28 @@
 """`llm`: numbers from a model, applied to the chunks of `discourse`; nothing it says reaches the text."""
 
+import json
 from pathlib import Path
 
 import pytest
-from asked_models import FAILURES, GARBAGE, Answer, ScriptedModel, chunker, firsts, paragraphs, prompts, says
-from chunk_laws import build, check_laws, note_of
+from asked_models import (
+    FAILURES,
+    GARBAGE,
+    Answer,
+    ScriptedModel,
+    chunker,
+    cut,
+    firsts,
+    paragraphs,
+    prompts,
+    says,
+)
+from chunk_laws import build, note_of
+from golden_cases import check_golden
 
 from vault_indexer.chunk import chunker_for
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import NoteError, UsageError
-from vault_indexer.model import Chunk, Note
+from vault_indexer.model import Note
 from vault_indexer.ports import Chunker
 
 DISCOURSE = {"max_chars": 250, "min_chars": 20, "continuation_overflow": 0.4, "language": "en"}
@@ -20,12 +33,6 @@ def llm(model: ScriptedModel, cache: Path | None = None, **options: object) -> C
     return chunker(model, {**SETTINGS, "llm": {"timeout_s": 60, **options}}, cache)
 
 
-def cut(chunker: Chunker, note: Note) -> list[Chunk]:
-    chunks = chunker.chunk(note)
-    check_laws(note, chunks)
-    return chunks
-
-
 @pytest.fixture
 def note() -> Note:
     """Nine paragraphs, which `discourse` gathers by threes: P0, P3, P6 begin a chunk."""
@@ -34,63 +41,14 @@ def note() -> Note:
     return made
 
 
-@pytest.mark.parametrize(
-    ("actions", "first_words"),
-    [
-        ([], ["P0", "P3", "P6"]),
-        ([{"split": 1, "after": 0}], ["P0", "P3", "P4", "P6"]),
-        ([{"split": 0, "after": 1}, {"split": 0, "after": 0}], ["P0", "P1", "P2", "P3", "P6"]),
-        ([{"split": 0, "after": 1}, {"merge": [0, 1]}], ["P0", "P2", "P6"]),
-        ([{"split": 0, "after": 1}, {"split": 1, "after": 0}, {"merge": [0, 1]}], ["P0", "P2", "P4", "P6"]),
-    ],
-)
-def test_actions_are_applied_in_order(
-    model: ScriptedModel, note: Note, actions: list[object], first_words: list[str]
-) -> None:
-    says(model, {"actions": actions})
-    chunks = cut(llm(model), note)
-    assert firsts(chunks) == first_words
-    told = [text for chunk in chunks for text in [chunk.extra.get("applied", [])] if isinstance(text, list)]
-    assert sum(map(len, told)) == len(actions)
-    assert not any("skipped" in chunk.extra or "fallback" in chunk.extra for chunk in chunks)
+def test_actions_are_applied_or_skipped_as_the_golden_says(model: ScriptedModel, note: Note) -> None:
+    def divided(actions: str) -> str:
+        says(model, {"actions": json.loads(actions)})
+        chunks = cut(llm(model), note)
+        parts = zip(firsts(chunks), [chunk.extra for chunk in chunks], strict=True)
+        return ", ".join(f"{first} {extra or ''}".strip() for first, extra in parts)
 
-
-@pytest.mark.parametrize(
-    ("action", "told"),
-    [
-        ({"split": 3, "after": 0}, "split 3 after 0: names no chunk that was shown"),
-        ({"split": -1, "after": 0}, "split -1 after 0: names no chunk that was shown"),
-        ({"split": True, "after": 0}, "split true after 0: names no chunk that was shown"),
-        ({"split": 0, "after": 2}, "split 0 after 2: names no paragraph that another follows"),
-        ({"split": 0, "after": "1"}, 'split 0 after "1": names no paragraph that another follows'),
-        ({"merge": [0, 2]}, "merge 0, 2: names no two neighbours"),
-        ({"merge": [2, 3]}, "merge 2, 3: names no two neighbours"),
-        ({"merge": [0, 1]}, "merge 0, 1: would make 490 characters: at most 350 are allowed"),
-        ({"merge": [0]}, '{"merge": [0]}: is no action'),
-        ({"split": 0, "after": 0, "text": "mine"}, '{"split": 0, "after": 0, "text": "mine"}: is no action'),
-        ({"rewrite": "P0"}, '{"rewrite": "P0"}: is no action'),
-        ("split 0", '"split 0": is no action'),
-        (None, "null: is no action"),
-    ],
-)
-def test_an_invalid_action_is_skipped_and_told(
-    model: ScriptedModel, note: Note, action: object, told: str
-) -> None:
-    says(model, {"actions": [action, {"split": 2, "after": 1}]})
-    chunks = cut(llm(model), note)
-    assert firsts(chunks) == ["P0", "P3", "P6", "P8"]
-    assert [text for chunk in chunks for text in [chunk.extra.get("skipped")] if text] == [[told]]
-    assert chunks[2].extra["applied"] == ["split 2 after 1"]
-
-
-def test_an_action_on_what_an_action_has_changed(model: ScriptedModel, note: Note) -> None:
-    again = {"split": 1, "after": 0}
-    says(model, {"actions": [again, again]})
-    chunks = cut(llm(model), note)
-    assert chunks[1].extra == {
-        "applied": ["split 1 after 0"],
-        "skipped": ["split 1 after 0: is cut there already"],
-    }
+    check_golden(Path(__file__).parent / "fixtures" / "actions.md", {"": divided})
 
 
 def test_with_strict_an_invalid_action_sets_the_note_aside(model: ScriptedModel, note: Note) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import tomlkit
-from golden_cases import check_golden, of_parts
+from golden_cases import check_golden, compare_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -39,28 +39,7 @@ def settings(**chunking: object) -> Settings:
 
 
 def test_the_file_of_a_default_generation() -> None:
-    assert manifest().to_toml() == (
-        "spec_version = 3\n"
-        'analyzer = "stem-1"\n'
-        'token_weights = "idf-3f2a"\n'
-        'language_model = ""\n'
-        'word_vectors = "wordllama/l2_supercat_256"\n'
-        "\n"
-        "[embedding_model]\n"
-        'provider = "wordllama"\n'
-        'name = "l2_supercat"\n'
-        "dimension = 256\n"
-        "\n"
-        "[parsers]\n"
-        'markdown = "1"\n'
-        "\n"
-        "[chunking_config]\n"
-        "min_chunk_chars = 200\n"
-        "max_chunk_chars = 1500\n"
-        "overlap_chars = 50\n"
-        "include_parent_headers = true\n"
-        'strategy = "header_based"\n'
-    )
+    compare_golden(Path(__file__).parent / "fixtures" / "manifest.toml", manifest().to_toml())
 
 
 json_values = st.recursive(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from config_sandbox import Sandbox
-from golden_cases import compare_golden
+from golden_cases import check_golden, compare_golden, of_parts
 
 from vault_indexer.config.schema import TUNED
 from vault_indexer.errors import ConfigError
@@ -53,26 +53,6 @@ def test_what_is_said_of_a_mistake(sandbox: Sandbox) -> None:
         assert not any(word in str(problem) for word in JARGON)
         parts.append(f"{text}    {problem.key} | {problem.value} | {problem.allowed}\n")
     compare_golden(golden, "".join(parts))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "chunking.markdown = { max_chunk_size = 100, min_chunk_size = 50 }",
-        "chunking.hierarchical = { parent_size = 50, child_size = 50 }",
-        "chunking.overlap_chars = 1499",
-        'chunking.boundary.overlap = { mode = "percentage", value = 99 }',
-        'chunking.boundary.overlap = { mode = "words", value = 100 }',
-        'chunking.contextual = { granularity = "chunk", group_by = "a:b" }',
-        'chunking.contextual.user_template = "{document_text}: {chunk_text}"',
-        'chunking.rules = [{ paths = ["A/**"], chunk_size = 9 }]\nchunking.strategy = "word"',
-        "index.max_memory_mb = 512",
-        "index.max_memory_mb = 0",
-    ],
-)
-def test_what_just_fits_is_no_mistake(sandbox: Sandbox, text: str) -> None:
-    sandbox.write(user=text)
-    assert sandbox.load().warnings == ()
 
 
 def test_values_that_contradict_each_other_are_told_where_they_were_set(sandbox: Sandbox) -> None:
@@ -136,27 +116,18 @@ def test_texts_that_are_no_limit(sandbox: Sandbox, text: str) -> None:
     assert problem.allowed == "a whole number from 1 to 200"
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("embedding.url", "ftp://host"),
-        ("embedding.url", "localhost:11434"),
-        ("server.allowed_origins", '["*"]'),
-        ("page.editor", "javascript:alert(1)"),
-        ("page.editor", "JavaScript:alert(1)"),
-        ("page.editor", "data:text/html,{path}"),
-        ("page.editor", "file://{path}"),
-        ("page.editor", "view-source:{path}"),
-        ("page.editor", "emacs"),
-        ("page.editor", "zed://file{name}"),
-        ("page.editor", "zed://file{path} {line}"),
-        ("server.allowed_origins", '["http://localhost:3000/path"]'),
-        ("files.exclude", '[""]'),
-    ],
-)
-def test_texts_of_the_wrong_form(sandbox: Sandbox, key: str, value: str) -> None:
-    (problem,) = sandbox.problems(options={key: value})
-    assert problem.key.startswith(key)
+def test_texts_of_the_wrong_form_and_values_that_just_fit(sandbox: Sandbox) -> None:
+    def said(key: str, value: str) -> str:
+        (problem,) = sandbox.problems(options={key: value})
+        assert problem.key.startswith(key)
+        return problem.allowed
+
+    def warnings(text: str) -> str:
+        sandbox.write(user=text)
+        return str(sandbox.load().warnings)
+
+    sections = {"Key, value": of_parts(said), "Values that just fit": warnings}
+    check_golden(Path(__file__).parent / "fixtures" / "forms.md", sections)
 
 
 def test_no_secret_is_printed(sandbox: Sandbox) -> None:

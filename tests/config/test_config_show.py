@@ -2,15 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 
-import pytest
 from config_sandbox import Sandbox
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.config import Settings, missing_settings
 from vault_indexer.config.documents import as_json, rows, starter_config
 from vault_indexer.config.schema import SCHEMA
-
-OPENAI = "[llm]\nprovider = 'openai'\nmodel = 'm'\n"
 
 
 def test_a_row_for_every_key_in_order(sandbox: Sandbox) -> None:
@@ -54,23 +53,26 @@ def test_the_starter_file_changes_nothing_and_its_lines_can_be_used(sandbox: San
     }
 
 
-@pytest.mark.parametrize(
-    ("setting", "shown"),
-    [
-        ("[search]\nlimit = 1", "1 note"),
-        ("[watch]\ndebounce_s = 0.5", "0.5 seconds"),
-        ("[chunking.markdown]\nmax_chunk_size = 300", "300 words"),
-        ('[chunking.markdown]\nsize_unit = "tokens"\nmax_chunk_size = 300', "300 tokens"),
-        ("[index]\nnice = 5", "5"),
-        ("[llm]\ntemperature = 0.0", "0.0"),
-        ("[search.weights]\nvector = 2.0", "2.0"),
-        ("[server]\nport = 8080", "8080"),
-    ],
-)
-def test_a_unit_follows_its_value_where_that_reads_well(setting: str, shown: str, sandbox: Sandbox) -> None:
-    sandbox.write(user=setting)
-    last = [row for row in rows(sandbox.load()) if row.origin != "default" and not row.key.endswith("_unit")]
-    assert [f"{row.value} {row.counted}".strip() for row in last] == [shown]
+def test_values_and_missing_settings_are_shown_as_the_golden_says(sandbox: Sandbox) -> None:
+    def counted(setting: str) -> str:
+        sandbox.write(user=setting)
+        (last,) = (
+            row for row in rows(sandbox.load()) if row.origin != "default" and not row.key.endswith("_unit")
+        )
+        return f"{last.value} {last.counted}"
+
+    def missing(text: str, variables: str) -> str:
+        sandbox.write(user=text)
+        environ = dict.fromkeys(variables.split(), "x")
+        return ", ".join(one.key for one in missing_settings(sandbox.load(env=environ), environ))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "shown.md",
+        {
+            "A unit follows its value where that reads well": counted,
+            "What a provider cannot do without is named": of_parts(missing),
+        },
+    )
 
 
 def test_each_pattern_names_the_file_that_it_comes_from(sandbox: Sandbox) -> None:
@@ -86,22 +88,3 @@ def test_each_pattern_names_the_file_that_it_comes_from(sandbox: Sandbox) -> Non
         ),
         "files.include": (["a/"], f"file {sandbox.vault_file}"),
     }
-
-
-@pytest.mark.parametrize(
-    ("text", "environ", "keys"),
-    [
-        ("", {}, []),
-        ('[embedding]\nprovider = "ollama"', {}, ["embedding.model"]),
-        ('[embedding]\nprovider = "ollama"\nmodel = "m"', {}, []),
-        (f"{OPENAI}api_key_env = 'MY_KEY'", {}, ["llm.url", "llm.api_key_env"]),
-        (f"{OPENAI}api_key_env = 'MY_KEY'\nurl = 'http://127.0.0.1/v1'", {"MY_KEY": "x"}, []),
-        ('[llm]\napi_key_env = "MY_KEY"', {}, []),  # no provider asks for it
-        ('[chunking]\nstrategy = "llm"', {}, ["llm.provider"]),
-    ],
-)
-def test_what_a_provider_cannot_do_without_is_named(
-    sandbox: Sandbox, text: str, environ: dict[str, str], keys: list[str]
-) -> None:
-    sandbox.write(user=text)
-    assert [one.key for one in missing_settings(sandbox.load(env=environ), environ)] == keys

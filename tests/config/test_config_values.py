@@ -1,6 +1,7 @@
 """How one value is read and shown, and which places values come from."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,30 +32,20 @@ def test_a_value_is_shown_in_one_short_line_and_no_secret_is() -> None:
     def shown(key: str, value: str, kind: str) -> str:
         return format_value(key, json.loads(value), kind == "text")
 
-    check_golden(Path(__file__).parent / "fixtures" / "values.md", {"": of_parts(shown)})
+    def escaped(text: str) -> str:
+        found = printable(re.sub(r"x\{(\d+)\}", lambda count: "x" * int(count[1]), json.loads(text)))
+        return re.sub(r"x{9,}", lambda run: f"x{{{len(run[0])}}}", found)
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "values.md",
+        {
+            "Values": of_parts(shown),
+            "What is not printable is escaped, but joiners within a word": escaped,
+        },
+    )
+    assert printable("abcdef", 4) == "abc…"
     assert format_value("a.x", Path("a"), False) == '"a"'
     assert format_value("a.x", nested(100_000), False) == "(a list)"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("x" * 80, "x" * 80),
-        ("x" * 81, "x" * 79 + "…"),
-        ("a\x1bb\u202ec", "a\\x1bb\\u202ec"),
-        ("é\u200cé", "é\u200cé"),
-        ("é\u200dé", "é\u200dé"),
-        ("é\u200bé", "é\\u200bé"),
-        ("a\u200cé", "a\\u200cé"),
-        ("é\u200ca", "é\\u200ca"),
-        ("é\u200c", "é\\u200c"),
-        ("\u200cé", "\\u200cé"),
-        ("é\u200c\x85", "é\\u200c\\x85"),
-    ],
-)
-def test_what_is_not_printable_is_escaped_but_joiners_within_a_word(text: str, shown: str) -> None:
-    assert printable(text) == shown
-    assert printable("abcdef", 4) == "abc…"
 
 
 def test_values_are_written_as_toml_writes_them() -> None:

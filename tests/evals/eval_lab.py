@@ -122,6 +122,21 @@ def found(*paths: str, text: str = "") -> AgentAnswer:
     return AgentAnswer(tuple(Finding(path, text) for path in paths), text)
 
 
+def shown(answer: AgentAnswer) -> str:
+    """What an answer finds, says and cites, and whether it declines, each where there is some."""
+    findings = [f"{one.path} {one.text!r} {one.part}".rstrip() for one in answer.findings]
+    cited = [
+        f"{one.path} {one.start} to {one.end} {one.quote!r} {one.sha256}".rstrip() for one in answer.citations
+    ]
+    said = {
+        "finds ": ", ".join(findings),
+        "says ": answer.text and repr(answer.text),
+        "cites ": ", ".join(cited),
+        "declines": " " * answer.declined,
+    }
+    return "; ".join(f"{verb}{what}".rstrip() for verb, what in said.items() if what) or "empty"
+
+
 def write_vault(folder: Path, notes: Mapping[str, str] = NOTES) -> Path:
     for path, text in notes.items():
         file = folder / path

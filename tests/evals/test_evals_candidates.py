@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from eval_lab import write_vault
+from golden_cases import check_golden, of_parts
 from questions_vault import target_of
 
 from vault_evals.generate import (
@@ -35,24 +36,29 @@ def offered(found: Survey, kind: str) -> list[tuple[str, str, str]]:
 TARGETS = {"Compost.md": "# Compost\n", "picture.png": ""}
 
 
-@pytest.mark.parametrize(
-    ("link", "asked"),
-    [
-        ("[[Compost|food of the beds]]", "food of the beds"),
-        ("[**food** of\nthe beds](Compost.md)", "food of the beds"),
-        ("[[Compost]]", ""),
-        ("[[Compost|of the]]", ""),
-        ("[[Compost|the compost]]", ""),
-        ("[[Compost|`food` of beds]]", ""),
-        ("[[Gone|food of the beds]]", ""),
-        ("[[Garden|food of the beds]]", ""),
-        ("![[Compost|food of the beds]]", ""),
-        ("[[picture.png|food of the beds]]", ""),
-    ],
-)
-def test_the_text_of_a_link_asks_for_the_note_behind_it(tmp_path: Path, link: str, asked: str) -> None:
-    found = survey(tmp_path, {**TARGETS, "Garden.md": f"# Garden\n\nGive {link} every autumn.\n"})
-    assert offered(found, "link") == ([(asked, "Compost.md", "Garden.md")] if asked else [])
+def test_candidates_are_those_of_the_golden(tmp_path: Path) -> None:
+    def asked(link: str) -> str:
+        found = survey(tmp_path, {**TARGETS, "Garden.md": f"# Garden\n\nGive {link} every autumn.\n"})
+        return ", ".join(map(" | ".join, offered(found, "link"))) or "nothing"
+
+    def chosen(*candidates: str) -> int:
+        return len(choose_questions(Survey([*map(candidate, candidates)], dict.fromkeys("abc", ""))))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "candidates.md",
+        {
+            "The text of a link asks for the note behind it": asked,
+            "Whether a note is a template": of_parts(
+                lambda path, text: is_template(parse_note(path, text.encode()))
+            ),
+            "Code and tables are no questions": lambda text: str(is_fit(text, "en")),
+            "A query is what a person would type": as_query,
+            "Words that say something": of_parts(content_words),
+            "Texts are the same whatever their case and signs": same,
+            "No two questions share what they must not": of_parts(chosen),
+        },
+    )
+    assert not is_fit(f"before {'long ' * 100} after", "en")
 
 
 def test_other_links_to_the_note_are_words_while_its_question_is_asked(tmp_path: Path) -> None:
@@ -136,68 +142,23 @@ def test_a_survey_says_how_far_it_is_and_hashes_every_note(tmp_path: Path) -> No
     assert sorted(found.sha256) == ["a.md", "b.md"]
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "is_one"),
-    [
-        ("Templates/a.md", "x", True),
-        ("a/vorlagen/b/c.md", "x", True),
-        ("templates.md", "x", False),
-        ("a.md", "Hello {{title}}", True),
-        ("a.md", "Hello {{ date:YYYY }}", True),
-        ("a.md", "Hello <% tp.date %>", True),
-        ("a.md", "Hello {{name}}", False),
-    ],
-)
-def test_a_template_is_one_by_its_folder_or_what_it_holds(path: str, text: str, is_one: bool) -> None:
-    assert is_template(parse_note(path, text.encode())) == is_one
-
-
-@pytest.mark.parametrize("text", ["a `b`", "{{a}}", "<% a", "a $$b$$", "| a | b |", "long " * 100])
-def test_code_tables_and_long_texts_are_no_questions(text: str) -> None:
-    assert not is_fit(f"before {text} after", "en")
-    assert is_fit("before ~ a | b $ {c} after", "en")
-
-
-@pytest.mark.parametrize(
-    ("source", "query"),
-    [
-        ("Done and gone ^id-1", "Done and gone"),
-        ("a **bold** _word_  and [more](x.md)", "a bold word and more"),
-    ],
-)
-def test_a_query_is_what_a_person_would_type(source: str, query: str) -> None:
-    assert as_query(source) == query
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "words"),
-    [
-        ("What is the use of it?", "en", 0),
-        ("the heap of kitchen scraps in 2024", "en", 3),
-        ("kompost auf dem beet", "de", 2),
-        ("厨余堆肥方法", "zh", 3),
-        ("堆肥", "zh", 1),
-        ("a b 12 c3 d4e xx", "en", 3),
-        ("der Kompost", "", 2),
-        ("der Kompost", "en", 2),
-    ],
-)
-def test_function_words_single_letters_and_numbers_say_nothing(text: str, language: str, words: int) -> None:
-    assert content_words(text, language) == words
-
-
-def test_texts_are_the_same_whatever_their_case_and_signs() -> None:
-    assert same(" Ein-Wort, ZWEI  Straße! ") == "ein wort zwei strasse"
-
-
-def candidate(kind: str, target: str, source: str = "", *spans: tuple[str, int, int]) -> Candidate:
-    edits = tuple(Edit(path, start, end) for path, start, end in spans)
-    return Candidate(kind, f"{kind} {target} {source}", "en", target, source or target, edits)
+def candidate(text: str) -> Candidate:
+    """Of `kind target source path:start:end …`; the source "-" is none."""
+    kind, target, source, *spans = text.split()
+    edits = (span.split(":") for span in spans)
+    return Candidate(
+        kind,
+        f"{kind} {target} {source}",
+        "en",
+        target,
+        target if source == "-" else source,
+        tuple(Edit(path, int(start), int(end)) for path, start, end in edits),
+    )
 
 
 def test_a_question_has_one_target_one_source_and_hides_its_own_text() -> None:
     hashes = {name: name.upper() for name in "abcde"}
-    link = candidate("link", "a", "b", ("b", 0, 5), ("b", 9, 10))
+    link = candidate("link a b b:0:5 b:9:10")
     (one,) = choose_questions(Survey([link], hashes))
     assert (dict(one.grades), one.excluded, one.edits) == ({"a": 1}, ("b",), link.edits)
     assert (one.kind, one.text, one.language, dict(one.sha256)) == (
@@ -206,34 +167,15 @@ def test_a_question_has_one_target_one_source_and_hides_its_own_text() -> None:
         "en",
         {"a": "A", "b": "B"},
     )
-    (own,) = choose_questions(Survey([candidate("heading", "a")], hashes))
+    (own,) = choose_questions(Survey([candidate("heading a -")], hashes))
     assert (own.excluded, dict(own.sha256)) == ((), {"a": "A"})
     assert own.id.startswith("heading-") and own.id != one.id
-
-
-@pytest.mark.parametrize(
-    ("candidates", "size"),
-    [
-        ([candidate("link", "a", "b"), candidate("link", "a", "c")], 1),
-        ([candidate("link", "a", "b"), candidate("link", "c", "b")], 1),
-        ([candidate("link", "a", "b"), candidate("link", "b", "a")], 2),
-        ([candidate("link", "a", "b"), candidate("heading", "a")], 2),
-        ([candidate("link", "a", "b", ("b", 0, 5)), candidate("heading", "b", "", ("b", 5, 9))], 2),
-        ([candidate("link", "a", "b", ("b", 0, 5)), candidate("heading", "b", "", ("b", 4, 9))], 1),
-        ([candidate("link", "a", "b", ("b", 0, 5)), candidate("heading", "c", "", ("c", 4, 9))], 2),
-        ([candidate("link", "a", "b", ("b", 3, 5)), candidate("heading", "b", "", ("b", 0, 9))], 1),
-        ([candidate("other", "a")], 0),
-    ],
-)
-def test_no_two_questions_share_what_they_must_not(candidates: list[Candidate], size: int) -> None:
-    hashes = dict.fromkeys("abc", "")
-    assert len(choose_questions(Survey(candidates, hashes))) == size
 
 
 def test_so_many_of_each_kind_are_asked_in_an_order_that_nobody_chose() -> None:
     names = [f"{number}" for number in range(9)]
     hashes = dict.fromkeys(names, "")
-    made = [candidate(kind, name) for kind in ("heading", "link") for name in names]
+    made = [candidate(f"{kind} {name} -") for kind in ("heading", "link") for name in names]
     first = choose_questions(Survey(made, hashes), 4)
     assert [one.kind for one in first] == ["link"] * 4 + ["heading"] * 4
     random.Random(3).shuffle(made)

@@ -1,9 +1,11 @@
 """Golden cases are read from folders of layers; one that is not valid names its file and key."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from eval_lab import simple_case, write_case
+from golden_cases import check_golden, of_parts
 
 from vault_evals.cases import CitationsExpected, StructureExpected, load_cases
 from vault_indexer.errors import UsageError
@@ -43,90 +45,31 @@ def test_cases_are_read_from_folders_of_layers_at_any_depth(tmp_path: Path) -> N
 OF_LINKS = GOOD.replace("agent: search", "agent: links").replace("query: rye bread", "note: A.md")
 
 
-def good(old: str, new: str = "") -> str:
-    """The case of a search with this part replaced."""
-    assert old in GOOD
-    return GOOD.replace(old, new)
+def test_a_case_is_read_or_each_mistake_is_a_line_with_the_file_and_the_key(tmp_path: Path) -> None:
+    def read(base: str, *changes: str) -> str:
+        for old, new in zip(changes[::2], changes[1::2], strict=True):
+            assert old in base
+            base = base.replace(old, new)
+        file = write_case(tmp_path, "case", base)
+        try:
+            (case,) = load_cases(tmp_path, own_agents=("baker",))
+        except UsageError as error:
+            lines = str(error).splitlines()
+            assert all(line.startswith(str(file)) for line in lines)
+            return " / ".join(line.removeprefix(f"{file}").removeprefix(": ") for line in lines)
+        return f"{case.id} of layer {case.layer}"
 
-
-PATHS = "expected_paths: [Bread.md]"
-QUERY = "query: rye bread"
-
-
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        (good("id: rye", "id: rye bread"), ["id: "]),
-        (good("id: rye\n"), ["id: Field required"]),
-        (good("layer: 1", "layer: '1'").replace("id: rye", "id: a/b"), ["id: "]),
-        (good("agent: search", "agent: find"), ["agent: "]),
-        (good("layer: 1", "layer: 4"), ["layer: "]),
-        (good("layer: 1", "layer: 3"), ["expected.golden_answer: ", "expected.expected_paths: "]),
-        (good(QUERY, "limit: 1"), ["input.query: is missing"]),
-        (good(QUERY, "query: a, question: b, note: c"), ["input.note: ", "input.question: "]),
-        (good(QUERY, "query: a, limit: '3'"), ["input.limit: "]),
-        (good(QUERY, "query: a, limit: 201"), ["input.limit: "]),
-        (good(QUERY, "query: a, limit: -1"), ["input.limit: "]),
-        (good(QUERY, "query: a, by_note: 1"), ["input.by_note: "]),
-        (good("agent: search", "agent: baker").replace("input: {query: rye bread}\n", ""), ["input: "]),
-        (
-            good("expected_paths", "expected_path"),
-            ["expected.expected_path: unknown key; did you mean expected_paths?"],
-        ),
-        (good(PATHS, "min_findings: 0"), ["expected.min_findings: "]),
-        (good(PATHS, "min_findings: '3'"), ["expected.min_findings: "]),
-        (good(PATHS, "must_have_citation: false"), ["expected.must_have_citation"]),
-        (good(PATHS, "expected_paths: []"), ["expected: contains no check"]),
-        (good(PATHS), ["expected: contains no check"]),
-        (good(PATHS, "expected_in_top_k: 3"), ["expected.expected_in_top_k: "]),
-        (good("[Bread.md]", "[Bread.md], expected_empty: true"), ["expected.expected_empty: "]),
-        (good("[Bread.md]", "Bread.md"), ["expected.expected_paths: "]),
-        (
-            OF_LINKS.replace(PATHS, "expected_paths: [A], expected_in_top_k: 1"),
-            ["expected.expected_paths: ", "expected.expected_in_top_k: "],
-        ),
-        (OF_LINKS.replace(PATHS, "must_have_citation: true"), ["expected.must_have_citation: "]),
-        (OF_LINKS.replace("layer: 1", "layer: 3").replace(PATHS, "golden_answer: a"), ["agent: links "]),
-        (
-            good(PATHS, "support_phrases: [a]")
-            .replace("layer: 1", "layer: 2")
-            .replace("input: {query: rye bread}\n", ""),
-            ["input.query: is missing"],
-        ),
-        (GOOD + "metadata: {language: [de]}\n", ["metadata.language: "]),
-        (GOOD + "metadata: {vault: 1, language: 2}\n", ["metadata.vault: ", "metadata.language: "]),
-        (GOOD + "id: again\n", ["id: this key is given twice"]),
-        (good("[Bread.md]", "[A], expected_paths: [B]"), ["expected_paths: this key is given twice"]),
-        (GOOD + "surplus: 1\n", ["surplus: unknown key"]),
-        (GOOD + "x: &a 1\n", ["x: "]),
-        (GOOD + "x: *a\n", ["no anchor `&a` before `*a`"]),
-        (GOOD + "x: {a: [{b: 1,\n  b: 2}]}\n", ["b: this key is given twice"]),
-        ("id: [\n", ["not valid YAML"]),
-        ("- a\n", ["not a list of properties"]),
-        (CITED.replace("path: Bread.md, ", ""), ["expected_citations.0.path: "]),
-        (CITED.replace("quote: Knead it", "quote: '  '"), ["expected_citations.0.quote: "]),
-        (CITED.replace("quote: Knead it", "heading: A"), ["expected_citations.0.quote: "]),
-        (CITED.replace("quote:", "start: 3, quote:"), ["expected_citations.0.start: "]),
-        (CITED.replace("quote:", "end: 7, quote:"), ["expected_citations.0.start: "]),
-        (CITED.replace("quote:", "start: 3, end: 9, quote:"), ["expected_citations.0.end: 9 - 3 is 6"]),
-        (CITED.replace("quote:", f"sha256: {'0' * 64}, quote:"), ["expected_citations.0.sha256: "]),
-        (CITED.replace("quote:", "start: 3, end: 10, sha256: x, quote:"), ["expected_citations.0.sha256: "]),
-        (CITED.replace("path: Bread.md", "url: 'ftp://example.org'"), ["expected_citations.0.url: "]),
-        (CITED.replace("quote:", "url: 'http://example.org', quote:"), ["expected_citations.0.path: "]),
-        (CITED.replace("path: Bread.md", "url: 'https://a.b', block: x"), ["url: "]),
-        (CITED.replace("path: Bread.md", "url: 'https://a.b', heading: ''"), ["url: "]),
-        (CITED.replace("path: Bread.md", "url: 'https://a.b', start: 0, end: 8"), ["url: "]),
-        (CITED.replace("agent: search", "agent: links\ninput: {note: A}"), ["agent: links"]),
-        (CITED.replace("    - {path: Bread.md, quote: Knead it}", "    []"), ["expected: contains no check"]),
-    ],
-)
-def test_each_mistake_is_a_line_with_the_file_and_the_key(tmp_path: Path, text: str, keys: list[str]) -> None:
-    file = write_case(tmp_path, "bad", text)
-    with pytest.raises(UsageError) as error:
-        load_cases(tmp_path, own_agents=("baker",) if "baker" in text else ())
-    lines = str(error.value).splitlines()
-    assert [line for line in lines if not line.startswith(str(file))] == []
-    assert [[key for key in keys if key in line] for line in lines] == [[key] for key in keys]
+    check_golden(
+        Path(__file__).parent / "fixtures" / "cases.md",
+        {
+            "Layer 1": of_parts(partial(read, GOOD)),
+            "Layer 1 of links": of_parts(partial(read, OF_LINKS)),
+            "Layer 2": of_parts(partial(read, CITED)),
+            "Other files": read,
+        },
+    )
+    write_case(tmp_path, "case", GOOD.replace("search", "baker"))
+    assert load_cases(tmp_path)[0].agent == "baker", "it is not said which agents there are"
 
 
 def refusal(folder: Path) -> str:
@@ -140,19 +83,17 @@ def refusal(folder: Path) -> str:
     [
         ({"l1/bad": b"id: \xff"}, ["{0}/l1/bad.yaml: cannot be read: "]),
         (
-            {"l1/a": good("layer: 1", "layer: 9").encode(), "l1/b": good("search", "9").encode()},
+            {"l1/a": GOOD.replace("1", "9").encode(), "l1/b": GOOD.replace("search", "9").encode()},
             ["{0}/l1/a.yaml: layer:", "{0}/l1/b.yaml: agent:"],
         ),
         ({"l1/l3/case": GOOD.encode()}, ["{0}/l1/l3/case.yaml: ", "l1, l2 or l3"]),
-        (
-            {"l3/case": GOOD.encode()},
-            ["{0}/l3/case.yaml: layer: 1, but the file lies in the folder l3"],
-        ),
+        ({"l3/case": GOOD.encode()}, ["{0}/l3/case.yaml: layer: 1, but the file lies in the folder l3"]),
         (
             {"l1/a": GOOD.encode(), "l1/b": GOOD.encode()},
             ["{0}/l1/b.yaml: id: rye is the id of {0}/l1/a.yaml, too"],
         ),
         ({"bad": (GOOD + "x: *a\n").encode()}, ["{0}/bad.yaml:6: "]),
+        ({"bad": b"id: [\n"}, ["{0}/bad.yaml:2: not valid YAML"]),
         ({}, ["no cases in {0}"]),
     ],
 )
@@ -186,29 +127,6 @@ def test_what_other_suites_write_is_understood(tmp_path: Path) -> None:
         ("Rye.md", ""),
         ("", "https://example.org/rye"),
     ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        OF_LINKS.replace("expected_paths: [Bread.md]", "must_have_source: [A.md]"),
-        GOOD.replace("expected_paths: [Bread.md]", "must_have_citation: true, expected_paths: [A]"),
-        GOOD.replace("expected_paths: [Bread.md]", "expected_empty: true"),
-        GOOD.replace("expected_paths: [Bread.md]", "expected_paths: [A], expected_in_top_k: 200"),
-        GOOD.replace("agent: search", "agent: baker"),
-        CITED.replace("agent: search", "agent: links"),
-        CITED.replace("quote:", "start: 3, end: 11, quote:"),
-        CITED.replace("path: Bread.md, quote: Knead it", "url: 'https://a.b/c'"),
-        CITED.replace(", quote: Knead it", ""),
-        GOOD.replace("layer: 1", "layer: '1'"),
-        GOOD.replace("layer: 1", "layer: L1"),
-    ],
-)
-def test_what_goes_together_is_a_case(tmp_path: Path, text: str) -> None:
-    write_case(tmp_path, "good", text)
-    (case,) = load_cases(tmp_path)
-    assert case.id == "rye"
-    assert case.layer == (1 if "layer: 2" not in text else 2)
 
 
 def test_files_that_are_no_cases_are_passed_over(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Layer 2: where a cited passage stands now, and whether an answer cites it."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from eval_lab import BREAD, NOTES, NoNotes, TextNotes, simple_case, span_of, write_case
+from golden_cases import check_golden, of_parts
 from http_servers import send, serving
 
 from vault_evals.agents import AgentAnswer, CitedSpan, read_findings
@@ -47,95 +49,51 @@ def bread(text: str) -> dict[str, str]:
     return {**NOTES, "Kitchen/Bread.md": text}
 
 
-TWICE = BREAD.replace("Flour,", f"{QUOTE} Flour,")
 CHANGED = BREAD.replace("smooth", "very smooth")
-BAKE = "Bake it at 250 degrees for forty minutes under the lid."
-BLOCK: dict[str, object] = {"heading": None, "block": "rest"}
-SHORT: dict[str, object] = {"quote": "Knead"}
-WHOLE = dict.fromkeys(("heading", "start", "end", "sha256")) | {"quote": ""}
-NOT_RECORDED = "its position or hash is not recorded"
+TEXTS = {
+    "BREAD": BREAD,
+    "SKY": NOTES["Sky.md"],
+    "TWICE": BREAD.replace("Flour,", f"{QUOTE} Flour,"),
+    "CHANGED": CHANGED,
+    "COLDER": BREAD.replace("250", "150"),
+    "LONGER": BREAD.replace("Flour", "More flour"),
+    "UNMARKED": BREAD.replace(" ^rest", ""),
+    "QUOTE": QUOTE,
+}
+"""Texts of notes in the golden, by name."""
 
 
-@pytest.mark.parametrize(
-    ("cited", "notes", "state", "detail", "now"),
-    [
-        ({}, NOTES, "same", "", {"start": START, "heading": "Kneading"}),
-        ({"heading": None}, NOTES, "same", "", {"heading": "Kneading"}),
-        (BLOCK, NOTES, "same", "", {"block": "rest", "heading": None}),
-        (WHOLE, NOTES, "same", "", {"path": "Kitchen/Bread.md"}),
-        ({"start": None, "end": None}, NOTES, "moved", NOT_RECORDED, {"start": START}),
-        ({"sha256": None}, NOTES, "moved", NOT_RECORDED, {"sha256": CITATION.sha256}),
-        (
-            {"start": 1, "end": 36, "heading": "A"},
-            NOTES,
-            "moved",
-            f"start 1, now {START}, heading 'A', now 'Kneading'",
-            {"start": START, "heading": "Kneading"},
-        ),
-        (
-            {},
-            bread(BREAD.replace("Flour", "More flour")),
-            "moved",
-            f"start {START}, now {START + 5}",
-            {"start": START + 5, "heading": "Kneading"},
-        ),
-        # Of several places the one under the heading counts.
-        (
-            {},
-            bread(TWICE),
-            "moved",
-            f"start {START}, now {TWICE.rindex(QUOTE)}",
-            {"start": TWICE.rindex(QUOTE)},
-        ),
-        (BLOCK, bread(BREAD.replace(" ^rest", "")), "moved", "block 'rest', now None", {"block": None}),
-        (
-            {},
-            {"Baking/Bread.md": BREAD, "Sky.md": "# Sky"},
-            "note moved",
-            "now in Baking/Bread.md",
-            {"path": "Baking/Bread.md", "start": START},
-        ),
-        ({}, bread("# Bread\n") | {"Dough.md": QUOTE}, "note moved", "now in Dough.md", {"path": "Dough.md"}),
-        # A namesake is looked into before other notes, and a short quote in no other.
-        (
-            {},
-            {"A/Dough.md": QUOTE, "B/Bread.md": QUOTE, "C/Bread.md": QUOTE},
-            "note moved",
-            "now in B/Bread.md",
-            {"path": "B/Bread.md"},
-        ),
-        (SHORT, {"A.md": "Knead", "B/Bread.md": "Knead"}, "note moved", "now in B/Bread.md", {"start": 0}),
-        (SHORT, {"A.md": "Knead"}, "gone", "the note is gone", {}),
-        ({"quote": "x" * 11}, {"A.md": "x" * 12}, "gone", "the note is gone", {}),
-        ({"quote": "x" * 12}, {"A.md": "x" * 12}, "note moved", "now in A.md", {"start": 0}),
-        # A changed number is a change.
-        (
-            {"quote": BAKE},
-            bread(BREAD.replace("250", "150")),
-            "changed",
-            "the words differ",
-            {"quote": BAKE.replace("250", "150")},
-        ),
-        (
-            {},
-            {"New/Bread.md": CHANGED},
-            "changed",
-            "now in New/Bread.md; the words differ",
-            {"path": "New/Bread.md"},
-        ),
-        ({}, {"New/Bread.md": CHANGED, "Old/Bread.md": CHANGED}, "gone", "the note is gone", {}),
-        ({}, bread("# Bread\n") | {"New/Bread.md": CHANGED}, "gone", "the note has no similar passage", {}),
-        ({}, {"Kitchen/Bread.md": "Bought at the shop.\n"}, "gone", "the note has no similar passage", {}),
-        ({}, {}, "gone", "the note is gone", {}),
-        (WHOLE, {}, "gone", "the note is gone", {}),
-    ],
-)
-def test_a_passage_is_the_same_moved_changed_or_gone(
-    cited: dict[str, object], notes: dict[str, str], state: str, detail: str, now: dict[str, object]
-) -> None:
-    located = locate(CITATION.model_copy(update=cited), TextNotes(notes))
-    assert (located.state, located.detail) == (state, detail)
-    assert (located.now and {key: getattr(located.now, key) for key in now}) == (now or None)
+def test_citations_are_checked_as_the_golden_says(tmp_path: Path) -> None:
+    def found(cited: str, *notes: str) -> str:
+        """What changes of the citation, and where it stands now; a note is `path = text`."""
+        named = (note.split(" = ") for note in notes if note)
+        citation = CITATION.model_copy(update=json.loads(cited))
+        located = locate(citation, TextNotes({path: TEXTS.get(text, text) for path, text in named}))
+        if located.now is None:
+            return f"{located.state}: {located.detail}"
+        was, now = citation.model_dump(), located.now.model_dump()
+        changed = {key: value for key, value in now.items() if value != was[key]}
+        return f"{located.state}: {located.detail} {changed or ''}"
+
+    def text_of(html: str) -> str:
+        return page_text(html, is_html=True)
+
+    pages = PageSnapshots(tmp_path)
+    pages.write(Page(URL, 200, URL, "Dough needs time.", "2026-01-01T00:00:00Z"))
+
+    def cited(finding: str, phrase: str) -> str:
+        page = ExpectedCitation(url=URL)
+        expected = CitationsExpected(expected_citations=(page,), support_phrases=(phrase,))
+        outcome = check_citations(expected, read_findings([json.loads(finding)]), TextNotes(NOTES), pages)
+        return f"{outcome.verdict} {' / '.join(outcome.reasons)}"
+
+    looked_up = "A page that an agent cites is looked up in its snapshot, `Dough needs time.`"
+    check_golden(
+        Path(__file__).parent / "fixtures" / "citations.md",
+        {"The passage now": of_parts(found), "The text of a page": text_of, looked_up: of_parts(cited)},
+    )
+    assert page_text("A <b>\n", is_html=False) == "A <b>"
+    assert page_text("a" * (MAX_KEPT_CHARS + 1), is_html=False) == "a" * MAX_KEPT_CHARS
 
 
 def test_changed_words_are_shown() -> None:
@@ -315,24 +273,6 @@ def test_the_next_address_of_a_host_is_tried_and_none_that_is_not_accepted(site:
         fetch_page("ftp://page.example", network("127.0.0.1"))
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("<html><head><title>T</title></head><body><p>A &amp; B</p>\n<p>C</p></body></html>", "A & B C"),
-        ("<style>a</style>b<noscript>c<script>d</script>e</noscript>f", "b f"),
-        ("<script>a", ""),
-        ("a</script>b", "a b"),
-        ("<template>a<template>b</template>c</template>d", "d"),
-        ("<p>a<b>b</b>c</p>", "a b c"),
-        ("", ""),
-    ],
-)
-def test_the_text_of_a_page_is_what_a_reader_sees(source: str, text: str) -> None:
-    assert page_text(source, is_html=True) == text
-    assert page_text("A <b>\n", is_html=False) == "A <b>"
-    assert page_text("a" * (MAX_KEPT_CHARS + 1), is_html=False) == "a" * MAX_KEPT_CHARS
-
-
 def test_the_citation_of_a_page_gets_the_values_of_today() -> None:
     quoted = ExpectedCitation(url=URL, quote="A bread needs time.", sha256=sha256_of("A bread needs time."))
     today = "A bread needs no time."
@@ -373,32 +313,3 @@ def test_the_pages_that_cases_cite_are_named_once(tmp_path: Path) -> None:
 def test_a_page_is_checked_without_reading_a_note() -> None:
     expected = CitationsExpected(expected_citations=(ExpectedCitation(url=URL),))
     assert check_citations(expected, None, NoNotes(), fetched()).verdict == "pass"
-
-
-@pytest.mark.parametrize(
-    ("finding", "phrase", "reason"),
-    [
-        ({"source": URL, "text": "x"}, "needs time", ""),
-        ({"source": URL, "start": 3, "end": 9, "quote": "needs time"}, "needs time", ""),
-        (
-            {"source": URL, "text": "x"},
-            "rises twice",
-            "support_phrases: 'rises twice' does not occur in any cited passage",
-        ),
-        (
-            {"source": URL, "start": 3, "end": 9, "quote": "x y"},
-            "needs time",
-            f"the answer cites {URL}: the page does not contain the quote",
-        ),
-        ({"source": "Kitchen/Bread.md"}, "needs time", f"expected_citations: the answer does not cite {URL}"),
-    ],
-)
-def test_a_page_that_an_agent_cites_is_looked_up_in_its_snapshot(
-    tmp_path: Path, finding: dict[str, object], phrase: str, reason: str
-) -> None:
-    pages = PageSnapshots(tmp_path)
-    pages.write(Page(URL, 200, URL, "Dough needs time.", "2026-01-01T00:00:00Z"))
-    expected = CitationsExpected(expected_citations=(ExpectedCitation(url=URL),), support_phrases=(phrase,))
-    outcome = check_citations(expected, read_findings([finding]), TextNotes(NOTES), pages)
-    assert outcome.verdict == ("fail" if reason else "pass")
-    assert any(one.startswith(reason) for one in outcome.reasons) or not reason

@@ -2,6 +2,7 @@
 this process."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,37 +16,10 @@ from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.cli.parameters import Output
 from vault_indexer.errors import UsageError
 
-SEARCH = """\
-id: rings
-agent: search
-layer: 1
-input: {query: rings of Saturn}
-expected: {expected_paths: [Sky/Night sky.md], expected_in_top_k: 1}
-metadata: {language: en}
-"""
-CITATION = """\
-id: knead
-agent: search
-layer: 2
-input: {query: knead the dough}
-expected:
-  expected_citations:
-    - {path: Kitchen/Bread.md, block: rest, quote: "Knead the dough until it is smooth"}  # by heart
-"""
-LINKS = """\
-id: bread-links
-agent: links
-layer: 1
-input: {note: Sky/Night sky.md}
-expected: {must_have_source: [Kitchen/Bread.md]}
-"""
-RELATED = """\
-id: bread-related
-agent: related
-layer: 1
-input: {note: Sky/Night sky.md}
-expected: {min_findings: 1}
-"""
+CASES = Path(__file__).parent / "fixtures" / "commands"
+SEARCH, CITATION, LINKS = (
+    (CASES / name).read_text("utf-8") for name in ("l1/rings.yaml", "l2/knead.yaml", "l1/links.yaml")
+)
 
 
 def test_a_long_run_shows_its_progress(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,11 +66,7 @@ def test_a_report_goes_to_its_file_which_others_can_read(
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """A vault with an index, and cases about it."""
     made = make(tmp_path_factory.mktemp("eval"))
-    cases = made.root / "evals"
-    write_case(cases, "l1/rings", SEARCH)
-    write_case(cases, "l1/links", LINKS)
-    write_case(cases, "l1/related", RELATED)
-    write_case(cases, "l2/knead", CITATION)
+    shutil.copytree(CASES, made.root / "evals")
     return made
 
 

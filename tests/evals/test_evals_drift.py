@@ -1,11 +1,12 @@
 """Drift of citations: the list, the issue, and golden files that are refreshed in place."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from eval_lab import BREAD, NOTES, FakeService, write_case, write_vault
+from golden_cases import compare_golden
 
 from vault_evals.cases import CitationsExpected, ExpectedCitation, load_cases, sha256_of
 from vault_evals.drift import (
@@ -208,32 +209,16 @@ def test_a_report_lists_what_drifted_by_state_and_one_by_one() -> None:
         drifted(2, state="moved"),
     )
     report = DriftReport("12:00", False, 1, drifts, ("b: no snapshot",))
-    body = (
-        "Checked 1 citation against the index and snapshots at 12:00.\n\n"
-        "- gone: 1\n- moved: 2\n- could not be checked: 1\n\n"
-        "## `a`: moved\n\nA.md, line 3: why (a.yaml)\n\n"
-        "## `a`: gone\n\nA.md: why (a.yaml)\n\n```diff\n- old\n+ new\n```\n\n"
-        "## `a`: moved\n\nA.md: why (a.yaml)\n\n"
-        "## Could not be checked\n\n- b: no snapshot\n\n"
-    )
-    assert drift_markdown(report) == f"# Link drift\n\n{body}"
+    text = drift_markdown(report)
+    compare_golden(Path(__file__).parent / "fixtures" / "drift.md", text)
     title = 'title: "Link drift: 3 of 1 citation, 1 unchecked"'
+    body = text.removeprefix("# Link drift\n\n")
     assert drift_issue(report) == f"---\n{title}\nlabels: [link-drift]\n---\n\n{body}"
     data = json.loads(drift_json(report))
     assert (data["checked"], data["live"], data["errors"]) == (1, False, ["b: no snapshot"])
     assert data["states"] == {"moved": 2, "gone": 1}
     assert data["drifts"][0]["now"] == now.model_dump(exclude_none=True)
-    assert data["drifts"][1] == {
-        "case_id": "a",
-        "file": "a.yaml",
-        "position": 1,
-        "cited": "A.md",
-        "state": "gone",
-        "detail": "why",
-        "diff": "- old\n+ new",
-        "line": 0,
-        "now": None,
-    }
+    assert data["drifts"][1] == asdict(drifts[1])
     assert [replace(report, errors=()).is_clean, replace(report, drifts=()).is_clean] == [False, False]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from eval_lab import FakeService
+from golden_cases import check_golden, of_parts
 from openai_server import Answer, ModelServer, model_server
 from paraphrases import read_paraphrases
 
@@ -18,7 +20,6 @@ from vault_evals.meaning import (
     DEFAULT_BOUNDS,
     JUDGES,
     Judge,
-    Judgement,
     MeaningCheck,
     ModelJudge,
     bounds_of,
@@ -122,31 +123,6 @@ def test_a_cosine_that_is_no_number_fails() -> None:
     assert outcome.verdict == "fail"
 
 
-NO_LID = "expected_keywords_any: none of 'lid', 'steam' occurs in the answer"
-
-
-@pytest.mark.parametrize(
-    ("text", "reasons"),
-    [
-        ("under the lid and foil", ["expected_keywords_none: 'foil' occurs in the answer"]),
-        ("under a cover", [NO_LID]),
-        (
-            "tin foil",
-            [
-                "expected_keywords_none: 'foil' occurs in the answer",
-                "expected_keywords_none: 'tin' occurs in the answer",
-                NO_LID,
-            ],
-        ),
-    ],
-)
-def test_keywords_decide_before_any_model_and_all_at_fault_are_named(text: str, reasons: list[str]) -> None:
-    service, model = service_with(1.0, text), Model(PASS)
-    outcome = MeaningCheck(service.embed, ModelJudge(model)).check("", EXPECTED, AgentAnswer(text=text))
-    assert outcome == Outcome("fail", None, tuple(reasons))
-    assert (service.embedded, model.prompts) == ([], [])
-
-
 def test_a_judge_that_cannot_be_had_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judge_for("none") is None
     with pytest.raises(UsageError, match="judge 'gpt': choose none, ollama, anthropic, openai"):
@@ -179,60 +155,44 @@ def test_each_judge_is_asked_over_http(
     assert request.body["model"] == JUDGES[name].model
 
 
-BETWEEN = "cosine 0.60, between 0.55 and 0.78"
-FORM = 'judge small: expected {"verdict": "pass" or "fail", "reason": …}: '
+def test_meanings_are_judged_as_the_golden_says() -> None:
+    """What a judge says instead is shown as far as a line goes."""
 
+    def read(written: str) -> str:
+        text = re.sub(r"(\w)\{(\d+)\}", lambda found: found[1] * int(found[2]), written)
+        try:
+            found = read_judgement(text, "small")
+        except ProviderError as refused:
+            return str(refused).removeprefix("judge small: ")
+        return f"{'pass' if found.passed else 'fail'}: {found.reason}"
 
-@pytest.mark.parametrize(
-    ("said", "outcome", "answers"),
-    [
-        (None, Outcome("error", 0.6, (f"undecided: {BETWEEN}, and there is no judge",)), 0),
-        (PASS, Outcome("pass", 0.6, (f"{BETWEEN}; small reports: Same fact.",)), 1),
-        (FAIL, Outcome("fail", 0.6, (f"{BETWEEN}; small reports: Another number.",)), 1),
-        ("no", Outcome("error", 0.6, (f"{BETWEEN}; judge small: not JSON: 'no'",)), 0),
-        ('["pass"]', Outcome("error", 0.6, (f"{BETWEEN}; {FORM}'[\"pass\"]'",)), 0),
-    ],
-)
-def test_between_the_bounds_the_reason_says_who_decided(
-    said: str | None, outcome: Outcome, answers: int
-) -> None:
-    model = Model(said or "")
-    found, meaning = check(0.6, None if said is None else ModelJudge(model))
-    assert found == outcome
-    assert meaning.judge_use == JudgeUse("none" if said is None else "small", 1, answers)
-    for prompt in model.prompts:
-        assert all(text in prompt for text in ("How to bake?", GOLDEN, ANSWER))
+    def lacks(golden: str, answer: str) -> str:
+        found = difference(golden, answer, "en")
+        assert difference(golden, answer) == found
+        return found
 
+    def by_keywords(text: str) -> str:
+        service, model = service_with(1.0, text), Model(PASS)
+        outcome = MeaningCheck(service.embed, ModelJudge(model)).check("", EXPECTED, AgentAnswer(text=text))
+        assert (service.embedded, model.prompts) == ([], [])
+        return str(outcome)
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (" a\n b ", "not JSON: 'a b'"),
-        ("x" * 120, f"not JSON: '{'x' * 120}'"),
-        ("x" * 121, f"not JSON: '{'x' * 120}…'"),
-        (f"The answer is right. {PASS}", "not JSON: "),
-        (f"```json\n{PASS}\n```", "not JSON: "),
-        (PASS + FAIL, "not JSON: "),  # an answer cannot speak for the judge
-        ('{"verdict": "pass"}', FORM),
-        ('{"verdict": "maybe", "reason": ""}', FORM),
-        ('{"verdict": true, "reason": ""}', FORM),
-        ('{"verdict": "pass", "reason": "", "score": 1}', FORM),
-        ('{"verdict": "pass", "reason": 1}', FORM),
-        ("[]", f"{FORM}'[]'"),
-    ],
-)
-def test_what_a_judge_says_instead_is_no_verdict_and_shown_as_far_as_a_line_goes(
-    text: str, said: str
-) -> None:
-    with pytest.raises(ProviderError) as refused:
-        read_judgement(text, "small")
-    found, wanted = str(refused.value), said if said.startswith(FORM) else f"judge small: {said}"
-    assert found == wanted if wanted.endswith("'") else found.startswith(wanted)
+    def between(said: str) -> str:
+        model = Model(said)
+        found, meaning = check(0.6, None if said == "nobody" else ModelJudge(model))
+        for prompt in model.prompts:
+            assert all(text in prompt for text in ("How to bake?", GOLDEN, ANSWER))
+        return f"{found}, {meaning.judge_use}"
 
-
-def test_a_judgement_is_read_on_one_line() -> None:
-    found = read_judgement(json.dumps({"reason": " a\n b", "verdict": "pass"}), "j")
-    assert found == Judgement(True, "a b")
+    check_golden(
+        Path(__file__).parent / "fixtures" / "meaning.md",
+        {
+            "What a judge says": read,
+            "What the answer lacks": of_parts(lacks),
+            "Keywords decide before any model, and all at fault are named": by_keywords,
+            "Between the bounds the reason says who decided": between,
+        },
+    )
 
 
 def test_a_cosine_decides_with_its_value() -> None:
@@ -242,22 +202,3 @@ def test_a_cosine_decides_with_its_value() -> None:
     blank = MeaningExpected(golden_answer="golden")
     assert empty.check("", blank, AgentAnswer(text=" ")) == Outcome("fail", 0.0, ("the answer has no text",))
     assert empty.judge_use == JudgeUse("none", 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("golden", "answer", "said"),
-    [
-        ("Take 400 mg of ibuprofen.", "Take 400 mg of ibuprofen.", ""),
-        ("Take 400 mg of ibuprofen.", "Eat first. Take 400 mg of ibuprofen. It helps.", ""),
-        ("It lasts. Take 400 mg.", "It lasts. Take 200 mg.", "of the golden answer, 'Take 400 mg.': "),
-        (
-            "The loaf bakes under a heavy lid.",
-            "The loaf bakes under a lid.",
-            "the answer lacks 'heavy' of the golden answer",
-        ),
-    ],
-)
-def test_what_the_answer_lacks_is_named(golden: str, answer: str, said: str) -> None:
-    found = difference(golden, answer, "en")
-    assert found.startswith(said) and bool(found) == bool(said)
-    assert difference(golden, answer) == found

@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from eval_lab import FakeService, simple_case, write_case, write_vault
+from eval_lab import FakeService, shown, simple_case, write_case, write_vault
+from golden_cases import check_golden
 
-from vault_evals.agents import AgentAnswer, CitedSpan, Finding, read_findings
+from vault_evals.agents import AgentAnswer, Finding, read_findings
 from vault_evals.cases import load_cases
 from vault_evals.runner import SuiteOptions, run_suite
 from vault_indexer.config.load import load_own
@@ -96,63 +97,22 @@ def test_a_function_is_asked_where_there_is_input_and_what_it_raises_is_the_verd
     assert (result.verdict, result.reasons) == ("error" if reasons else "pass", reasons)
 
 
-@pytest.mark.parametrize(
-    ("found", "answer"),
-    [
-        ([], AgentAnswer()),
-        (AgentAnswer(text="y", declined=True), AgentAnswer(text="y", declined=True)),
-        (
-            {"findings": [Finding("A.md", "x")], "text": "y", "declined": True},
-            AgentAnswer((Finding("A.md", "x"),), "y", declined=True),
-        ),
-        ([{"url": "https://example.org"}], AgentAnswer((Finding("https://example.org", ""),))),
-        (
-            [{"path": "A.md", "start": 2, "end": 7, "quote": "Bread"}],
-            AgentAnswer((Finding("A.md", "Bread"),), "Bread", (CitedSpan("A.md", 2, 7, "Bread"),)),
-        ),
-        (iter(["A.md"]), AgentAnswer((Finding("A.md", ""),))),
-        ({"findings": None, "declined": 1}, AgentAnswer(declined=True)),
-        ({"findings": ["A.md"]}, AgentAnswer((Finding("A.md", ""),))),
-        ({"text": "said"}, AgentAnswer(text="said")),
-        (
-            [
-                {"source": "A.md", "path": "B.md", "url": "c", "text": "t", "quote": "q"},
-                {"path": "B.md", "url": "c"},
-            ],
-            AgentAnswer((Finding("A.md", "t"), Finding("B.md", "")), "t"),
-        ),
-        (
-            [{"path": "A.md", "start": 1, "end": 2, "sha256": "0"}, {"path": "A.md", "start": 1}],
-            AgentAnswer((Finding("A.md", ""),) * 2, "", (CitedSpan("A.md", 1, 2, "", "0"),)),
-        ),
-        ([{"path": "A.md", "start": "1", "end": 2}], AgentAnswer((Finding("A.md", ""),))),
-        (
-            {"findings": [{"path": "A.md", "text": "t", "start": 0, "end": 1}]},
-            AgentAnswer((Finding("A.md", "t"),), "t", (CitedSpan("A.md", 0, 1, ""),)),
-        ),
-    ],
-)
-def test_what_a_function_returns_is_read(found: object, answer: AgentAnswer) -> None:
-    assert read_findings(found) == answer
+def test_what_a_function_returns_is_read_and_a_refusal_says_what_is_expected() -> None:
+    def read(text: str) -> str:
+        found = json.loads(text)
+        try:
+            return shown(read_findings(found))
+        except ValueError as refused:
+            return f"refused: {refused}"
+
+    check_golden(Path(__file__).parent / "fixtures" / "findings.md", {"": read})
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ("A.md", "returns str, expected a list of findings"),
-        (3, "returns int, expected a list of findings"),
-        (None, "returns NoneType, expected a list of findings"),
-        ([{"source": 3}], "source of type int, expected a text"),
-        ({"text": 3}, "text of type int, expected a text"),
-        ([3], "a finding of type int, expected a mapping or the path of a source"),
-        ([{"text": "x"}], "a finding without source"),
-        ([{"source": "A", "text": 3}], "text of type int, expected a text"),
-    ],
-)
-def test_the_refusal_says_what_is_expected(wrong: object, said: str) -> None:
-    with pytest.raises(ValueError) as refused:
-        read_findings(wrong)
-    assert str(refused.value) == said
+def test_a_function_may_return_our_own_classes_and_an_iterator() -> None:
+    answer = AgentAnswer((Finding("A.md", "x"),), "y", declined=True)
+    assert read_findings(answer) == answer
+    assert read_findings({"findings": [Finding("A.md", "x")], "text": "y", "declined": True}) == answer
+    assert read_findings(iter(["A.md"])) == AgentAnswer((Finding("A.md", ""),))
 
 
 @pytest.mark.parametrize(

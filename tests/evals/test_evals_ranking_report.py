@@ -3,8 +3,10 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from golden_cases import compare_golden
 
 from vault_evals.comparison import Against, RankingReport, Slice, VariantRow, as_json, as_markdown, compare
 from vault_evals.questions import Question
@@ -94,53 +96,8 @@ def invented_report() -> RankingReport:
     return RankingReport(10, "base", 5.0, slices, ("a",), (), 1.0)
 
 
-TITLES = """
-| variant | nDCG@10 | MRR@10 | recall@10 | judged@10 | against base | p (Holm) |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: |
-"""
-REST = "0.250 [0.200, 0.300] | 0.750 [0.700, 0.800] | 0.62"
-
-
 def test_a_report_is_a_table_for_each_slice() -> None:
-    assert (
-        as_markdown(invented_report())
-        == f"""# Ranking
-
-| nDCG@10 | questions | base | one | two |
-| --- | ---: | ---: | ---: | ---: |
-| judged, all | 10 | 0.500 | 0.600 | 0.400 |
-| judged, language de | 9 | 0.500 | 0.600 |  |
-| generated, link | 1 | 0.500 | 0.600 |  |
-
-## judged, all: 10 questions
-{TITLES}| base | 0.500 [0.100, 0.900] | {REST} |  |  |
-| one | 0.600 [0.100, 0.900] | {REST} | +0.100 [-0.050, +0.150] | 0.001 |
-| two | 0.400 [0.100, 0.900] | {REST} | -0.100 [-0.200, +0.050] | <0.001 |
-
-The smallest difference in nDCG@10 that 10 questions can show (four times in five, at p .05 after Holm): \
-0.062 (one).
-
-## judged, language de: 9 questions
-{TITLES}| base | 0.500 | 0.250 | 0.750 | 0.62 |  |  |
-| one | 0.600 | 0.250 | 0.750 | 0.62 | +0.100 |  |
-
-Too few questions for intervals: do not infer differences from these means.
-
-## generated, link: 1 question
-{TITLES}| base | 0.500 | 0.250 | 0.750 | 0.62 |  |  |
-| one | 0.600 | 0.250 | 0.750 | 0.62 | +0.100 |  |
-
-Too few questions for intervals: do not infer differences from these means.
-
-1 question is stale: notes have changed since.
-
-## Lift of at least 5% over base
-
-- judged, one: pass: +20.0% [-1.3%, +30.1%]: it reaches +5%
-- judged, two: fail: there is no percentage
-- judged, one (language de): pass: +20.0% [-1.3%, +30.1%]: it reaches +5%
-"""
-    )
+    compare_golden(Path(__file__).parent / "fixtures" / "ranking.md", as_markdown(invented_report()))
 
 
 def test_a_report_without_questions_says_so() -> None:

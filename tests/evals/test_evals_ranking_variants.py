@@ -1,10 +1,12 @@
 """The names of variants, the settings they stand for, and what a run makes of a question."""
 
 import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from questions_vault import target_of
 
 from vault_evals.questions import Question
@@ -62,56 +64,29 @@ def test_a_value_that_is_not_allowed_is_an_error_of_the_configuration(target: Ta
         settings_with(target.config.settings, {"search.rrf_k": "none"}, "variant")
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("configured", {}),
-        ("keyword", {"search.weights.vector": "0", "search.weights.graph": "0"}),
-        ("vector", {"search.weights.keyword": "0", "search.weights.graph": "0"}),
-        ("no_graph", {"search.weights.graph": "0"}),
-        ("rrf", {"search.rerank": "0"}),
-        ("whole_note", {"chunking.strategy": "none"}),
-        ("word + rrf", {"chunking.strategy": "word", "search.rerank": "0"}),
-        ("wordllama", {"embedding.provider": "wordllama"}),
-        ("search.limit=3+search.limit=4", {"search.limit": "4"}),
-    ],
-)
-def test_a_name_stands_for_settings(name: str, options: dict[str, str]) -> None:
-    (variant,) = parse_variants([name, "", f" {name} "])
-    assert (variant.name, dict(variant.options)) == (name, options)
+def test_names_of_variants_and_words_of_questions_are_those_of_the_golden() -> None:
+    def options(name: str) -> str:
+        try:
+            (variant,) = parse_variants([name, "", f" {name} "])
+        except UsageError as refused:
+            return str(refused).replace(", ".join(known_names()), "…")
+        assert variant.name == name
+        return str(dict(variant.options))
 
+    def refusal(text: str) -> str:
+        with pytest.raises(UsageError) as refused:
+            settings_with(Settings(), json.loads(text), "variant x")
+        return str(refused.value)
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("keyword+recursiv", "variant 'keyword+recursiv': no 'recursiv'; did you mean recursive?"),
-        ("search.limi=300000000000", "no 'search.limi=300000000000'; did you mean search.limit?"),
-        ("search.limit", f"no 'search.limit'; there are {', '.join(known_names())}, and key=value"),
-        ("=3", "no '=3'; there are configured, "),
-    ],
-)
-def test_a_wrong_name_is_refused_with_those_that_exist(name: str, said: str) -> None:
-    with pytest.raises(UsageError) as refused:
-        parse_variants([name])
-    assert said in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"index.backend": "milvus"}, "the URL of the server is required"),
-        (
-            {"chunking.word.chunk_size": "80", "chunking.word.chunk_overlap": "90"},
-            r"chunking.word = \{.*\}: chunk_overlap must be smaller than chunk_size",
-        ),
-        ({"chunking.contextual.group_by": "section"}, r".*group_by needs a granularity.*"),
-    ],
-)
-def test_values_that_disagree_are_refused_by_the_name_of_the_variant(
-    options: dict[str, str], said: str
-) -> None:
-    with pytest.raises(UsageError, match=rf"^variant x: {said}$"):
-        settings_with(Settings(), options, "variant x")
+    check_golden(
+        Path(__file__).parent / "fixtures" / "variants.md",
+        {
+            "A name stands for settings": options,
+            "Values that disagree are refused": refusal,
+            "Operators are taken off a question": plain_query,
+        },
+    )
+    assert plain_query("é" * 5_000) == "é" * 2_048
 
 
 def test_a_variant_changes_its_settings_alone(target: Target, tmp_path: Path) -> None:
@@ -137,19 +112,3 @@ def test_a_question_is_stale_when_its_note_has_changed_or_all_that_it_expects_ar
     assert is_stale(Question("q", "q", expects_both, sha256={"a.md": "0", "b.md": "b"}), hashes)
     assert is_stale(Question("q", "q", {"gone.md": 1}), hashes)
     assert is_stale(Question("q", "q", {"a.md": 0, "gone.md": 2}), hashes)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("-heap", "heap"),
-        ("a (b) tag:x|y", "a b tag x y"),
-        (" x\n", "x"),
-        ('"', ""),
-        ('-"" ()', ""),
-        ("?!", "?!"),
-        ("é" * 5_000, "é" * 2_048),
-    ],
-)
-def test_operators_and_what_is_too_long_are_taken_off_a_question(text: str, words: str) -> None:
-    assert plain_query(text) == words

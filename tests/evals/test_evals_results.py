@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from golden_cases import compare_golden
 
 from vault_evals.cases import AgentInput, GoldenCase, Layer, StructureExpected
 from vault_evals.results import (
@@ -107,60 +108,8 @@ def test_skipped_and_undecided_cases_are_named_where_there_are_any(counts: Count
     assert summary_line(replace(SUMMARY, counts=counts)) == line
 
 
-MARKDOWN = """\
-# Evaluation
-
-## Summary
-
-5 cases: 1 passed, 1 failed, 1 could not be decided, 2 skipped.
-
-| Group | Passed | Failed | Errors | Skipped |
-| --- | ---: | ---: | ---: | ---: |
-| L1 | 1 | 0 | 0 | 1 |
-| L2 | 0 | 1 | 0 | 1 |
-| L3 | 0 | 0 | 1 | 0 |
-| ask | 0 | 1 | 1 | 0 |
-| search | 1 | 0 | 0 | 2 |
-| de | 0 | 1 | 0 | 1 |
-| en | 1 | 0 | 0 | 1 |
-
-- Layers: 1, 3
-- Citations: the index and snapshots
-- Started 12:00, finished 12:01
-- Judge: none; no answer needed one
-- Skipped: 1 (also)
-- Skipped: 2 (why)
-
-## Failures
-
-### `b`: fail
-
-- one
-
-  ```diff
-of two
-  ```
-
-- three | four
-
-### `d`: error
-
--\x20
-
-## All cases
-
-| Case | Layer | Verdict | Score | ms | Remarks |
-| --- | ---: | --- | ---: | ---: | --- |
-| `a` | 1 | pass | 1.00 | 0 | said |
-| `b` | 2 | fail | 0.13 | 13 | one; three \\| four |
-| `c` | 2 | skip |  | 1 | why |
-| `d` | 3 | error |  | 1 |  |
-| `e` | 1 | skip |  | 1 | why; also |
-"""
-
-
 def test_a_report_for_a_person_has_the_counts_the_failures_and_all_cases() -> None:
-    assert markdown_report(REPORT) == MARKDOWN
+    compare_golden(Path(__file__).parent / "fixtures" / "evaluation.md", markdown_report(REPORT))
 
 
 def test_a_report_says_that_it_shows_nothing_and_which_judge_decided() -> None:

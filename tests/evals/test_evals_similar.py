@@ -1,6 +1,9 @@
 """The passage of a text that is most like a quote, and how two texts differ."""
 
+from pathlib import Path
+
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,21 +13,13 @@ LONGER = "Knead the dough until it is smooth and soft."
 TEXT = f"# Bread\n\nFlour first. {LONGER} Then rest.\n\n- salt and water\n  - a ripe starter \n"
 
 
-@pytest.mark.parametrize(
-    ("quote", "passage"),
-    [
-        ("Knead the dough until it is smooth.", LONGER),
-        ("Flour first. Knead the dough until it is soft.", f"Flour first. {LONGER}"),
-        ("- salt and waters", "- salt and water"),
-        ("- a ripe starters", "- a ripe starter"),
-        ("- salt and waters\n- a ripe starters", "- salt and water\n  - a ripe starter"),
-        ("Something else altogether, of ships", None),
-        ("", None),
-    ],
-)
-def test_the_closest_is_a_sentence_a_line_or_a_run_of_as_many(quote: str, passage: str | None) -> None:
-    span = closest_passage(quote, TEXT)
-    assert (TEXT[slice(*span)] if span else None) == passage
+def test_passages_and_differences_are_those_of_the_golden() -> None:
+    def closest(quote: str) -> str:
+        span = closest_passage(quote, TEXT)
+        return TEXT[slice(*span)] if span else "none"
+
+    golden = Path(__file__).parent / "fixtures" / "similar.md"
+    check_golden(golden, {"The closest passage": closest, "The lines that differ": of_parts(diff_of)})
 
 
 def test_only_the_text_between_the_bounds_counts() -> None:
@@ -66,20 +61,6 @@ def test_a_long_passage_shares_little_of_what_it_says() -> None:
 
 def test_signs_have_no_words_to_share() -> None:
     assert closest_passage("+++++", "+++++") == (0, 5)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "diff"),
-    [
-        ("a", "a", ""),
-        ("a\nb\nc", "a\nx\nc", "- b\n+ x"),
-        ("a\nb", "a", "- b"),
-        ("", "a\nb", "+ a\n+ b"),
-        ("same line here", "same lines here", "- same line here\n+ same lines here"),
-    ],
-)
-def test_the_difference_has_the_lines_that_differ(before: str, after: str, diff: str) -> None:
-    assert diff_of(before, after) == diff
 
 
 @given(st.lists(st.sampled_from(["One two.", "Three four five.", "# Six", "", "- seven"]), max_size=6))

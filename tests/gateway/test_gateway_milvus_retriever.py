@@ -1,11 +1,14 @@
 """What a search on the server finds of a vault: by words, by meaning, within a filter and a scope."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from gateway_lab import Team, id_of, publish
+from golden_cases import check_golden
 
 from vault_gateway.milvus import MilvusRetriever
 from vault_gateway.milvus.retrieval import FoundChunk, Selection, VaultScope
@@ -85,46 +88,23 @@ def test_the_nearest_are_those_of_a_comparison_with_every_vector(garden: Garden)
     assert [one.score for one in found] == pytest.approx([held[key] for key in expected], abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("query", "first"),
-    [
-        ("climbing", ["Garden/Beds/Beans.md"]),  # by its stem
-        ("光环", ["Sky/土星.md"]),  # by pairs of characters
-        ("rotting", ["Garden/Compost.md"]),
-        ("Jupiter", ["Sky/Map.canvas"]),
-        ("the compost", ["Garden/Compost.md"]),
-        ("xylophone", []),
-        ("", []),
-    ],
-)
-def test_a_word_is_found_as_our_analysis_sees_it(garden: Garden, query: str, first: list[str]) -> None:
-    assert paths(garden.retriever.best(SCOPE, terms(query), ALL))[:1] == first
+def test_words_and_filters_find_what_the_golden_says(garden: Garden) -> None:
+    def first(query: str) -> str:
+        return "".join(paths(garden.retriever.best(SCOPE, terms(query), ALL))[:1])
 
+    def left(keys: str) -> str:
+        chosen = {name: tuple(values) for name, values in json.loads(keys).items()}
+        near, best = (set(paths(found)) for found in garden.everything(Selection(50, **chosen)))
+        assert near == best
+        return ", ".join(sorted(near))
 
-@pytest.mark.parametrize(
-    ("selection", "expected"),
-    [
-        (Selection(50, folders=("Garden",)), {"Garden/Compost.md", "Garden/Beds/Beans.md"}),
-        (
-            Selection(50, folders=("Garden/Beds", "Sky")),
-            {"Garden/Beds/Beans.md", "Sky/Saturn.md", "Sky/土星.md", "Sky/Map.canvas"},
-        ),
-        (Selection(50, folders=("Gard",)), set()),
-        (Selection(50, folders=("garden",)), set()),
-        (Selection(50, paths=("Gardening.md", "No such.md")), {"Gardening.md"}),
-        (Selection(50, tags=("area",)), {"Garden/Compost.md", "Garden/Beds/Beans.md"}),
-        (Selection(50, tags=("#AREA/garden/", "soil")), {"Garden/Compost.md"}),
-        (Selection(50, tags=("gard",)), set()),
-        (Selection(50, kinds=("canvas",)), {"Sky/Map.canvas"}),
-        (Selection(50, folders=("Sky",), kinds=("note",), tags=("planet",)), {"Sky/Saturn.md"}),
-        (Selection(50, note_ids=(1 << 40,)), set()),
-    ],
-)
-def test_a_filter_leaves_the_same_notes_in_every_kind_of_search(
-    garden: Garden, selection: Selection, expected: set[str]
-) -> None:
-    for found in garden.everything(selection):
-        assert set(paths(found)) == expected
+    check_golden(
+        Path(__file__).parent / "fixtures" / "retriever.md",
+        {
+            "A word is found as our analysis sees it": first,
+            "A filter leaves the same notes in every kind of search": left,
+        },
+    )
 
 
 def test_notes_are_chosen_by_their_ids(garden: Garden) -> None:

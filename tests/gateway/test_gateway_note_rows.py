@@ -15,13 +15,7 @@ from vault_gateway.published_note import PublishedNote, pack_note, unpack_note
 from vault_indexer.model import Chunk, FileRow, chunk_key
 from vault_indexer.parse import parse_note
 from vault_indexer.store import VaultStatistics
-from vault_indexer.store.catalog import (
-    NoteTableRows,
-    StoredNote,
-    catalog_of,
-    note_rows,
-    stored_notes,
-)
+from vault_indexer.store.catalog import NoteTableRows, StoredNote, catalog_of, note_rows, stored_notes
 from vault_indexer.store.catalog.note_rows import pack_spans, unpack_spans
 from vault_indexer.store.keywords import Vocabulary
 

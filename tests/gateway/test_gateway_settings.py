@@ -2,9 +2,11 @@
 
 import json
 from datetime import date
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 from pydantic import ValidationError
 
 from vault_gateway.settings import MAX_GATEWAY_BYTES, GatewayOidc, GatewaySettings, load_gateway
@@ -84,56 +86,14 @@ def test_a_claim_has_a_name(claim: str) -> None:
 PROVIDER = 'oidc = { issuer = "i", audience = "a", jwks_url = "https://id.example.org/keys" }\n'
 
 
-@pytest.mark.parametrize(
-    ("key", "most_refused", "least", "most", "least_refused"),
-    [
-        ("server.port", -1, 0, 65_535, 65_536),
-        ("server.max_concurrent", 0, 1, 1024, 1025),
-        ("server.user_concurrent", 0, 1, 1024, 1025),
-        ("server.user_rate", 0.0, 0.001, 10_000.0, 10_000.1),
-        ("server.user_burst", 0, 1, 10_000, 10_001),
-        ("server.timeout_s", 0.0, 5.001, 600.0, 600.1),
-        ("server.drain_s", -0.1, 0.0, 600.0, 600.1),
-        ("keeper_timeout_s", 0.0, 0.001, 60.0, 60.1),
-        ("max_filtered_chunks", 0, 1, 10**9, None),
-        ("states_s", -0.1, 0.0, 60.0, 60.1),
-        ("rights_grace_s", -0.1, 0.0, 86_400.0, 86_400.1),
-        ("stale_after_s", 119.9, 120.0, 31_536_000.0, 31_536_000.1),
-        ("snippet_chars", 39, 40, 4000, 4001),
-        ("max_chunks_per_note", 0, 1, 200, 201),
-        ("milvus.timeout_s", 0.0, 0.001, 19.9, 60.1),
-        ("milvus.replicas", 0, 1, 64, 65),
-        ("oidc.leeway_s", -0.1, 0.0, 300.0, 300.1),
-        ("oidc.keys_s", 9.9, 10.0, 86_400.0, 86_400.1),
-    ],
-)
-def test_a_number_has_bounds(
-    tmp_path: Path,
-    key: str,
-    most_refused: float,
-    least: float,
-    most: float,
-    least_refused: float | None,
-) -> None:
-    def value(settings: GatewaySettings) -> object:
-        found: object = settings
-        for name in key.split("."):
-            found = getattr(found, name)
-        return found
-
-    def with_value(number: float) -> str:
-        table = LEAST.replace("[milvus]\n", PROVIDER + "[milvus]\n")
-        if key.startswith("milvus."):
-            return table.replace("[milvus]\n", f"[milvus]\n{key.removeprefix('milvus.')} = {number}\n")
-        if key.startswith("oidc."):
-            return table.replace('"a", ', f'"a", {key.removeprefix("oidc.")} = {number}, ')
-        return f"{key} = {number}\n{table}"
-
-    for number in (least, most):
-        assert value(loaded(tmp_path, with_value(number))) == number
-    for refused in (most_refused, least_refused):
-        if refused is not None:
-            assert problems(tmp_path, with_value(refused))[0].startswith(key)
+def with_value(key: str, number: str) -> str:
+    """A configuration in which the key has this number."""
+    table = LEAST.replace("[milvus]\n", PROVIDER + "[milvus]\n")
+    if key.startswith("milvus."):
+        return table.replace("[milvus]\n", f"[milvus]\n{key.removeprefix('milvus.')} = {number}\n")
+    if key.startswith("oidc."):
+        return table.replace('"a", ', f'"a", {key.removeprefix("oidc.")} = {number}, ')
+    return f"{key} = {number}\n{table}"
 
 
 TOKEN = f'{{ name = "t", token_sha256 = "{DIGEST[::-1]}" }}'
@@ -141,68 +101,29 @@ USER = f'[milvus]\nuri = "http://m"\n[[users]]\nname = "ana"\ntoken_sha256 = "{D
 SHORT = '[milvus]\nuri = "http://m"\n[[users]]\nname = "ana"\n'
 
 
-@pytest.mark.parametrize(
-    ("toml", "said"),
-    [
-        ('[milvus]\nuri = "http://m"\n', ["users  at least one [[users]] or [[groups]]"]),
-        (f"{USER}tokens = [{TOKEN}]\n", ["users  either token_sha256 or tokens, not both: ana"]),
-        (SHORT, ["users  token_sha256 or tokens, because there is no [oidc] and no [proxy]: ana"]),
-        (
-            f'{USER}groups = ["b", "a"]\n[[groups]]\nname = "c"\n',
-            [
-                "users.groups  names from [[groups]]; no group is called a",
-                "users.groups  names from [[groups]]; no group is called b",
-            ],
-        ),
-        (
-            f'proxy = {{ user_header = "X-User" }}\n{SHORT}',
-            [
-                "proxy.addresses  at least one, unless server.socket is set: headers from other addresses "
-                "are not trusted"
-            ],
-        ),
-        (
-            f'{USER}[[users]]\nname = "ana"\ntokens = [{TOKEN}]\n' + '[[groups]]\nname = "g"\n' * 2,
-            ["users.name  unique values; ana occurs 2 times", "groups.name  unique values; g occurs 2 times"],
-        ),
-        (
-            f"{SHORT}tokens = [{TOKEN}, {TOKEN}]\n",
-            [f"users.token_sha256  unique values; {DIGEST[::-1][:8]}… occurs 2 times"],
-        ),
-        (f'bodies = "keepers"\n{USER}', ['keepers  at least one [[keepers]], because bodies is "keepers"']),
-        (
-            f'{USER}[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n'
-            '[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n',
-            ["keepers.name  unique values; k occurs 2 times"],
-        ),
-        (
-            USER.replace("[milvus]\n", "[milvus]\ntimeout_s = 20\n"),
-            ["milvus.timeout_s  less than server.timeout_s (20)"],
-        ),
-        (
-            USER.replace("[milvus]\n", '[milvus]\nca_file = "/ca"\n'),
-            ["milvus.uri  a URL that begins with https://, because a certificate is configured"],
-        ),
-    ],
-)
-def test_each_contradiction_is_told(tmp_path: Path, toml: str, said: list[str]) -> None:
-    assert problems(tmp_path, toml) == said
+def test_numbers_have_bounds_and_each_contradiction_is_told(tmp_path: Path) -> None:
+    names = {"USER;": USER, "SHORT;": SHORT, "PROVIDER;": PROVIDER, "TOKEN": TOKEN}
 
+    def said(toml: str) -> str:
+        for name, text in names.items():
+            toml = toml.replace(name, text)
+        try:
+            return f"loaded, {loaded(tmp_path, toml).milvus.uri}"
+        except ConfigError as error:
+            return " / ".join(f"{one.key} {one.value} {one.allowed}" for one in error.problems)
 
-@pytest.mark.parametrize(
-    "toml",
-    [
-        SHORT.replace("[milvus]", f"{PROVIDER}[milvus]"),
-        f'proxy = {{ user_header = "X-User", addresses = ["10.0.0.0/8"] }}\n{SHORT}',
-        f'server.socket = "/s"\nproxy = {{ user_header = "X-User" }}\n{SHORT}',
-        f"{SHORT}tokens = [{TOKEN}]\n",
-        '[milvus]\nuri = "http://m"\n[[groups]]\nname = "g"\n',
-        f'{USER}groups = ["g"]\n[[groups]]\nname = "g"\n',
-        f'bodies = "keepers"\n{USER}[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n',
-    ],
-)
-def test_what_goes_together_is_loaded(tmp_path: Path, toml: str) -> None:
-    assert loaded(tmp_path, toml).milvus.uri == "http://m"
+    def bounds(key: str, *numbers: str) -> str:
+        read = []
+        for number in filter(None, numbers):
+            try:
+                read.append(str(attrgetter(key)(loaded(tmp_path, with_value(key, number)))))
+            except ConfigError as error:
+                assert error.problems[0].key == key
+                read.append("refused")
+        return ", ".join(read)
+
+    sections = {"Bounds": of_parts(bounds), "": said}
+    check_golden(Path(__file__).parent / "fixtures" / "settings.md", sections)
 
 
 def test_the_digests_of_a_user_have_their_last_days(tmp_path: Path) -> None:

@@ -1,16 +1,15 @@
 from collections.abc import Iterator
 
 import pytest
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import Indexed, indexed_vault, write_notes
 from small_vault import Ask, write_vault
 
 from vault_indexer.model import SearchAnswer, SearchRequest
-from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 
 @pytest.fixture(scope="session")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, IndexReader]]:
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
     """The small vault's service, and the same index opened to be read."""
     folder = tmp_path_factory.mktemp("small")
     vault = write_vault(folder / "vault")
@@ -19,7 +18,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultSer
 
 
 @pytest.fixture
-def ask(indexed: tuple[VaultService, IndexReader]) -> Ask:
+def ask(indexed: Indexed) -> Ask:
     service, _ = indexed
 
     def asked(query: str, **options: bool | int) -> SearchAnswer:
@@ -29,9 +28,7 @@ def ask(indexed: tuple[VaultService, IndexReader]) -> Ask:
 
 
 @pytest.fixture(scope="module")
-def opened(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[VaultService, IndexReader]]:
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
     """The service of a vault of the module's `NOTES`, and the same index opened to be read."""
     folder = tmp_path_factory.mktemp("notes")
     with indexed_vault(write_notes(folder / "vault", request.module.NOTES), folder / "index") as both:
@@ -39,6 +36,6 @@ def opened(
 
 
 @pytest.fixture(scope="module")
-def service(opened: tuple[VaultService, IndexReader]) -> VaultService:
+def service(opened: Indexed) -> VaultService:
     """The service of a vault of the module's `NOTES`."""
     return opened[0]

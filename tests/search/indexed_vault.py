@@ -18,6 +18,10 @@ from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
+"""The moment at which tests ask."""
+
+Indexed = tuple[VaultService, IndexReader]
+"""The service of a vault, and the same index opened to be read."""
 
 
 def write_notes(folder: Path, notes: Mapping[str, str]) -> Path:

@@ -9,14 +9,11 @@ import pytest
 from golden_cases import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
+from indexed_vault import Indexed
 from small_vault import Ask
 
 from vault_indexer.errors import UsageError
 from vault_indexer.model import Hit, SearchRequest, Why
-from vault_indexer.search.searcher import IndexReader
-from vault_indexer.service import VaultService
-
-Indexed = tuple[VaultService, IndexReader]
 
 
 def test_each_language_finds_its_notes_by_its_own_words(ask: Ask) -> None:

@@ -4,13 +4,11 @@ from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import Indexed, indexed_vault, write_notes
 
 from vault_indexer.search.query import OPERATORS
-from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
-Indexed = tuple[VaultService, IndexReader]
 Offered = list[tuple[str, int]]
 
 

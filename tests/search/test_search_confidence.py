@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from golden_cases import check_golden
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,24 +26,11 @@ from vault_indexer.search.confidence import (
     verdict_of,
 )
 
-ANSWERABLE = """
-how to keep slugs away
-when is the dough ready for the oven
-who repairs things
-what helps against slugs
-which tomato variety is the best
-how do I make chai
-how to align the telescope mirror
-why use red light at night
-how to find Andromeda
-how do I start the van in winter
-how to fertilise plants with nettles
-how to prune rosemary
-how to dry the starter for holidays
-how much water goes into the country loaf
-when to prune the apple trees
-"""
-"""Questions that a note of the bundled notebook answers."""
+ANSWERABLE, UNANSWERABLE = (
+    part.splitlines()
+    for part in (Path(__file__).parent / "fixtures" / "questions.txt").read_text("utf-8").split("\n\n")
+)
+"""Questions that notes of the bundled notebook answer, and sixteen that none does."""
 
 SHARES = st.floats(0, 1)
 DEVIATIONS = st.floats(0, 8)
@@ -85,7 +72,7 @@ def test_a_paraphrase_is_not_none(demo: Vault, query: str) -> None:
     assert demo.search(query).verdict != "none"
 
 
-@pytest.mark.parametrize("question", ANSWERABLE.strip().splitlines())
+@pytest.mark.parametrize("question", ANSWERABLE)
 def test_a_question_that_a_note_answers_is_not_none(demo: Vault, question: str) -> None:
     answer = demo.search(question)
     assert answer.verdict != "none", [(hit.title, hit.relevance) for hit in answer.results[:5]]
@@ -100,21 +87,6 @@ def test_a_word_of_the_query_in_a_title_counts_more_than_in_the_text(demo: Vault
     assert demo.search("the xyzzy qwfpgj").verdict == "none"
 
 
-@pytest.mark.parametrize(
-    ("query", "verdict"),
-    [
-        ("slugs OR helicopter OR zeppelin", "strong"),
-        ("helicopter zeppelin OR slugs", "strong"),
-        ("(slugs OR helicopter) (snails OR zeppelin)", "strong"),
-        ("helicopter OR zeppelin", "none"),
-        ("slugs helicopter zeppelin OR helicopter zeppelin airship", "none"),
-        (" ".join(f"(slugs OR word{number})" for number in range(20)), "strong"),
-    ],
-)
-def test_one_alternative_of_a_query_is_enough(demo: Vault, query: str, verdict: str) -> None:
-    assert demo.search(query).verdict == verdict
-
-
 def test_words_that_no_note_has_are_named(demo: Vault) -> None:
     assert demo.search("what is an unwell kitten").missing_words == ("unwell", "kitten")
     assert demo.search("telescope").missing_words == ()
@@ -122,30 +94,14 @@ def test_words_that_no_note_has_are_named(demo: Vault) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("note", "question", "missing"),
-    [
-        ("Der Dachdecker aus Köln repariert das Dach im Mai.", "Welchen Namen hatte der Dachdecker?", ()),
-        (
-            "Ankara'nın nüfusu beş milyon ve Türkiye için çok önemli bir şehir.",
-            "Ankara'daki nüfus kaçtır?",
-            (),
-        ),
-        ("Ankara için bir plan ve bu harita var.", "Hangi plan Bursa'nın?", ("Bursa",)),
-        ("بدأ المشروع في الربيع من هذا العام.", "متى بدأ المشروع؟", ()),
-        ("Η βάρκα είναι στο λιμάνι και το πανί στην αποθήκη.", "Πού είναι η βάρκα;", ()),
-        ("La boussole est dans le tiroir et la carte dans la voiture.", "Où est-ce qu'est la boussole ?", ()),
-        ("Newton lived in Cambridge, and this is about his apple.", "Where is Newton's apple?", ()),
-    ],
-)
-def test_words_that_ask_and_the_ends_behind_an_apostrophe_are_not_missing(
-    tmp_path: Path, note: str, question: str, missing: tuple[str, ...]
-) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "a.md").write_text(note, encoding="utf-8")
-    with open_vault(vault, index_dir=tmp_path / "index") as opened:
-        assert opened.search(question).missing_words == missing
+def test_words_that_ask_and_the_ends_behind_an_apostrophe_are_not_missing(tmp_path: Path) -> None:
+    def missing(note: str, question: str) -> str:
+        (tmp_path / "vault").mkdir(exist_ok=True)
+        (tmp_path / "vault" / "a.md").write_text(note, encoding="utf-8")
+        with open_vault(tmp_path / "vault", index_dir=tmp_path / "index") as opened:
+            return " ".join(opened.search(question).missing_words)
+
+    check_golden(Path(__file__).parent / "fixtures" / "apostrophes.md", {"": of_parts(missing)})
 
 
 def test_the_name_of_a_note_and_a_filter_alone_are_certain(demo: Vault) -> None:
@@ -269,33 +225,12 @@ def test_high_meaning_rescues_few_words() -> None:
     assert [verdict(0.0, 0.9), verdict(0.0, 1.6)] == ["none", "likely"]
 
 
-UNANSWERABLE = """
-how do I renew my passport
-what is the capital of Mongolia
-how to change a bicycle tyre
-who wrote the Brothers Karamazov
-which visa do I need for Japan
-how to tie a bow tie
-cómo se cambia el aceite de una motocicleta
-quién ganó el mundial de fútbol
-cuánto cuesta un billete de tren a Sevilla
-dónde puedo comprar entradas para la ópera
-как подать налоговую декларацию
-сколько стоит билет в театр
-кто изобрёл телефон
-怎么申报所得税
-谁写了红楼梦
-去东京的机票多少钱
-"""
-"""Sixteen questions that the bundled notebook does not answer."""
-
-
 @pytest.mark.parametrize("vault", ["demo", pytest.param("demo_in_all_languages", marks=pytest.mark.long)])
 def test_at_most_two_of_sixteen_questions_without_an_answer_are_likely(
     request: pytest.FixtureRequest, vault: str
 ) -> None:
     opened: Vault = request.getfixturevalue(vault)
-    verdicts = {query: opened.search(query).verdict for query in UNANSWERABLE.strip().splitlines()}
+    verdicts = {query: opened.search(query).verdict for query in UNANSWERABLE}
     likely = [query for query, verdict in verdicts.items() if verdict in ("likely", "strong")]
     assert len(likely) <= 2, likely
 
@@ -314,9 +249,14 @@ def test_the_share_is_the_part_of_the_weights_that_is_held() -> None:
     assert held_share(np.zeros(2), held).tolist() == [0.0, 0.0, 0.0]
 
 
-def test_the_verdict_of_one_of_the_first_five() -> None:
-    golden = Path(__file__).parent / "fixtures" / "verdicts.md"
-    check_golden(golden, {"": lambda text: verdict_of([float(one) for one in text.split()])})
+def test_the_verdict_of_one_of_the_first_five_and_of_alternatives(demo: Vault) -> None:
+    sections = {
+        "Relevance": lambda text: verdict_of([float(one) for one in text.split()]),
+        "One alternative of a query is enough": lambda query: demo.search(query).verdict,
+    }
+    check_golden(Path(__file__).parent / "fixtures" / "verdicts.md", sections)
+    many = " ".join(f"(slugs OR word{number})" for number in range(20))
+    assert demo.search(many).verdict == "strong"
 
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "confidence_fit.py"

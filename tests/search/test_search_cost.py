@@ -1,12 +1,12 @@
 """What a query may cost: a deadline, a budget for its filters, and bounds on what it may hold."""
 
 import itertools
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from indexed_vault import NOW, Indexed
 from small_vault import Ask
 
 from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutError
@@ -15,13 +15,9 @@ from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import MAX_EXPRESSIONS, MAX_OPERATORS, MAX_TERMS, parse_query
 from vault_indexer.search.rank.retrieve import by_word
-from vault_indexer.search.searcher import IndexReader
-from vault_indexer.service import VaultService
 from vault_indexer.store.keywords.schema import FieldWeights
 from vault_indexer.text.query import analyze_query
 
-Indexed = tuple[VaultService, IndexReader]
-NOW = datetime(2024, 6, 1, tzinfo=UTC)
 QUERIES = [
     *("heap", "the heap", '"the heap"', "tag:area", "line:(the -x)", 'task:""', "-(heap OR telescope)"),
     "/[ae]/",

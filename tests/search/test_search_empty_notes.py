@@ -1,10 +1,9 @@
 """Notes with hardly any text have no vector: they are found by words and links, and are near nothing."""
 
 import pytest
+from indexed_vault import Indexed
 
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.searcher import IndexReader
-from vault_indexer.service import VaultService
 
 HARDLY_ANY = {
     "Empty.md": "",
@@ -23,7 +22,7 @@ TEXTS = {
 NOTES = HARDLY_ANY | TEXTS
 
 
-def test_what_has_hardly_any_text_has_no_vector(opened: tuple[VaultService, IndexReader]) -> None:
+def test_what_has_hardly_any_text_has_no_vector(opened: Indexed) -> None:
     _, reader = opened
     with reader.holder.lease() as snapshot:
         catalog = snapshot.catalog
@@ -34,19 +33,19 @@ def test_what_has_hardly_any_text_has_no_vector(opened: tuple[VaultService, Inde
 
 
 @pytest.mark.parametrize("query", ["warm rooms in the cold season", "leaking", "wohnung heizen"])
-def test_no_query_finds_it_by_meaning(opened: tuple[VaultService, IndexReader], query: str) -> None:
+def test_no_query_finds_it_by_meaning(opened: Indexed, query: str) -> None:
     answer = opened[0].search(SearchRequest(query))
     found = {hit.path: hit for hit in answer.results if hit.path in HARDLY_ANY}
     assert found.keys() <= {"Untitled.md"}, "by its link"
     assert all(hit.why.vector is None and hit.relevance < 0.5 for hit in found.values())
 
 
-def test_it_is_found_by_its_name(opened: tuple[VaultService, IndexReader]) -> None:
+def test_it_is_found_by_its_name(opened: Indexed) -> None:
     (hit, *_) = opened[0].search(SearchRequest("untitled")).results
     assert (hit.path, hit.why.vector) == ("Untitled.md", None)
 
 
-def test_it_is_related_by_links_alone(opened: tuple[VaultService, IndexReader]) -> None:
+def test_it_is_related_by_links_alone(opened: Indexed) -> None:
     related = {near.path: near for near in opened[0].related("Boiler")}
     assert related.keys() & HARDLY_ANY.keys() == {"Untitled.md"}
     assert related["Untitled.md"].similarity is None

@@ -1,21 +1,16 @@
 """Filters over a small vault: which notes they leave, and that every retriever keeps to them."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
-from indexed_vault import notes_left
+from indexed_vault import Indexed, notes_left
 from small_vault import NOTES, Ask
 
 from vault_indexer.errors import QueryError
-from vault_indexer.search.searcher import IndexReader
-from vault_indexer.service import VaultService
 
-Indexed = tuple[VaultService, IndexReader]
-NOW = datetime(2024, 6, 1, tzinfo=UTC)
 COMPOST, TOMATOES = "Garden/Compost.md", "Garden/Tomatoes.md"
 TELESCOPE, ROOF = "Sky/Telescope.md", "Sky/Roof.md"
 

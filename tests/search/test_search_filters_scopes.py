@@ -6,17 +6,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from indexed_vault import Indexed
 from reliability_lab import assembly_of, opened
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.parse import Task
 from vault_indexer.search.filters.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
 from vault_indexer.search.query.ast import Scope
-from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.reader import CatalogReader
-
-Indexed = tuple[VaultService, IndexReader]
 
 
 def test_what_is_kept_is_what_the_text_says(indexed: Indexed) -> None:

@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import Indexed, indexed_vault, write_notes
 
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.searcher import IndexReader
 from vault_indexer.search.terms.words import (
     FOREIGN,
     LACKING,
@@ -24,7 +24,7 @@ from vault_indexer.search.terms.words import (
 )
 from vault_indexer.service import VaultService
 
-Opened = AbstractContextManager[tuple[VaultService, IndexReader]]
+Opened = AbstractContextManager[Indexed]
 
 NOTES = {
     "How to do what you do.md": "How to do it: do as you do, how you do it and what to do with it.",
@@ -129,31 +129,17 @@ def test_vectors_of_many_languages_count_less_beside_notes_of_other_languages(
     assert lacking_weight(EmbeddingModel("wordllama", "any", 256), less) == LACKING
 
 
-@pytest.mark.parametrize(
-    ("provider", "language", "expected"),
-    [
-        ("wordllama", "en", 1.0),
-        ("wordllama", "", 1.0),
-        ("wordllama", "ru", FOREIGN),
-        ("minilm", "zh", FOREIGN),
-        ("multilingual", "ru", 1.0),
-        ("multilingual", "vi", FOREIGN),
-        ("e5", "vi", 1.0),
-        ("ollama", "ru", 1.0),
-    ],
-)
-def test_trust_in_a_model(provider: str, language: str, expected: float) -> None:
-    assert language_weight(EmbeddingModel(provider, "any", 8), language) == expected
+def test_models_and_languages_count_as_the_golden_says() -> None:
+    def trust(provider: str, language: str) -> str:
+        weight = language_weight(EmbeddingModel(provider, "any", 8), language)
+        return {1.0: "whole", FOREIGN: "foreign"}[weight]
 
-
-@pytest.mark.parametrize(
-    ("text", "languages", "language"),
-    [
-        ("как найти книгу", ("en", "ru"), "ru"),
-        ("tar", ("es", "en"), "es"),
-        ("how is this done", ("es", "en"), "en"),
-        ("tar", (), ""),
-    ],
-)
-def test_language_of_a_query(text: str, languages: tuple[str, ...], language: str) -> None:
-    assert language_of(text, languages) == language
+    check_golden(
+        Path(__file__).parent / "fixtures" / "trust.md",
+        {
+            "Trust in a model": of_parts(trust),
+            "The language of a query": of_parts(
+                lambda text, languages: language_of(text, tuple(languages.split()))
+            ),
+        },
+    )

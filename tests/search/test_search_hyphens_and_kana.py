@@ -1,11 +1,13 @@
 """Hyphens and kana: words that are written in another way are found, and are not called missing."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.model import AskRequest, SearchAnswer, SearchRequest
+from vault_indexer.model import AskRequest, SearchRequest
 from vault_indexer.service import VaultService
 
 GERMAN = {
@@ -36,25 +38,30 @@ def japanese(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]
         yield opened
 
 
-def first_by_word(answer: SearchAnswer) -> str:
-    return next((hit.path for hit in answer.results if hit.why.keyword), "")
+def test_words_are_found_or_missing_as_the_golden_says(german: VaultService, japanese: VaultService) -> None:
+    def hyphenated(query: str) -> str:
+        answer = german.search(SearchRequest(query))
+        assert answer.verdict in ("strong", "likely")
+        assert answer.missing_words == ()
+        assert not any(query in notice for notice in answer.notices)
+        assert german.ask(AskRequest(f"Was ist das {query}?")).missing_words == ()
+        return answer.results[0].path
 
+    def kana(query: str) -> str:
+        answer = japanese.search(SearchRequest(query))
+        assert answer.missing_words == ()
+        return next(hit.path for hit in answer.results if hit.why.keyword)
 
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [
-        ("Monte-Carlo-Verfahren", "Monte Carlo Verfahren.md"),
-        ("Lagrange-Verfahren", "Lagrangeverfahren.md"),
-        ("Q-Verfahren", "Q Verfahren.md"),
-    ],
-)
-def test_a_hyphen_is_a_space_or_nothing(german: VaultService, query: str, path: str) -> None:
-    answer = german.search(SearchRequest(query))
-    assert answer.results[0].path == path
-    assert answer.verdict in ("strong", "likely")
-    assert answer.missing_words == ()
-    assert not any(query in notice for notice in answer.notices)
-    assert german.ask(AskRequest(f"Was ist das {query}?")).missing_words == ()
+    check_golden(
+        Path(__file__).parent / "fixtures" / "hyphens_and_kana.md",
+        {
+            "A hyphen is a space or nothing": hyphenated,
+            "Kana of the same sound find each other": kana,
+            "Runs are missing, not pairs": lambda query: " ".join(
+                japanese.search(SearchRequest(query)).missing_words
+            ),
+        },
+    )
 
 
 def test_a_hyphenated_word_with_an_unknown_part_is_missing(german: VaultService) -> None:
@@ -67,31 +74,9 @@ def test_a_word_inside_another_is_no_proof(german: VaultService) -> None:
     assert inside.relevance < 0.95 < itself.relevance
 
 
-@pytest.mark.parametrize(
-    ("query", "path"), [("リンゴ", "りんご.md"), ("こーひー豆", "コーヒー.md"), ("ﾘﾝｺﾞ", "りんご.md")]
-)
-def test_kana_of_the_same_sound_find_each_other(japanese: VaultService, query: str, path: str) -> None:
-    answer = japanese.search(SearchRequest(query))
-    assert first_by_word(answer) == path
-    assert answer.missing_words == ()
-
-
 def test_the_same_kana_count_more(japanese: VaultService) -> None:
     def score(query: str) -> float:
         keyword = japanese.search(SearchRequest(query)).results[0].why.keyword
         return keyword.score if keyword else 0.0
 
     assert 0 < score("リンゴ") < score("りんご")
-
-
-@pytest.mark.parametrize(
-    ("query", "missing"),
-    [
-        ("量子力学", ("量子力学",)),
-        ("天気の量子力学", ("の量子力学",)),
-        ("明日の天気は雨です量子", ("量子",)),
-        ("天気明日", ()),
-    ],
-)
-def test_runs_are_missing_not_pairs(japanese: VaultService, query: str, missing: tuple[str, ...]) -> None:
-    assert japanese.search(SearchRequest(query)).missing_words == missing

@@ -3,15 +3,12 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from indexed_vault import Indexed
 
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.path_filter import NameReader, name_contains
 from vault_indexer.search.filters.text_pattern import plain
 from vault_indexer.search.query import All, Either, Node, Not, Phrase, Regex, Scope, Word, holds
-from vault_indexer.search.searcher import IndexReader
-from vault_indexer.service import VaultService
-
-Indexed = tuple[VaultService, IndexReader]
 
 LEAVES = st.sampled_from(
     [

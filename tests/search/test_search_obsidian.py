@@ -2,24 +2,19 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from shutil import copytree
 
 import pytest
-from indexed_vault import indexed_vault, notes_left
+from indexed_vault import Indexed, indexed_vault, notes_left
 
 from vault_indexer.errors import QueryError
 from vault_indexer.model import NoteRow, SearchRequest, note_id_of
 from vault_indexer.parse import property_lines
 from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.query.regex import compile_regex
-from vault_indexer.search.searcher import IndexReader
-from vault_indexer.service import VaultService
 
 FIXTURES = Path(__file__).parent / "fixtures"
-Indexed = tuple[VaultService, IndexReader]
-NOW = datetime(2024, 6, 1, tzinfo=UTC)
 ROWS = re.findall(r"^\| `(.+)` \| (.+) \|$", (FIXTURES / "obsidian-search.md").read_text("utf-8"), re.M)
 CASES = [(query.replace(r"\|", "|"), expected) for query, expected in ROWS]
 FAILING = [(query, int(expected.split()[1])) for query, expected in CASES if expected.startswith("error")]

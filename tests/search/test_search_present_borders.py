@@ -1,69 +1,31 @@
 """A text is cut where no character that a reader sees is divided."""
 
-import pytest
+import json
+from pathlib import Path
+
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.search.present.borders import cluster_end, cluster_start
 
-WHOLE = [
-    pytest.param("e\u0301\u0323", id="accents"),
-    pytest.param("\r\n", id="line-break"),
-    pytest.param("👩\u200d🚀", id="joined-emoji"),
-    pytest.param("👍🏻", id="lightest-skin"),
-    pytest.param("👍🏿", id="darkest-skin"),
-    pytest.param("🏴\U000e0067\U000e0062\U000e007f", id="flag-of-tags"),
-    pytest.param("🏴\U000e0020", id="first-tag"),
-    pytest.param("🇩🇪", id="flag"),
-    pytest.param("\U0001f1e6\U0001f1ff", id="first-and-last-letter-of-flags"),
-    pytest.param("क्ष", id="conjunct"),
-    pytest.param("ｶﾞ", id="voiced-half-width"),
-    pytest.param("ﾊﾟ", id="half-voiced-half-width"),
-    pytest.param("กำ", id="thai-vowel"),
-    pytest.param("ກຳ", id="lao-vowel"),
-    pytest.param("ب\u200c", id="non-joiner"),
-    pytest.param("\u1100\u1160", id="first-jamo"),
-    pytest.param("\u11ff\u11ff", id="last-jamo"),
-    pytest.param("가\u11a8", id="syllable-and-final"),
-    pytest.param("힣\u11a8", id="last-syllable-and-final"),
-]
-APART = [
-    ("\u10ff", "\u1160"),
-    ("\u1100", "\u115f"),
-    ("\u1100", "\u1200"),
-    ("\u1200", "\u1160"),
-    ("\uabff", "\u11a8"),
-    ("\ud7a4", "\u11a8"),
-    ("é", "é"),
-    ("👍", "👍"),
-    ("👍", "\U0001f3fa"),
-    ("👍", "\U0001f400"),
-    ("👍", "\U000e001f"),
-    ("👍", "\U000e0080"),
-    ("\U0001f1e5", "🇪"),
-    ("🇩", "\U0001f200"),
-    ("🇩🇪", "🇫🇷"),
-    ("日", "本"),
-    ("é", "x"),
-    ("\r", "é"),
-]
 
+def test_a_cut_moves_to_the_borders_of_a_character() -> None:
+    def whole(_name: str, character: str) -> str:
+        text = f"é{json.loads(character)}é"
+        cuts = [(cluster_start(text, at, len(text)), cluster_end(text, at, 0)) for at in range(len(text) + 1)]
+        return " ".join(f"{start}/{end}" for start, end in cuts)
 
-@pytest.mark.parametrize("cluster", WHOLE)
-def test_a_cut_within_a_character_moves_to_its_borders(cluster: str) -> None:
-    text = f"é{cluster}é"
-    last = 1 + len(cluster)
-    for offset in range(2, last):
-        assert cluster_start(text, offset, len(text)) == last
-        assert cluster_end(text, offset, 0) == 1
-    for offset in (0, 1, last, len(text)):
-        assert cluster_start(text, offset, len(text)) == offset
-        assert cluster_end(text, offset, 0) == offset
+    def apart(*characters: str) -> str:
+        before, after = map(json.loads, characters)
+        at, text = len(before), before + after
+        return f"{cluster_start(text, at, len(text)) - at} {cluster_end(text, at, 0) - at}"
 
-
-@pytest.mark.parametrize(("before", "after"), APART)
-def test_a_cut_between_two_characters_stays(before: str, after: str) -> None:
-    text = before + after
-    assert cluster_start(text, len(before), len(text)) == len(before)
-    assert cluster_end(text, len(before), 0) == len(before)
+    check_golden(
+        Path(__file__).parent / "fixtures" / "characters.md",
+        {
+            "A cut within a character moves to its borders": of_parts(whole),
+            "A cut between two characters stays": of_parts(apart),
+        },
+    )
 
 
 def test_a_row_of_flags_is_cut_between_two_of_them() -> None:

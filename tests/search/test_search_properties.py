@@ -4,7 +4,6 @@ all notes finds."""
 import json
 import random
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 from indexed_vault import indexed_vault, notes_left, write_notes
@@ -15,7 +14,6 @@ from vault_indexer.search.filters import text_pattern
 from vault_indexer.search.query import compile_regex
 from vault_indexer.search.searcher import IndexReader
 
-NOW = datetime(2024, 6, 1, tzinfo=UTC)
 WORDS = (
     *("ada", "berlin", "café", "delta", "écluse", "forster", "東京", "検索", "straße", "x1", "o'neil"),
     "ab-cd",

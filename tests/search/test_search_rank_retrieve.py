@@ -3,11 +3,10 @@
 import itertools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import NOW, Indexed, indexed_vault, write_notes
 
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.model import Hit, SearchRequest, Why, note_id_of
@@ -16,12 +15,11 @@ from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.rank.link import neighbours_of
 from vault_indexer.search.rank.retrieve import by_word, match_titles
-from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.terms import QueryTerm
 
-Opened = AbstractContextManager[tuple[VaultService, IndexReader]]
+Opened = AbstractContextManager[Indexed]
 Open = Callable[[dict[str, str]], Opened]
 
 
@@ -48,7 +46,7 @@ def test_a_filter_that_leaves_only_the_weakest_of_many_still_finds_them(opened: 
     weak = {f"Weak {number}.md": f"ember {long_line} blue pale dot" for number in range(2)}
     with opened(notes | weak) as (_, reader), reader.holder.lease() as snapshot:
         conditions = parse_query('line:(blue "pale dot")').conditions
-        chosen = ChunkFilter(snapshot, conditions, datetime(2024, 6, 1, tzinfo=UTC), QueryDeadline(600))
+        chosen = ChunkFilter(snapshot, conditions, NOW, QueryDeadline(600))
         keys, _ = by_word(snapshot, [QueryTerm.plain("ember")], FieldWeights(), 2, chosen)
         rows = snapshot.catalog.notes(set(map(note_id_of, keys.tolist())))
     assert {row.path for row in rows.values()} == set(weak)
@@ -69,7 +67,7 @@ def test_a_phrase_at_two_places_leaves_both_chunks_and_none_before_between_or_be
         reader.holder.lease() as snapshot,
     ):
         conditions = parse_query('"quick marten"').conditions
-        chosen = ChunkFilter(snapshot, conditions, datetime(2024, 6, 1, tzinfo=UTC), QueryDeadline(600))
+        chosen = ChunkFilter(snapshot, conditions, NOW, QueryDeadline(600))
         chosen.settle()
         found = snapshot.catalog.chunks(chosen.keys.tolist()).values()
         assert sorted(row.chunk.header_path for row in found) == ["Four", "Two"]

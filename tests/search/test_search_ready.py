@@ -7,20 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from indexed_vault import Indexed
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import IndexUnusableError, ProviderError
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.ready import load_caches
-from vault_indexer.search.searcher import IndexReader, Searcher
-from vault_indexer.service import VaultService
+from vault_indexer.search.searcher import Searcher
 from vault_indexer.store.snapshot import SnapshotHolder
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
-
-Indexed = tuple[VaultService, IndexReader]
 
 
 class Unreachable:

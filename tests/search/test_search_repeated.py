@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import Indexed, indexed_vault, write_notes
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import SearchRequest
 from vault_indexer.search import RepeatedQuery
 from vault_indexer.search.searcher import IndexReader
-from vault_indexer.service import VaultService
 
 QUERIES = (
     "telescope",
@@ -41,9 +40,7 @@ def found_by_search(reader: IndexReader, settings: SearchSettings, query: str) -
 @pytest.mark.parametrize(
     "query", [*QUERIES[:1], *(pytest.param(one, marks=pytest.mark.long) for one in QUERIES[1:])]
 )
-def test_settings_find_the_same_one_after_the_other(
-    indexed: tuple[VaultService, IndexReader], query: str
-) -> None:
+def test_settings_find_the_same_one_after_the_other(indexed: Indexed, query: str) -> None:
     _, reader = indexed
     chosen = [SearchSettings.model_validate(one) for one in SETTINGS]
     with reader.holder.lease() as snapshot:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import Indexed, indexed_vault, write_notes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import WordVectors
@@ -35,7 +35,7 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def reader(opened: tuple[VaultService, IndexReader]) -> IndexReader:
+def reader(opened: Indexed) -> IndexReader:
     return opened[1]
 
 

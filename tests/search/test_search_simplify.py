@@ -1,12 +1,12 @@
 """Conditions that contradict themselves are refused without reading, and the others keep their meaning."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from indexed_vault import NOW, Indexed
 
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import pattern_of
@@ -26,11 +26,6 @@ from vault_indexer.search.query import (
     parse_query,
 )
 from vault_indexer.search.query.ast import outline
-from vault_indexer.search.searcher import IndexReader
-from vault_indexer.service import VaultService
-
-Indexed = tuple[VaultService, IndexReader]
-NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
 
 def condition(query: str) -> Node:

@@ -68,10 +68,15 @@ def test_the_name_of_a_picture_is_shown_where_it_is_what_was_looked_for() -> Non
     assert snippet("![A zebra at night](night.png)\n") == "A zebra at night"
 
 
+PICTURES = "![a](a.png)\n> ![[b.png]]\n\n"
 TEXT = "see [a link](x.md) there\nand **bold** too"
 
 
 def test_a_cut_moves_as_the_golden_says() -> None:
+    def behind_pictures(written: str, start: str, end: str, limit: str) -> int:
+        text = written.replace("{P}", PICTURES)
+        return after_pictures(text, int(start), int(end or len(text)), int(limit))
+
     check_golden(
         Path(__file__).parent / "fixtures" / "borders.md",
         {
@@ -81,6 +86,7 @@ def test_a_cut_moves_as_the_golden_says() -> None:
             "Words and addresses": of_parts(
                 lambda text, offset: (word_start(text, int(offset)), word_end(text, int(offset)))
             ),
+            "The text goes on after the pictures that stand first": of_parts(behind_pictures),
         },
     )
 
@@ -90,27 +96,3 @@ def test_markup_is_looked_for_in_its_own_line_and_near_the_cut() -> None:
     assert (markup_start(wide, 300), markup_end(wide, 300)) == (0, len(wide))
     assert markup_start(wide, 410) == 410
     assert markup_start("**two\nlines**", 3) == 3
-
-
-PICTURES = "![a](a.png)\n> ![[b.png]]\n\n"
-
-
-@pytest.mark.parametrize(
-    ("source", "start", "end", "limit", "at"),
-    [
-        (PICTURES + "text", 0, None, 99, 26),
-        (PICTURES + "text", 12, None, 99, 26),
-        (PICTURES + "text", 0, None, 25, 25),
-        (PICTURES + "text", 0, None, 12, 12),
-        (PICTURES + "text", 0, None, 11, 0),
-        (PICTURES + "text", 0, 26, 99, 0),
-        (PICTURES + "text", 12, 26, 99, 12),
-        (PICTURES + " \n", 0, None, 26, 0),
-        ("![a](a.png) text\n", 0, None, 99, 0),
-        ("![a](a.png)\ntext\n![b](b.png)\nmore", 0, None, 99, 12),
-    ],
-)
-def test_the_text_goes_on_after_the_pictures_that_stand_first(
-    source: str, start: int, end: int | None, limit: int, at: int
-) -> None:
-    assert after_pictures(source, start, len(source) if end is None else end, limit) == at

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import Indexed, indexed_vault, write_notes
 from note_files import read_notes
 
 from vault_indexer.model import AskRequest, SearchRequest
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.prepare import TypedWords, words_with_signs
-from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 NOTES = read_notes(Path(__file__).parent / "fixtures" / "typed_vault.md")
@@ -50,9 +49,7 @@ def test_an_answer_is_not_declined_for_a_word_that_a_note_has(service: VaultServ
     assert answer.kind != "declined"
 
 
-def test_nothing_is_said_of_a_word_that_was_not_looked_for_to_the_end(
-    opened: tuple[VaultService, IndexReader],
-) -> None:
+def test_nothing_is_said_of_a_word_that_was_not_looked_for_to_the_end(opened: Indexed) -> None:
     deadline = QueryDeadline(60)
     with opened[1].holder.lease() as snapshot:
         assert not TypedWords(snapshot, deadline).may_be_there("77-QX")

@@ -7,15 +7,12 @@ from datetime import date
 from pathlib import Path
 
 from golden_cases import check_golden
-from indexed_vault import notes_left
+from indexed_vault import Indexed, notes_left
 
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.searcher import IndexReader
 from vault_indexer.search.vault_contents import list_tasks
-from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.reader import CatalogReader
 
-Indexed = tuple[VaultService, IndexReader]
 NOTES = {
     "Book.md": "---\nrating: 2\nauthor: null\n---\nA long tale (Rating:: 5).\n**Read On**:: 2026-03-01\n",
     "Film.md": "rating:: 3\nstatus:: in progress\ngenre:: [[Drama]], [[War]]\nreleased:: 2026-01\n"

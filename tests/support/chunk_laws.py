@@ -129,6 +129,11 @@ SMALL: Mapping[str, Mapping[str, object]] = {
 }
 
 
+def cut(strategy: str, text: str, **options: object) -> list[Chunk]:
+    """The chunks of the note `N.md`."""
+    return build(strategy, **options).chunk(note_of(text, "N.md"))
+
+
 def check_laws(note: Note, chunks: Sequence[Chunk]) -> None:
     """Everything that is true of any strategy's chunks."""
     check_bodies(note, chunks)

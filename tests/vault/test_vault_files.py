@@ -19,12 +19,7 @@ from vault_indexer.vault import (
     resolved_path,
     scan,
 )
-from vault_indexer.vault.files import (
-    FileStat,
-    RootIdentity,
-    evicted_by_flags,
-    icloud_placeholder_of,
-)
+from vault_indexer.vault.files import FileStat, RootIdentity, evicted_by_flags, icloud_placeholder_of
 from vault_indexer.vault.read import too_large
 
 

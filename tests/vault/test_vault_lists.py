@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import ExclusionError
@@ -198,41 +199,9 @@ def test_both_lists_of_a_vault_are_kept_and_their_problems_told_together(tmp_pat
     assert len(caught.value.problems) == 2
 
 
-def mount(point: str, kind: str) -> str:
-    return f"device {point} {kind} rw 0 0\n"
-
-
 @pytest.mark.posix("/proc/mounts")
-@pytest.mark.parametrize(
-    ("folder", "mounts", "kind"),
-    [
-        ("/v/a", "", None),
-        ("/v/a", mount("/", "nfs"), "nfs"),
-        ("/v/a", mount("/", "ext4") + mount("/v", "cifs"), "cifs"),
-        ("/v/a", mount("/v", "cifs") + mount("/", "ext4"), "cifs"),
-        ("/v/a", mount("/v", "cifs") + mount("/v/a", "ext4"), None),
-        ("/v/a", mount("/v/a", "ext4") + mount("/v/a", "9p"), "9p"),  # the last on one point
-        ("/v/a", mount("/v/a", "9p") + mount("/v/a", "ext4"), None),
-        ("/v/a", mount("/v/ab", "nfs"), None),
-        ("/v/a", mount("/v/a/b", "nfs"), None),
-        ("/v/a", mount("/v/a/", "nfs"), "nfs"),
-        ("/v/a", mount("/v", "fuse.sshfs"), "fuse.sshfs"),
-        ("/v/a", mount("/v", "fuse.ext4"), None),
-        ("/v/a", mount("/v", "fuse"), None),
-        ("/v/a", mount("/v", "sshfs"), None),
-        ("/v/a", mount("/", "9p"), "9p"),
-        ("/v/a", mount("/v/a\\040", "nfs"), None),
-        ("/v/e\nf/x", mount("/v/e\\012f", "cifs"), "cifs"),
-        ("/v/a", mount("/v", "other.sshfs"), None),
-        ("/v/a", mount("/v", "nfs.x"), "nfs.x"),
-        ("/v/a b", mount("/v/a\\040b", "nfs"), "nfs"),
-        ("/v/a\tb", mount("/v/a\\011b", "nfs"), "nfs"),
-        ("/v/a\\b", mount("/v/a\\134b", "nfs"), "nfs"),
-        ("/v/a", "device /v\nx\n\n" + mount("/v", "smb3"), "smb3"),
-        ("/v/a", "device /v nfs\n", "nfs"),
-    ],
-)
-def test_the_innermost_and_last_mount_tells_whether_a_folder_is_remote(
-    folder: str, mounts: str, kind: str | None
-) -> None:
-    assert remote_file_system(Path(folder), mounts) == kind
+def test_the_innermost_and_last_mount_tells_whether_a_folder_is_remote() -> None:
+    def kind(folder: str, mounts: str) -> str:
+        return remote_file_system(Path(folder), mounts) or "local"
+
+    check_golden(Path(__file__).parent / "fixtures" / "mounts.md", {"": of_parts(kind)})

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from golden_cases import check_golden
 
 from vault_indexer.config.settings import FilesSettings, WatchSettings
 from vault_indexer.vault import CONTROL_FILES, IgnoreRules, load_ignore_rules
@@ -97,9 +98,7 @@ def test_a_vault_that_goes_and_comes_back_is_looked_at_both_times(tmp_path: Path
     vault.rmdir()
     assert world.after(0.9) is None, "it is looked at once a second"
     assert world.after(0.1) is None
-    batch = world.after(1.0)
-    assert batch is not None
-    assert (batch.scan_all, batch.reason) == (True, "the vault's folder is gone")
+    assert world.after(1.0) == all_because("the vault's folder is gone")
     assert world.watcher.mode.reason == "the vault is not there"
     assert world.opened[0].stops == 1
     vault.mkdir()
@@ -135,9 +134,7 @@ def test_new_rules_reach_the_source_and_everything_is_looked_at(tmp_path: Path) 
     newer = IgnoreRules(fingerprint="newer")
     world.watcher.use_rules(newer)
     assert [given[1] for given in world.given] == [rules, newer]
-    batch = world.after(0.0)
-    assert batch is not None
-    assert (batch.scan_all, batch.reason) == (True, "the rules changed")
+    assert world.after(0.0) == all_because("the rules changed")
 
 
 @pytest.mark.parametrize(("scan_s", "interval"), [(0.0, 100), (10.0, 100), (20.0, 200)])
@@ -155,34 +152,19 @@ def all_because(reason: str) -> Batch:
     return Batch(scan_all=True, control=CONTROL_FILES, reason=reason)
 
 
-@pytest.mark.parametrize(
-    ("tell", "batch"),
-    [
-        (lambda sink: sink.file_changed("a.md"), Batch(dirty=frozenset({"a.md"}), reason="files changed")),
-        (lambda sink: sink.file_changed(".git/a.md"), None),
-        (lambda sink: sink.file_changed("a.md~"), None),
-        (
-            lambda sink: sink.file_changed(".indexer.toml"),
-            Batch(control=frozenset({".indexer.toml"}), reason="files changed"),
-        ),
-        (
-            lambda sink: sink.folder_appeared("d"),
-            Batch(scan_folders=frozenset({"d"}), reason="files changed"),
-        ),
-        (lambda sink: sink.folder_appeared(".git"), None),
-        (lambda sink: sink.folder_gone(".git"), None),
-        (lambda sink: sink.file_changed(".indexerignore"), all_because(".indexerignore changed")),
-        (lambda sink: sink.file_changed(".obsidian/app.json"), all_because(".obsidian/app.json changed")),
-        (lambda sink: sink.folder_gone("d"), all_because("a folder was moved or deleted")),
-    ],
-)
-def test_what_the_rules_do_not_ignore_becomes_a_hint(
-    tmp_path: Path, tell: Callable[[Sink], None], batch: Batch | None
-) -> None:
-    world = World(tmp_path)
-    world.start()
-    tell(world.sink)
-    assert world.after(0.5) == batch
+def test_what_the_rules_do_not_ignore_becomes_a_hint(tmp_path: Path) -> None:
+    def batch_of(told: str) -> str:
+        world = World(tmp_path).start()
+        method, path = told.split()
+        getattr(world.sink, method)(path)
+        batch = world.after(0.5)
+        if batch is None:
+            return "nothing"
+        parts = {"files": batch.dirty, "folders": batch.scan_folders, "rules": batch.control}
+        said = [f"{name} {' '.join(sorted(paths))}" for name, paths in parts.items() if paths]
+        return ", ".join(["everything"] * batch.scan_all + said) + f": {batch.reason}"
+
+    check_golden(Path(__file__).parent / "fixtures" / "hints.md", {"": batch_of})
 
 
 def test_a_pattern_for_folders_silences_folders_and_no_file_of_that_name(tmp_path: Path) -> None:
@@ -203,9 +185,7 @@ def test_nothing_happens_by_itself_until_the_regular_check(tmp_path: Path) -> No
     for _ in range(9):
         assert world.after(11) is None
     assert world.after(2) is None  # the debounce begins
-    batch = world.after(2)
-    assert batch is not None
-    assert (batch.scan_all, batch.reason) == (True, "regular check")
+    assert world.after(2) == all_because("regular check")
     assert len(world.opened) == 2, "the watches are set again too"
     assert world.after(50) is None
 
@@ -214,9 +194,7 @@ def test_a_suspended_machine_scans_all(tmp_path: Path) -> None:
     world = World(tmp_path).start()
     assert world.after(2, wall=31) is None
     assert world.after(2, wall=33) is None  # it has seen the jump; the debounce begins
-    batch = world.after(2)
-    assert batch is not None
-    assert (batch.scan_all, batch.reason) == (True, "the clock jumped")
+    assert world.after(2) == all_because("the clock jumped")
     assert world.after(2, wall=-40) is None
     assert (world.after(2) or Batch()).reason == "the clock jumped"
     assert world.after(9) is None
