@@ -35,7 +35,7 @@ def test_what_is_quoted_is_that_of_the_golden(vault: AskedVault) -> None:
         lines = quotes(vault, question)
         cited = [one.citations[0] for one in answer.sentences]
         places = [f" (property {one.property}, line {one.start_line})" * bool(one.property) for one in cited]
-        return "\n".join(map(str.__add__, lines, places)) or "passages"
+        return " / ".join(map(str.__add__, lines, places)) or "passages"
 
     check_golden(FIXTURES / "quotable.md", {"": quoted})
 
