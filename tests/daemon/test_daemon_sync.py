@@ -157,13 +157,21 @@ def test_documents_are_announced_when_an_index_of_a_version_without_them_is_open
     generation, manifest = live.current.generation, live.current.manifest
     parsers = {name: version for name, version in manifest.parsers.items() if name != "documents"}
     generation.write_manifest(manifest.model_copy(update={"parsers": parsers}).to_toml())
-    for number in range(16):
-        with (where.vault / f"scan {number}.pdf").open("wb") as file:
-            file.truncate(2_000_000)
+    for size in (2_000_000, 2_000_001):  # known as files, as those of such a version are
+        live.sync(EVERYTHING)
+        for number in range(16):
+            with (where.vault / f"scan {number}.pdf").open("wb") as file:
+                file.truncate(size)
     live.close()
     with closing(sync_of(where, clock, live=True)) as opened:
         assert opened.open_current()
-        assert opened.documents_notice.startswith("16 documents are read for the first time")
+        announced = "16 documents are read for the first time"
+        assert opened.documents_notice.startswith(announced)
+        left = opened.sync(EVERYTHING, between_parts=lambda: True)[0].left
+        assert len(left) == 16
+        assert opened.documents_notice.startswith(announced)
+        opened.sync(left)
+        assert opened.documents_notice == ""
 
 
 class BusyPool:

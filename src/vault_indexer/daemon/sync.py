@@ -293,8 +293,9 @@ class VaultSync:
                 on_progress = self._count_unread(survey, on_progress)
             applied = self._apply(self.current, work, reading, on_progress, between_parts)
             self.dirty.postpone(applied.left)
-            if self.unread is not None and applied.left:
-                self.unread = replace(self.unread, left=min(self.unread.left, len(applied.left)))
+            if applied.left:
+                if self.unread is not None:
+                    self.unread = replace(self.unread, left=min(self.unread.left, len(applied.left)))
             elif "" in scope:
                 self._end_unread()
             self.purge_if_needed()
