@@ -163,7 +163,7 @@ class AskedKind:
         """Whether a phrase is of the question's own words, other than function words such as "in"."""
         idle = function_words(language)
         telling = [word for word in _WORD.findall(phrase) if fold(normalize(word)) not in idle]
-        asked = _terms(self.rest, self.language)
+        asked = _terms(self.rest, self.language) if telling else frozenset()
         return bool(telling) and not any(asked.isdisjoint(_terms(word, language)) for word in telling)
 
     def _numbers(self, text: str, language: str) -> list[Quantity]:

@@ -66,12 +66,11 @@ def _labelled_lines(sentence: Sentence) -> list[Sentence]:
     """Returns the lines of a quote of which each is a label and its value ("Serves: 4"), or else the quote
     itself. Obsidian shows such lines of one paragraph below each other."""
     lines, shown = sentence.quote.split("\n"), sentence.readable.split("\n")
-    labels = [_LABELLED.match(line) for line in shown]
     if len(lines) < 2 or len(lines) != len(shown) or sentence.is_composed:
         return [sentence]
     at, found = sentence.start, []
-    for line, text, label in zip(lines, shown, labels, strict=True):
-        if label is None:
+    for line, text in zip(lines, shown, strict=True):
+        if (label := _LABELLED.match(text)) is None:
             return [sentence]
         start, end = at + len(line) - len(line.lstrip(" \t>")), at + len(line.rstrip())
         found.append(replace(sentence, start=start, end=end, readable=text.strip(), label=label["label"]))

@@ -93,7 +93,7 @@ class Table(BaseModel):
         return cls.model_construct()
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        return self
+        return self  # pydantic copies each default, but a table never changes
 
 
 class VaultTable(Table):

@@ -48,7 +48,8 @@ class Plan:
         one of more than two seconds. A document takes as long as many notes."""
         size, least, start = _FIRST_PART_NOTES, _FIRST_PART_NOTES // 4, 0
         documents = next((n for n, path in enumerate(self.read) if _is_document(path)), len(self.read))
-        last = tuple(path for path in self.removed if path in self.moved and _is_document(path))
+        last = frozenset(filter(_is_document, self.moved))
+        first = tuple(path for path in self.removed if path not in last)
         while True:
             if start == documents:
                 size = least = 1
@@ -57,8 +58,8 @@ class Plan:
             is_last = end >= len(self.read)
             # The first part contains the deletions: a renamed note is never in the index twice. Only a
             # document that was moved stays until the end, because its text is found there.
-            removed = () if start else tuple(path for path in self.removed if path not in last)
-            yield Plan(self.read[start:end], () if start else self.linked, removed + last * is_last)
+            removed = (() if start else first) + (tuple(sorted(last)) if is_last else ())
+            yield Plan(self.read[start:end], () if start else self.linked, removed)
             if is_last:
                 return
             seconds, start = clock() - began, end

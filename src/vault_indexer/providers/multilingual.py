@@ -67,8 +67,8 @@ class MultilingualEmbedder:
     """An embedder that embeds a text as a whole; a text longer than 4,000 characters gets the mean of its
     pieces' vectors.
 
-    The model (150 MB of memory, a second of processor time) is loaded by the first text of this process.
-    Threads may share the embedder; they take turns. Raises ProviderError if the package is not installed.
+    The model (150 MB of memory, a second of processor time) is loaded by the first text. Threads may share
+    the embedder; they take turns. Raises ProviderError if the package is not installed.
     """
 
     def __init__(self) -> None:

@@ -133,7 +133,7 @@ export function afterPaint(act) {
   requestAnimationFrame(() => setTimeout(act));
 }
 
-let copies = 0;
+let hiding = 0;
 
 /**
  * Copy a text, and show and say for some seconds whether the browser allows it: not over HTTP from another machine.
@@ -144,8 +144,8 @@ export async function copy(text) {
   announce(isCopied ? "Copied." : "Not copied: the browser does not allow it on this page.");
   const shown = byId("announce").classList;
   shown.replace("hidden", "shown");
-  const number = ++copies;
-  setTimeout(() => { if (number === copies) shown.replace("shown", "hidden"); }, 3000);
+  clearTimeout(hiding);
+  hiding = setTimeout(() => shown.replace("shown", "hidden"), 3000);
 }
 
 /** @type {string} what the tab shows */
