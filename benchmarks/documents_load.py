@@ -162,7 +162,7 @@ def measure_in_turns(service: VaultService, rounds: Rounds, others: Rounds, many
     edits: list[float] = []
     edits_without: list[float] = []
     for number in range(many):
-        if service.status().state == "ready":
+        if not service.status().pending:
             break
         if number % 2:
             service.pause(None)

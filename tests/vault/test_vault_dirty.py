@@ -260,12 +260,14 @@ def test_changes_are_counted_from_the_hint_to_the_end_of_the_reading() -> None:
     assert batch.scope == {"a.md", "d"}
     assert (len(dirty), dirty.waiting) == (2, 0)
     with dirty.reading(batch.scope) as reading:
-        assert (reading.size, len(dirty), dirty.left) == (2, 2, 0)
+        assert (reading.size, len(dirty), dirty.left) == (2, 2, 2)
         reading.found(["a.md", "d/1.md", "d/2.md"], 3)
         assert (reading.size, len(dirty), dirty.left) == (3, 3, 3)
         reading.left = 0
-        assert (reading.size, len(dirty)) == (1, 1)
+        assert (reading.size, len(dirty), dirty.left) == (1, 1, 0)
     assert len(dirty) == 0
+    with dirty.reading(frozenset({""})) as reading:
+        assert (reading.size, len(dirty), dirty.left) == (1, 1, 0), "a scan that may find nothing"
     dirty.hold(["x", "y"])
     assert (len(dirty), dirty.held, dirty.next_held()) == (2, 2, SETTINGS.delete_hold_s)
     dirty.drop_held(["y", "z"])

@@ -457,6 +457,11 @@ class Reading:
     def size(self) -> int:
         return max(1, len(self.scope) if self.left is None else self.left)
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether it has notes to read. A scan of the whole vault has none until it finds some."""
+        return self.scope != _EVERYTHING if self.left is None else self.left > 0
+
 
 class DirtySet:
     """Every path of the vault ("": all of it) whose current state may not be in the index.
@@ -503,7 +508,8 @@ class DirtySet:
     def left(self) -> int:
         """The known number of notes still to be read in the current readings and after them. Any thread."""
         with self.news:
-            return sum(one.left or 0 for one in self._readings) + len(self._taken)
+            readings = sum(one.size if one.is_counted else 0 for one in self._readings)
+            return readings + len(self._taken)
 
     @property
     def failed(self) -> int:
