@@ -497,7 +497,8 @@ def _joined_runs(block: _Block, hyphens: _Hyphens) -> list[Run]:
     for at, (last, line) in enumerate(pairwise(block.lines)):
         text, uri = runs[-1]
         following = line.runs[0][0]
-        hyphenated, word = _HYPHENATED.search(text), _WORD.match(following)
+        hyphenated = _HYPHENATED.search(text) if text.endswith(("-", "\u2010")) else None
+        word = _WORD.match(following)
         between = " "
         if text.endswith("\u00ad"):
             text, between = text[:-1], ""
