@@ -64,6 +64,23 @@ def test_a_quote_says_it_of_what_is_asked() -> None:
     check_golden(Path(__file__).parent / "fixtures" / "extract.md", {"": of_parts(quoted)})
 
 
+def test_pairs_across_the_border_of_two_words_and_pairs_of_question_words_are_not_missed() -> None:
+    text = "老王每周日给花园里的番茄浇水。隔壁的猫喜欢在屋顶上睡觉。"
+    row = NoteRow(1, "n.md", "日记", "zh", "{}", "[]", "[]", 0)
+    note, end = NoteText(row, text, ""), text.index("。") + 1
+    spans = ((0, end), (end, len(text)))
+    offered = [Sentence(note, *span, text[slice(*span)], hit) for hit, span in enumerate(spans)]
+    for question, quoted in (
+        ("番茄是谁浇水？", offered[:1]),
+        ("猫在什么地方睡觉？", offered[1:]),
+        ("番茄什么时候开花结果？", []),
+        ("为什么？", []),
+    ):
+        pairs = [one for one in analyze(question, "zh") if len(one) == 2]
+        asked = Question(AskedKind("", "zh", question), [word(one) for one in pairs])
+        assert choose_quotes(offered, [HIT, HIT], asked, 3) == quoted, question
+
+
 def test_in_a_list_only_the_items_that_say_the_asked_kind_of_thing_count() -> None:
     text = "Limits:\nThe pump runs at night.\nThe pool takes 20 guests."
     row = NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0)

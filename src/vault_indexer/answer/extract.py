@@ -16,6 +16,7 @@ from itertools import dropwhile, pairwise, takewhile
 
 from vault_indexer.answer.check.lexicon import lexicon
 from vault_indexer.answer.check.numbers import value_of_word
+from vault_indexer.answer.pairs import with_border_pairs, without_idle_pairs
 from vault_indexer.answer.question import AskedKind, Said
 from vault_indexer.answer.quotable import whole_steps
 from vault_indexer.answer.sentences import Sentence
@@ -23,7 +24,8 @@ from vault_indexer.model import Hit, NoteRow
 from vault_indexer.providers import WORD_LANGUAGES, word_vectors
 from vault_indexer.search import QuestionWord, function_words, share_held
 from vault_indexer.system import record
-from vault_indexer.text.tokens import analyze
+from vault_indexer.text.terms import VARIANT_MARK
+from vault_indexer.text.tokens import RUN, analyze
 
 RANK_SHARE = 0.7
 """The part of a sentence's value that depends on the score of its hit. The rest depends only on the share of
@@ -82,15 +84,8 @@ _LONGEST_KIND = 3
 _LEAST_LISTED = 2
 """The minimum words of a question for a list: a kind and a condition."""
 
-_BELONGS = re.compile(r"belong|gehör|perten|appart", re.IGNORECASE)
-_OWNERS = frozenset(
-    {"own", "owns", "owner", "besitzer", "eigentümer", "dueño", "propietario", "propriétaire"}
-)
-_WROTE = re.compile(r"(?i)wr(?:ote|itten)|schrieb|geschrieben|verfasst|écrit|escri(?:bió|to|ta)")
-_AUTHORS = frozenset({"author", "authors", "autor", "autorin", "autoren", "autora", "auteur", "verfasser"})
 _HAVING = re.compile(r"\bha(?:ve|d)\W*\Z")
 _IS = r"\W+(?:is|are|was|were|ist|sind|war|waren|es|son|era|eran|est|sont|était|étaient)\b"
-
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r": [\d.,]+\Z")
 _ARTICLE = re.compile(r"\b(?:the|an?)\b")
@@ -157,11 +152,13 @@ class Question:
     def __init__(self, asked: AskedKind, words: Sequence[QuestionWord]) -> None:
         self.asked = asked
         telling = [word for word in words if word.weight and word.terms.isdisjoint(asked.asking)]
+        telling = without_idle_pairs(telling, asked.question)
+        self.pairs = [word for word in telling if RUN.match(word.word)]
         self.ranked = {word.word: word.weight for word in telling}
         self.words = tuple(_weighed(word, asked) for word in telling)
         self.told = tuple(word for word in self.words if word.terms.isdisjoint(asked.implied)) or self.words
-        relations = lexicon(asked.language).classes["relations"]
-        self.relations = [word for word in self.words if relations.find(word.word, asked.language)]
+        own = lexicon(asked.language)
+        self.relations = [word for word in self.words if own.find("relations", word.word)]
         self.kinds = () if asked.kind else self._kinds_asked()
         self.is_of_having = bool(self.relations) or bool(_HAVING.search(asked.question))
         self.attribute = [word for word in self.kinds if self.is_of_having and word not in self.relations]
@@ -175,7 +172,8 @@ class Question:
 
     def _act_asked(self) -> QuestionWord | None:
         """Returns the verb behind "who", or None if a noun follows ("who was the …")."""
-        if belonging := next((word for word in self.words if _BELONGS.match(word.word)), None):
+        own = lexicon(self.asked.language)
+        if belonging := next((word for word in self.words if own.find("belonging", word.word)), None):
             return belonging
         first = next((word for word in self.words if (word.written or word.word) in self.asked.rest), None)
         if first is None or first in self.names or first.weight < self.ranked[first.word]:
@@ -215,14 +213,15 @@ class Question:
             known = label | self.asked.counted | _terms_of(title, language)
             said = said if any(word.terms.isdisjoint(known) for word in self.told) else "value"
         own = _terms_of(text, language) | (label or frozenset())
-        placed = own.union(_terms_of(place, language), _classes_of(row) if sentence.property_name else ())
+        classes = _classes_of(row) if sentence.property_name else ()
+        terms = (own, own.union(_terms_of(place, language), classes), before, passage)
+        own, placed, before, passage = (with_border_pairs(one, self.pairs) for one in terms)
         is_sure = said == "value" and self.act not in self.relations
         if said and not is_sure and self.act is not None and language in WORD_LANGUAGES:
             where = (own, text) if said == "word" else (placed, f"{place}\n{text}")
             said = said if _degree(self.act, *where, language) else ""
         words = self.words if said == "word" else self.told
-        if label is not None:
-            words = self._without_relations(words, label, placed)
+        words = words if label is None else self._without_relations(words, label, placed)
         is_by_word = said == "word" and self.asked.kind != "why"
         covered = share = 0.0
         is_of_be = bool(self.being.search(text))  # "The lid is green" does not say "colour"
@@ -240,11 +239,15 @@ class Question:
             share += self.ranked[word.word] * (here + heading_share * (around - here)) / ranked
             nearby = there if is_by_word else max(there, _degree(word, passage, "", language))
             covered += shares.get(word.word, 1.0) * word.weight * (there + NEARBY_SHARE * (nearby - there))
-        lacks = not all(_is_named(word, placed | passage) for word in self.names)
         total = sum(shares.get(word.word, 1.0) * word.weight for word in words)
-        if self.asked.kind == "why" and covered < LEAST_OF_WHY * total:
-            lacks = lacks or not self.asked.is_asked_by(" \n".join(sentence.headings), language)
+        is_named = all(_is_named(word, placed | passage) for word in self.names)
+        lacks = not is_named or (covered < LEAST_OF_WHY * total and self._lacks_reason(sentence))
         return Evidence(share, covered, total, said, lacks, label is not None)
+
+    def _lacks_reason(self, sentence: Sentence) -> bool:
+        """Whether the question asks for a reason, and no heading above the sentence does."""
+        headings = " \n".join(sentence.headings)
+        return self.asked.kind == "why" and not self.asked.is_asked_by(headings, sentence.note.row.language)
 
     def _said_in(self, sentence: Sentence, place: str, ordinary: frozenset[str]) -> tuple[str, Said]:
         """Returns the text of a quote that counts, and how surely it says what is asked for. If a certain
@@ -397,9 +400,11 @@ def _weighed(word: QuestionWord, asked: AskedKind) -> QuestionWord:
     if words.find("light", word.word):
         return replace(word, weight=word.weight * LIGHT_SHARE)
     light = words.classes["light"].phrases
-    nouns = _OWNERS if _BELONGS.match(word.word) else frozenset()
-    nouns |= _AUTHORS if asked.kind == "who" and _WROTE.fullmatch(word.word) else frozenset()
-    terms = nouns.union(term for term in word.terms if (term,) not in light)
+    nouns = set(words.classes["owners"].phrases if words.find("belonging", word.word) else ())
+    if asked.kind == "who" and words.find("writing", word.word):
+        nouns |= words.classes["authors"].phrases
+    terms = frozenset(term for term in word.terms if (term,) not in light)
+    terms = terms.union(*((noun, VARIANT_MARK + noun) for (noun,) in nouns))
     if words.language == "de":  # "wartet", "gewartet"
         terms = terms.union(term.replace("~", "~ge") if "~" in term else f"ge{term}" for term in terms)
     return replace(word, terms=terms)

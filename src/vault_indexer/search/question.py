@@ -14,6 +14,7 @@ from vault_indexer.search.prepare import PreparedQuery, SearchedVault, TypedWord
 from vault_indexer.search.query import parse_query
 from vault_indexer.search.terms import Groups, WordStatistics, find_synonyms, language_of, query_words
 from vault_indexer.system import record
+from vault_indexer.text.language import asking_characters
 from vault_indexer.text.query import (
     ENDS_AFTER_APOSTROPHE,
     analyze_query,
@@ -26,6 +27,9 @@ from vault_indexer.text.tokens import RUN, clusters
 
 _LEAST_STRETCH = 2
 """A shorter stretch of characters is not a word."""
+
+_AT_BORDERS = "的了是在和与與はがをにでとのもへや"
+"""Chinese and Japanese particles, which are no part of the word before or behind them."""
 
 _NO_LIMIT_S = 60.0
 """A time limit that is never reached, in seconds."""
@@ -108,16 +112,16 @@ def unknown_words(words: Sequence[QuestionWord]) -> tuple[str, ...]:
 
 
 def _unknown_stretches(run: str, is_known: Mapping[str, bool]) -> Iterator[str]:
-    """Yields the stretches of a run whose characters are in no known pair."""
+    """Yields the stretches of a run whose characters are in no known pair, without question words."""
     characters = clusters(run)
     known = [False] * len(characters)
     for at, pair in enumerate(map("".join, pairwise(characters))):
         if is_known.get(pair, True):
             known[at] = known[at + 1] = True
     for unknown, places in groupby(range(len(characters)), key=lambda place: not known[place]):
-        stretch = [characters[place] for place in places] if unknown else []
-        if len(stretch) >= _LEAST_STRETCH:
-            yield "".join(stretch)
+        stretch = "".join(characters[place] for place in places) if unknown else ""
+        parts = (part.strip(_AT_BORDERS) for part in asking_characters().split(stretch))
+        yield from (part for part in parts if len(clusters(part)) >= _LEAST_STRETCH)
 
 
 def _weighed_words(prepared: PreparedQuery, texts: Sequence[TypedWords]) -> tuple[QuestionWord, ...]:

@@ -106,11 +106,12 @@ ar ةىأ
 
 
 _IN_QUERIES = """
-en a an i do did done my me am its than then them these those into about should could would let
+en a an i do did done my me am its than then them these those into about should could would let must might
+en shall
 de kann könnte konnte sein seine seiner seinem seinen ihr ihre ihrer man dies diese dieser dieses durch
 de gegen unter hatte hatten waren worden würde gibt gab zwischen während neben
 de ich mich mir mein meine meinen meinem meiner wir uns unser unsere unseren
-de du dich dir dein deine muss müssen soll
+de du dich dir dein deine muss müssen soll sollte beim vom ins ans
 es yo mi mis tú tu tus nosotros nuestro nuestra
 fr je me mon ma mes moi tu toi ton ta tes nos vos
 it io mi mio mia miei mie noi tu tuo tua
@@ -385,6 +386,13 @@ he מי מה מתי איפה היכן איך כיצד למה מדוע כמה א�
 hi क्या कौन किस किसने किसे किसको किसका किसकी किसके किन कब कहाँ कैसे कैसा कैसी क्यों कितना कितने कितनी
 hi नाम प्रकार संख्या
 ne के कहिले कहाँ कसरी किन कति कुन कसले कसलाई कसको नाम प्रकार
+zh 什么 什麼 什么地方 什麼地方 什么时间 什麼時間 什么人 什麼人 什么样 什麼樣 哪个人 哪一个 哪一個 哪一天
+zh 哪一年 哪天 哪年 哪 哪些 哪个 哪個 哪位 哪种 哪種 哪里 哪裡 哪儿 谁 誰 几 幾 多少 多久 多大 多长 多長
+zh 多高 多远 多遠 怎么 怎麼 怎样 怎樣 如何 为何 為何 为什么 為什麼 何时 何時 何处 何處 何种 什么时候
+zh 什麼時候 吗 嗎 呢 请问 請問
+ja 何 なに なん 誰 だれ どなた どこ どれ どの どんな どちら いつ いくつ いくら なぜ 何故 どうして
+ja どうやって どのように どうすれば どのくらい どれくらい ですか ますか でしょうか ましたか でしたか のか
+ja ください 教えて いる いますか ある ありますか
 """
 """Each line begins with the language's code (ISO 639-1). Function words are not repeated."""
 
@@ -393,3 +401,10 @@ ne के कहिले कहाँ कसरी किन कति कु�
 def interrogatives(language: str) -> frozenset[str]:
     """Returns the folded question words of a language, or none for an unknown language."""
     return words_of(language, _INTERROGATIVES)
+
+
+@cache
+def asking_characters() -> re.Pattern[str]:
+    """Returns a pattern for the Chinese and Japanese question words, except in the word for geometry."""
+    words = sorted(interrogatives("zh") | interrogatives("ja"), key=len, reverse=True)
+    return re.compile(rf"(?<![几幾])(?![几幾]何)(?:{'|'.join(words)})")

@@ -55,6 +55,10 @@ WordClass = Literal[
     "exceptions",
     "otherwise",
     "agents",
+    "belonging",
+    "owners",
+    "writing",
+    "authors",
 ]
 Calendar = Literal["months", "weekdays", "seasons"]
 
