@@ -167,7 +167,7 @@ def test_documents_are_announced_when_an_index_of_a_version_without_them_is_open
         assert opened.open_current()
         announced = "16 documents are read for the first time"
         assert opened.documents_notice.startswith(announced)
-        left = opened.sync(EVERYTHING, between_parts=lambda: True)[0].left
+        left = opened.sync(EVERYTHING, between_parts=lambda: "documents")[0].left
         assert len(left) == 16
         assert opened.documents_notice.startswith(announced)
         opened.sync(left)
@@ -231,6 +231,26 @@ def test_a_document_that_changes_while_it_is_read_is_as_it_is_then(where: Place,
         read_slowly(kept.vault_sync, change)
         kept.run(8.0)
         assert kept.indexed_text("Letter.txt") == (None if is_deleted else "medlars\n")
+
+
+def test_a_note_excluded_while_many_are_read_is_never_indexed(where: Place) -> None:
+    seen: set[str] = set()
+    with loop_by_hand(where) as kept:
+
+        def exclude() -> None:
+            seen.update(notes_of(kept.vault_sync))
+            if "New 199.md" in seen and not (where.vault / ".indexerignore").exists():
+                kept.save(".indexerignore", "Secret.md\n")
+
+        kept.faults.meanwhile = exclude  # the last saved are read first
+        new = [f"New {number:03}.md" for number in range(200)]
+        for name in ("Secret.md", *new):
+            kept.save(name, f"quinces of {name}\n")
+        kept.run(10.0)
+        assert (where.vault / ".indexerignore").exists()
+        assert "Secret.md" not in seen | notes_of(kept.vault_sync)
+        assert set(new) <= notes_of(kept.vault_sync)
+        assert kept.loop.pending() == 0
 
 
 @pytest.mark.parametrize("is_excluded", [False, True])

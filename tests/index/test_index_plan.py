@@ -194,5 +194,6 @@ def test_only_documents_that_were_moved_are_removed_after_all_have_been_read() -
     whole = Plan(read=("b.md", "c.pdf", "new.pdf"), removed=gone, moved=frozenset({"moved.md", "moved.pdf"}))
     removed = [part.removed for part in whole.parts()]
     assert removed == [("a.md", "excluded.pdf", "moved.md"), (), ("moved.pdf",)]
-    assert whole.documents_left(2) == ("c.pdf", "new.pdf", "moved.pdf")
-    assert whole.documents_left(3) == ()
+    assert whole.paths_left(2, "documents") == ("c.pdf", "new.pdf", "moved.pdf")
+    assert whole.paths_left(3, "documents") == whole.paths_left(2, "") == ()
+    assert whole.paths_left(3, "all") == ("b.md", "c.pdf", "new.pdf", "moved.pdf")

@@ -14,7 +14,7 @@ from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.state import CONFIG_NOT_USED, PAUSED, Cause, LoopState, Pause, StateHolder
-from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
 from vault_indexer.daemon.tasks.rebuild import (
@@ -32,7 +32,7 @@ from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.daemon.tasks.upkeep import BackgroundTask, RemoteFollower, Upkeep, WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.extensions import offered
-from vault_indexer.index.plan import Applied
+from vault_indexer.index.plan import Applied, Leave
 from vault_indexer.index.workers.budget import upkeep_limits
 from vault_indexer.model import FileKind, Progress, kind_of
 from vault_indexer.search import warm_in_background
@@ -385,7 +385,7 @@ class IndexLoop:
             self._watcher.request_scan("documents have waited for mains power")
 
     def _patience(self) -> float:
-        if self._again and not self._index_deleted:
+        if self._again and not (self._index_deleted or self._dirty.rules_changed):
             return 0.0
         if self._rebuild.busy or self._is_embedding:
             return min(_BUILDING_TICK_S, self._pace.tick_s)
@@ -411,7 +411,7 @@ class IndexLoop:
         self,
         scope: frozenset[str],
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], bool] | None = None,
+        between_parts: Callable[[], Leave] | None = None,
     ) -> Scan | None:
         """Update the index for these paths. A failure is retried later. Returns the scan, or None if it
         failed."""
@@ -426,7 +426,9 @@ class IndexLoop:
         if applied != Applied():
             # An edit may have added notes that wait for the language model.
             self._rechunk.refresh()
-        self._again |= set(applied.left)
+        # Another scan counts the notes that are left of one; documents alone are cheaper to look at.
+        notes_left = any(kind_of(path) is FileKind.NOTE for path in applied.left)
+        self._again |= EVERYTHING if notes_left and "" in scope else set(applied.left)
         self._use_reasons_unless(before)
         return found
 
@@ -437,10 +439,12 @@ class IndexLoop:
         if current is not None and current is not before:
             self._rebuild.use_reasons(current.reasons)
 
-    def _between_parts(self) -> bool:
-        """Index a few saved notes. Return whether the other work of a step has waited long enough."""
+    def _between_parts(self) -> Leave:
+        """Index a few saved notes. Return what waits for the next step, because other work is due before."""
         self._sync_few()
-        return self._clock() - self._began >= _STEP_S
+        if self._dirty.rules_changed:
+            return "all"  # a note that is still to be read may be excluded now
+        return "documents" if self._clock() - self._began >= _STEP_S else ""
 
     def _sync_few(self) -> None:
         """Index a few saved notes between the parts of a large batch, which may take minutes."""

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration, load_rules_for_index
 from vault_indexer.documents import PAGES_WITHOUT_TEXT
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
-from vault_indexer.index.plan import PART_NOTES, Applied, Plan, count_notes, plan
+from vault_indexer.index.plan import PART_NOTES, Applied, Leave, Plan, count_notes, plan
 from vault_indexer.index.reading import reading_seconds, style_of_catalog
 from vault_indexer.index.verify import verify
 from vault_indexer.model import (
@@ -210,7 +210,7 @@ class VaultSync:
         generation: Generation,
         built: RebuildReport,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], bool | None] | None = None,
+        between_parts: Callable[[], Leave | None] | None = None,
     ) -> None:
         """Make a complete generation the active one, after applying the edits made during its build. The
         first generation answers searches at once, and the rest of the vault is indexed meanwhile."""
@@ -270,15 +270,15 @@ class VaultSync:
         self,
         within: Iterable[str],
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], bool | None] | None = None,
+        between_parts: Callable[[], Leave | None] | None = None,
     ) -> tuple[Applied, Scan | None]:
         """Scan part of the vault ("" for all) and update the index.
 
         If the vault cannot be read or has suddenly lost its notes, the index stays unchanged and `degraded`
         is set. Deletions are held back for `delete_hold_s`; `release_due` carries them out. `between_parts`
         is called between two parts of a large plan and while documents are read, and may `sync` another part
-        of the vault; documents in that part are to be synced again later. If it returns True, so are those in
-        `Applied.left`, which have not been read.
+        of the vault; documents in that part are to be synced again later. So are the paths in `Applied.left`,
+        which have not been read because it returned that they are left.
         """
         scope = frozenset(within)
         with self.dirty.reading(scope) as reading:
@@ -332,7 +332,7 @@ class VaultSync:
         work: Plan,
         reading: Reading,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], bool | None] | None = None,
+        between_parts: Callable[[], Leave | None] | None = None,
     ) -> Applied:
         there = (*work.read, *(row.path for row in work.linked))
         # A file that has come back is not deleted.

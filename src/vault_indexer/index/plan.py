@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from vault_indexer.model import FileKind, FileRow, kind_of
 from vault_indexer.system import record
@@ -17,6 +18,9 @@ PART_NOTES = 512
 _FIRST_PART_NOTES = 64
 _PART_S = 1.0
 _RACY_NS = 2_000_000_000
+
+Leave = Literal["", "documents", "all"]
+"""What a call leaves to the next one between two parts of a plan: nothing, documents, or everything."""
 
 
 @record
@@ -36,10 +40,11 @@ class Plan:
     def has_documents(self) -> bool:
         return bool(self.read) and _is_document(self.read[-1])  # they come last
 
-    def documents_left(self, left: int) -> tuple[str, ...]:
-        """Return what the parts of the last `left` files concern, if all of these are documents."""
+    def paths_left(self, left: int, leave: Leave) -> tuple[str, ...]:
+        """Return the paths that the parts of the last `left` files concern, if these are to be left."""
         rest = self.read[-left:]
-        return (*rest, *filter(_is_document, self.moved)) if _is_document(rest[0]) else ()
+        is_left = leave == "all" or (leave == "documents" and _is_document(rest[0]))
+        return (*rest, *filter(_is_document, self.moved)) if is_left else ()
 
     def parts(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Plan]:
         """Yield the plan in parts that are committed one by one, so that a checkout of thousands of notes

@@ -23,7 +23,7 @@ from vault_indexer.index.jobs import (
     WarmJob,
     prepare_all,
 )
-from vault_indexer.index.plan import Applied, Plan, is_linkable
+from vault_indexer.index.plan import Applied, Leave, Plan, is_linkable
 from vault_indexer.index.reading import Skipped
 from vault_indexer.index.workers.pool import Died, Failed
 from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, LinkStyle, NoteRow, Problem
@@ -191,14 +191,14 @@ class IndexWriter:
         self,
         plan: Plan,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between_parts: Callable[[], bool | None] | None = None,
+        between_parts: Callable[[], Leave | None] | None = None,
         *,
         ask: bool = True,
     ) -> Applied:
         """Carry out a plan with one commit per part. The state after each commit is published before the
         next. `on_progress` receives the number of notes still to be read. `between_parts` is called between
-        two parts and while documents are read, and may apply another plan; if it returns True, the documents
-        that follow are left to another call. Without `ask`, only stored answers of the language model that
+        two parts and while documents are read, and may apply another plan; it returns what is left to another
+        call of the files that follow. Without `ask`, only stored answers of the language model that
         splits notes are used. Raises VaultIndexerError or OSError. The part is then unchanged, or the derived
         indices are behind and catch up in the next call with any plan."""
         done, left = Applied(), len(plan.read)
@@ -208,8 +208,8 @@ class IndexWriter:
             meanwhile = between_parts if part.has_documents else None
             edit = self._read(part, on_progress, meanwhile, later=left, ask=ask, at_once=at_once)
             done += self._apply(part, edit)
-            if left and between_parts is not None and between_parts():
-                done += Applied(left=plan.documents_left(left))
+            if left and between_parts is not None and (leave := between_parts()):
+                done += Applied(left=plan.paths_left(left, leave))
                 if done.left:
                     break
         self._follow()

@@ -121,6 +121,10 @@ class Coalescer:
         """The number of waiting paths and folders. A scan of the vault counts as one."""
         return len(self._dirty) + len(self._folders) + len(self._control) + bool(self._reasons)
 
+    @property
+    def has_control(self) -> bool:
+        return bool(self._control)
+
     def due(self) -> float | None:
         """Return the time at which the next batch is due; None if nothing waits."""
         if self._first is None:
@@ -510,6 +514,12 @@ class DirtySet:
         with self.news:
             readings = sum(one.size if one.is_counted else 0 for one in self._readings)
             return readings + len(self._taken)
+
+    @property
+    def rules_changed(self) -> bool:
+        """Whether a file with rules or configuration may have changed. Any thread."""
+        with self.news:
+            return self._waiting.has_control
 
     @property
     def failed(self) -> int:
