@@ -12,7 +12,7 @@ from vault_indexer.parse import property_lines, task_fields
 from vault_indexer.search.deadline import LOOK, PARSED, QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import Ids, Matches, Pattern, Span, TextCandidates, pattern_of
 from vault_indexer.search.filters.properties import has_property
-from vault_indexer.search.filters.scopes import NoteText, Pieces, pieces, read_structure
+from vault_indexer.search.filters.scopes import Pieces, pieces, read_structure
 from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern, text_pattern
 from vault_indexer.search.filters.text_source import (
     MayHold,
@@ -38,7 +38,6 @@ from vault_indexer.search.query import (
     encode,
 )
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.system import record
 from vault_indexer.text.tokens import LONGEST_TERM
 
 __all__ = ["TextReader"]
@@ -166,130 +165,67 @@ def _required_words(node: Node) -> set[str]:
             return set()
 
 
-# Tests whether a piece of a note matches a tree of words, phrases and expressions.
+# Conditions that are decided by the text of notes.
 
 
 PieceTest = Callable[[int, int], bool]
 """Whether the text from one position to another passes."""
 
-
-@record
-class NoteInScope:
-    """A note whose pieces are tested. Each tested piece contains the word `required`, if there is one."""
-
-    note_id: int
-    searched: NoteSource
-    scope: Scope
-    required: TextPattern | None
-
-
-class PieceTests:
-    """Creates the tests of pieces, note by note.
-
-    `PieceReader` owns one, for one query in one thread. A pattern that the keyword index or a search of the
-    whole text excludes is not tested in the pieces of the note.
-    """
-
-    def __init__(
-        self,
-        candidates: TextCandidates,
-        position: Callable[[int], int],
-        search: PatternSearch,
-        budget: ReadingBudget,
-    ) -> None:
-        """`position` gives the place of a note in the masks of the candidates."""
-        self._candidates = candidates
-        self._position = position
-        self._search = search
-        self._budget = budget
-
-    def of(self, inside: Node | None, note: NoteInScope) -> PieceTest:
-        """Returns the test whether a piece of the note matches a tree. None matches every piece."""
-        match inside:
-            case None:
-                return _always
-            case Word() | Phrase() | Regex():
-                return self._of_pattern(pattern_of(inside), note)
-            case All(parts):
-                return partial(_all, [self.of(part, note) for part in _words_first(parts)])
-            case Either(parts):
-                return partial(_any, [self.of(part, note) for part in _words_first(parts)])
-            case Not(operand, _):
-                return partial(_not, self.of(operand, note))
-            case Property():
-                return partial(self._has_field, inside, note.searched.text)
-            case _:
-                raise AssertionError(inside)
-
-    def _has_field(self, wanted: Property, text: str, start: int, end: int) -> bool:
-        self._budget.spend(end - start)
-        return has_property(wanted, task_fields(text[start:end]))
-
-    def _of_pattern(self, pattern: Pattern, note: NoteInScope) -> PieceTest:
-        if pattern is note.required:  # `text_pattern` is cached: equal words are the same object
-            return _always
-        if not self._candidates.of_pattern(pattern)[self._position(note.note_id)]:
-            return _never
-        is_seen = is_seen_in_text(pattern, note.scope)
-        if is_seen and not self._search.occurrence(pattern)(note.note_id, note.searched):
-            return _never
-        if isinstance(pattern, TextPattern):
-            return partial(self._search.is_within, pattern, note.searched)
-        return partial(self._search.matches_within, pattern, note.searched.text)
-
-
-def _words_first(parts: Sequence[Node]) -> list[Node]:
-    """Sorts words before regular expressions, because in a short text a word takes a third of the time."""
-    return sorted(parts, key=lambda part: any(isinstance(leaf, Regex) for leaf in atoms(part)))
-
-
-def _always(_start: int, _end: int) -> bool:
-    return True
-
-
-def _never(_start: int, _end: int) -> bool:
-    return False
-
-
-def _all(tests: Sequence[PieceTest], start: int, end: int) -> bool:
-    return all(test(start, end) for test in tests)
-
-
-def _any(tests: Sequence[PieceTest], start: int, end: int) -> bool:
-    return any(test(start, end) for test in tests)
-
-
-def _not(test: PieceTest, start: int, end: int) -> bool:
-    return not test(start, end)
-
-
-# Conditions on pieces of notes: `line:`, `section:`, `block:`, `task:`, `heading:`, `content:`.
-
-
 _SMALL_PART = 8
 """If the pieces are less than 1/8 of the text, each is searched separately. A rule of thumb."""
 
+_SOMEWHERE = ((0, 0),)
+"""Where only the notes are asked for, and a note has no frontmatter, which does not count."""
 
-class PieceReader:
-    """Finds the pieces of notes that match a tree of words, phrases and expressions.
 
-    `TextReader` owns one, for one query over one snapshot in one thread. Notes are read through `texts`. A
-    note that is incomplete when the budget is spent is added to its unread notes.
+class TextReader:
+    """Searches the texts of notes for phrases and places.
+
+    `Evaluation` owns one, for one query over one snapshot in one thread. `candidates` determines, without
+    reading a note, whether it may contain a pattern; `position` returns the position of a note in its masks.
+    A text is read at most once for each batch of notes, and decoded only if RE2 finds the required pattern.
+    All work counts in the budget. When it is spent, no further notes are read, and a note that is incomplete
+    then is added to the unread ones.
     """
 
     def __init__(
         self,
         catalog: CatalogReader,
+        deadline: QueryDeadline,
         budget: ReadingBudget,
-        texts: NoteTexts,
-        search: PatternSearch,
-        tests: PieceTests,
+        candidates: TextCandidates,
+        position: Callable[[int], int],
     ) -> None:
         self._catalog = catalog
         self._budget = budget
-        self._texts = texts
-        self._search = search
-        self._tests = tests
+        self._candidates = candidates
+        self._position = position
+        self._texts = NoteTexts(catalog, deadline, budget)
+        self._search = PatternSearch(budget)
+        self._metadata = MetadataReader(catalog, budget, candidates, position, self._search)
+
+    @property
+    def unread(self) -> set[int]:
+        """The notes that were not read because the budget was spent. Callers must not use their matches."""
+        return self._texts.unread
+
+    def forget(self) -> None:
+        """Discards the texts of the previous notes and their matches."""
+        self._texts.forget()
+        self._search.forget()
+        self._metadata.forget()
+
+    def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
+        """Returns the notes with the words in this order, or with a match of the expression. Matches in the
+        text have places (all, or only the first). Matches in title, alias, tag or property have none. The
+        text of a note without a body is its frontmatter."""
+        pattern = pattern_of(node)
+        if isinstance(pattern, RegexMatcher):
+            places = self._matches_in_texts(pattern, notes, all_places=all_places)
+        else:
+            places = self._words_in_texts(pattern, notes, all_places=all_places)
+        named = self._metadata.notes_with(pattern, notes.difference(places))
+        return Matches(frozenset(places) | named, places)
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Returns the notes with a section, line, … that matches `inside` (None: with any such piece)."""
@@ -301,8 +237,11 @@ class PieceReader:
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._texts.until_spent(read):
             note = structure.note(note_id, searched.text)
-            self._count_structure(note, scope)
-            test = self._tests.of(inside, NoteInScope(note_id, searched, scope, word))
+            self._budget.spend(LOOK)
+            if scope is Scope.BLOCK and note.blocks is None:
+                self._budget.spend(PARSED * len(note.text))
+            of_pattern = partial(self._test_of_pattern, note_id, searched, scope, word)
+            test = self._test_of(inside, searched.text, of_pattern)
             spans = self._spans(pieces(note, scope), searched, test, word or regex)
             found = tuple(spans if all_places else islice(spans, 1))
             # Places may be missing, or a match may come later: the note is incomplete.
@@ -321,19 +260,58 @@ class PieceReader:
                 return self._search.occurrence(pattern) if is_seen_in_text(pattern, scope) else None
             case All(parts):
                 tests = [test for part in parts if (test := self._may_hold(part, scope)) is not None]
-                return partial(_all_may_hold, tests) if tests else None
+                return partial(_all, tests) if tests else None
             case Either(parts):
                 either = [self._may_hold(part, scope) for part in parts]
                 certain = [test for test in either if test is not None]
                 # One alternative without a test may hold in any note.
-                return partial(_any_may_hold, certain) if len(certain) == len(parts) else None
+                return partial(_any, certain) if len(certain) == len(parts) else None
             case _:
                 return None
 
-    def _count_structure(self, note: NoteText, scope: Scope) -> None:
-        self._budget.spend(LOOK)
-        if scope is Scope.BLOCK and note.blocks is None:
-            self._budget.spend(PARSED * len(note.text))
+    def _test_of(
+        self, inside: Node | None, text: str, of_pattern: Callable[[Pattern], PieceTest]
+    ) -> PieceTest:
+        """Returns the test whether a piece of the text matches a tree. None matches every piece."""
+        match inside:
+            case None:
+                return _always
+            case Word() | Phrase() | Regex():
+                return of_pattern(pattern_of(inside))
+            case All(parts):
+                return partial(_all, [self._test_of(part, text, of_pattern) for part in _words_first(parts)])
+            case Either(parts):
+                return partial(_any, [self._test_of(part, text, of_pattern) for part in _words_first(parts)])
+            case Not(operand, _):
+                return partial(_not, self._test_of(operand, text, of_pattern))
+            case Property():
+                return partial(self._has_field, inside, text)
+            case _:
+                raise AssertionError(inside)
+
+    def _has_field(self, wanted: Property, text: str, start: int, end: int) -> bool:
+        self._budget.spend(end - start)
+        return has_property(wanted, task_fields(text[start:end]))
+
+    def _test_of_pattern(
+        self,
+        note_id: int,
+        searched: NoteSource,
+        scope: Scope,
+        required: TextPattern | None,
+        pattern: Pattern,
+    ) -> PieceTest:
+        """Returns the test for pieces of one note, of which each contains the word `required`. A pattern that
+        the keyword index or a search of the whole text excludes is not tested in the pieces."""
+        if pattern is required:  # `text_pattern` is cached: equal words are the same object
+            return _always
+        if not self._candidates.of_pattern(pattern)[self._position(note_id)]:
+            return _never
+        if is_seen_in_text(pattern, scope) and not self._search.occurrence(pattern)(note_id, searched):
+            return _never
+        if isinstance(pattern, TextPattern):
+            return partial(self._search.is_within, pattern, searched)
+        return partial(self._search.matches_within, pattern, searched.text)
 
     def _spans(
         self, found: Pieces, searched: NoteSource, test: PieceTest, required: Pattern | None
@@ -389,73 +367,6 @@ class PieceReader:
             at = match[0] + len(encode(text[position:after]))
             position = after
 
-
-def _all_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) -> bool:
-    return all(test(note_id, searched) for test in tests)
-
-
-def _any_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) -> bool:
-    return any(test(note_id, searched) for test in tests)
-
-
-# Conditions that are decided by the text of notes.
-
-
-_SOMEWHERE = ((0, 0),)
-"""Where only the notes are asked for, and a note has no frontmatter, which does not count."""
-
-
-class TextReader:
-    """Searches the texts of notes for phrases and places.
-
-    `Evaluation` owns one, for one query over one snapshot in one thread. `candidates` determines, without
-    reading a note, whether it may contain a pattern; `position` returns the position of a note in its masks.
-    A text is read at most once for each batch of notes, and decoded only if RE2 finds the required pattern.
-    All work counts in the budget. When it is spent, no further notes are read.
-    """
-
-    def __init__(
-        self,
-        catalog: CatalogReader,
-        deadline: QueryDeadline,
-        budget: ReadingBudget,
-        candidates: TextCandidates,
-        position: Callable[[int], int],
-    ) -> None:
-        self._budget = budget
-        self._texts = NoteTexts(catalog, deadline, budget)
-        self._search = PatternSearch(budget)
-        self._metadata = MetadataReader(catalog, budget, candidates, position, self._search)
-        tests = PieceTests(candidates, position, self._search, budget)
-        self._pieces = PieceReader(catalog, budget, self._texts, self._search, tests)
-
-    @property
-    def unread(self) -> set[int]:
-        """The notes that were not read because the budget was spent. Callers must not use their matches."""
-        return self._texts.unread
-
-    def forget(self) -> None:
-        """Discards the texts of the previous notes and their matches."""
-        self._texts.forget()
-        self._search.forget()
-        self._metadata.forget()
-
-    def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
-        """Returns the notes with the words in this order, or with a match of the expression. Matches in the
-        text have places (all, or only the first). Matches in title, alias, tag or property have none. The
-        text of a note without a body is its frontmatter."""
-        pattern = pattern_of(node)
-        if isinstance(pattern, RegexMatcher):
-            places = self._matches_in_texts(pattern, notes, all_places=all_places)
-        else:
-            places = self._words_in_texts(pattern, notes, all_places=all_places)
-        named = self._metadata.notes_with(pattern, notes.difference(places))
-        return Matches(frozenset(places) | named, places)
-
-    def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
-        """Returns the notes with a section, line, … that matches `inside` (None: with any such piece)."""
-        return self._pieces.notes_within(scope, inside, notes, all_places=all_places)
-
     def _words_in_texts(
         self, pattern: TextPattern, notes: Ids, *, all_places: bool
     ) -> dict[int, tuple[Span, ...]]:
@@ -486,3 +397,28 @@ class TextReader:
             if all_places and self._budget.is_spent:
                 self._texts.unread.add(note_id)
         return places
+
+
+def _words_first(parts: Sequence[Node]) -> list[Node]:
+    """Sorts words before regular expressions, because in a short text a word takes a third of the time."""
+    return sorted(parts, key=lambda part: any(isinstance(leaf, Regex) for leaf in atoms(part)))
+
+
+def _always(_start: int, _end: int) -> bool:
+    return True
+
+
+def _never(_start: int, _end: int) -> bool:
+    return False
+
+
+def _all(tests: Sequence[Callable[..., bool]], *piece: object) -> bool:
+    return all(test(*piece) for test in tests)
+
+
+def _any(tests: Sequence[Callable[..., bool]], *piece: object) -> bool:
+    return any(test(*piece) for test in tests)
+
+
+def _not(test: PieceTest, start: int, end: int) -> bool:
+    return not test(start, end)
