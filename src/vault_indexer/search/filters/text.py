@@ -233,10 +233,10 @@ class TextReader:
         regex = required_regex(inside, scope) if word is None else None
         may_hold = self._may_hold(inside, scope) if inside else None
         read = list(self._texts.read(notes, may_hold))
-        structure = read_structure(self._catalog, scope, [note_id for note_id, _ in read])
+        with_structure = read_structure(self._catalog, scope, [note_id for note_id, _ in read])
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._texts.until_spent(read):
-            note = structure.note(note_id, searched.text)
+            note = with_structure(note_id, searched.text)
             self._budget.spend(LOOK)
             if scope is Scope.BLOCK and note.blocks is None:
                 self._budget.spend(PARSED * len(note.text))
