@@ -65,7 +65,7 @@ def simplify(node: Node) -> Node:
     become `NOTHING`, a contradictory condition matches nothing, and redundant parts of places are removed."""
     simple = replace_leaves(node, _simple_place)
     # A contradictory condition remains next to `NOTHING`, so that its errors are still raised.
-    return All((simple, NOTHING)) if _reduce(simple, {}, _by_node) is False else simple
+    return All((simple, NOTHING)) if _reduce(simple, {}, lambda node: node) is False else simple
 
 
 def _simple_place(leaf: Node) -> Node:
@@ -77,10 +77,6 @@ def _simple_place(leaf: Node) -> Node:
             return Within(scope, None if reduced is True else reduced, column)
         case _:
             return leaf
-
-
-def _by_node(node: Node) -> _Key:
-    return node
 
 
 def _by_pattern(node: Node) -> _Key:
@@ -258,7 +254,7 @@ class ChunkFilter:
         for batch in self._batches(notes):
             self._check(batch)
             for note in batch.tolist():
-                first, last = self._range(note)
+                first, last = self._borders[note : note + 2]
                 own = self._all[first:last][self._left[first:last]].tolist()
                 shown += own[: per_note if self._evaluation.notes[note] in self._places else 1]
             if len({key >> CHUNK_KEY_BITS for key in shown}) >= limit:
@@ -283,9 +279,6 @@ class ChunkFilter:
             yield wanted[start : start + size]
             start, size = start + size, min(2 * size, _LARGEST_BATCH)
 
-    def _range(self, note: int) -> tuple[int, int]:
-        return self._borders[note], self._borders[note + 1]
-
     def _check(self, notes: Keys) -> None:
         """Checks the notes, given by position, that have not been checked yet."""
         waiting = np.unique(notes[self._open[notes]])
@@ -302,7 +295,7 @@ class ChunkFilter:
         self._open[waiting] = False
         touched = _touching_chunks(self._catalog, found.places)
         for note, note_id in zip(waiting.tolist(), self._evaluation.notes[waiting].tolist(), strict=True):
-            first, last = self._range(note)
+            first, last = self._borders[note : note + 2]
             if note_id not in found.notes:
                 self._left[first:last] = False
             elif note_id in found.places:
