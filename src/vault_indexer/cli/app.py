@@ -218,7 +218,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> None:
     """Runs one command without changing streams and hooks of the process. Raises SystemExit with the exit
     status."""
-    command = program_of(_words(arguments, os.environ))
+    # The words that may name the command to load, including a command line that a shell is completing.
+    words = [HELP] if arguments[:1] == [HELP] else [*arguments, *_words_to_complete(os.environ)]
+    command = program_of(words)
     command(args=list(arguments), prog_name="indexer")
 
 
@@ -232,11 +234,6 @@ def program_of(arguments: Collection[str]) -> Any:
 
 
 _OLD_COMPLETION = ("install_completion", "show_completion")
-
-
-def _words(arguments: Sequence[str], environ: Mapping[str, str]) -> list[str]:
-    """The words that may name the command to load, including a command line that a shell is completing."""
-    return [HELP] if arguments[:1] == [HELP] else [*arguments, *_words_to_complete(environ)]
 
 
 def _words_to_complete(environ: Mapping[str, str]) -> list[str]:

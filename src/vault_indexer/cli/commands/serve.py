@@ -121,7 +121,8 @@ def _serve_one(selection: VaultSelection, yes: bool) -> None:
         closing(Announcements()) as announced,
         closing(open_daemon(target)) as service,
     ):
-        command = start_command(selection, target, os.environ)
+        # An index folder or a configuration is named only if this daemon was given one.
+        command = indexer_command("start", *place_options(selection, target.vault, os.environ))
         info = daemon_info(listener, str(target.vault), settings, command, kept)
         actions = agent_actions(target, service)
         site = Site(
@@ -268,12 +269,6 @@ def agent_actions(target: Target, service: VaultService) -> AgentActions:
         StrategyInFile(target.files[-1], target.reload),
         {tool.view.name: partial(tool.call, target, service) for tool in extension_tools()},
     )
-
-
-def start_command(selection: VaultSelection, target: Target, environ: Mapping[str, str]) -> list[str]:
-    """The command that starts this daemon in the background. An index folder or a configuration is named only
-    if this daemon was given one."""
-    return indexer_command("start", *place_options(selection, target.vault, environ))
 
 
 app = one_command(serve)

@@ -148,7 +148,8 @@ def _in_columns(rows: Sequence[Sequence[Text]]) -> list[Text]:
 
 
 def _print_wrapped(console: Console, row: Sequence[Text], head: int, indent: int) -> None:
-    parts = [_join(row[1:head]), *(cell for cell in row[head:] if cell.cell_len)]
+    first = text(("  ", "")).join(cell for cell in row[1:head] if cell.cell_len)
+    parts = [first, *(cell for cell in row[head:] if cell.cell_len)]
     width = max(_LEAST_WIDTH, console.width - indent)
     lead = row[0].copy()
     lead.append(" " * (indent - lead.cell_len))
@@ -157,10 +158,6 @@ def _print_wrapped(console: Console, row: Sequence[Text], head: int, indent: int
             line.rstrip()
             console.print(lead + line, no_wrap=True)
             lead = text((" " * indent, ""))
-
-
-def _join(cells: Sequence[Text]) -> Text:
-    return text(("  ", "")).join(cell for cell in cells if cell.cell_len)
 
 
 # Chunks for a person, one per line.

@@ -110,10 +110,6 @@ def print_notices(answer: SearchAnswerJson) -> None:
         note(sentence(notice))
 
 
-def print_less_likely() -> None:
-    out().print(text(("Less likely:", "bold")))
-
-
 def print_notes(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
     """Prints the notes of the hits in order, each with its evidence and its places."""
     console = out()
