@@ -164,7 +164,7 @@ _QUICK_TIERS = 1
 
 def segments_to_merge(segments: Sequence[Segment], added: int) -> list[Segment]:
     """The segments that a commit rewrites together with `added` new documents; often none."""
-    chosen = _full_tiers(segments, added, _limit_of_commit)
+    chosen = _full_tiers(segments, added, lambda tier: PER_TIER if tier < _QUICK_TIERS else LATE_PER_TIER)
     return chosen + [
         segment for segment in segments if segment not in chosen and _is_deleted(segment, _LATE_DELETED)
     ]
@@ -195,10 +195,6 @@ def _full_tiers(segments: Sequence[Segment], added: int, limit: Callable[[int], 
         chosen += tiers[tier]
         size += sum(segment.doc_count() for segment in tiers[tier])
     return chosen
-
-
-def _limit_of_commit(tier: int) -> int:
-    return PER_TIER if tier < _QUICK_TIERS else LATE_PER_TIER
 
 
 def _tier(documents: int) -> int:

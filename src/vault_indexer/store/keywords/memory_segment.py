@@ -15,10 +15,9 @@ from vault_indexer.store.keywords.lexicon import Lexicon, SegmentWords
 from vault_indexer.store.keywords.postings import LiveSegment
 from vault_indexer.store.keywords.schema import FIELDS
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
-from vault_indexer.store.keywords.whoosh_segment import Postings, stored_lengths
+from vault_indexer.store.keywords.whoosh_segment import Postings, is_longest, stored_lengths
 from vault_indexer.system import LruCache
 from vault_indexer.text.terms import VARIANT_MARK
-from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +83,7 @@ class MemorySegment:
 
         def documents(field: str) -> Ints:
             own = self._counts[field]
-            return np.array([number for number, counts in own if any(map(_is_longest, counts))], np.int32)
+            return np.array([number for number, counts in own if any(map(is_longest, counts))], np.int32)
 
         return {field: documents(field) for field in FIELDS}
 
@@ -93,10 +92,6 @@ class MemorySegment:
         for number, own in counts:
             lengths[number] = sum(own.values())
         return lengths
-
-
-def _is_longest(term: str) -> bool:
-    return len(term) >= LONGEST_TERM and term[0] != VARIANT_MARK
 
 
 # All words of a vault with their document frequencies, as one serialisable value.

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vault_indexer.arrays import spread_ranges
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.keywords.lexicon import SegmentWords
 from vault_indexer.store.keywords.schema import (
@@ -296,12 +297,8 @@ class SegmentData:
         found: dict[str, Ints] = {}
         for field in FIELDS:
             entries = self._table.starting_with(field, "")
-            starts = [
-                start
-                for term, start in zip(entries.terms, entries.starts, strict=True)
-                if len(term) >= LONGEST_TERM and term[0] != VARIANT_MARK
-            ]
-            documents = [self._decode(start).documents for start in starts]
+            pairs = zip(entries.terms, entries.starts, strict=True)
+            documents = [self._decode(start).documents for term, start in pairs if is_longest(term)]
             found[field] = np.unique(np.concatenate([np.empty(0, np.int32), *documents]))
         return found
 
@@ -317,12 +314,8 @@ class SegmentData:
     def numbers_of(self, keys: Keys) -> Keys:
         """Document numbers of the `keys` in the segment, including deleted documents."""
         ordered, order = self._keys_in_order
-        first, last = ordered.searchsorted(keys), ordered.searchsorted(keys, "right")
-        held = first < last
-        first, last = first[held], last[held]
-        if len(first) == int((last - first).sum()):
-            return order[first]
-        return np.concatenate([order[a:b] for a, b in zip(first, last, strict=True)])
+        _, found = spread_ranges(ordered.searchsorted(keys), ordered.searchsorted(keys, "right"))
+        return order[found]
 
     def lengths(self, field: str) -> Ints:
         """Tokens of the field by document number, in the steps that Whoosh stores (0 for none)."""
@@ -353,6 +346,11 @@ class SegmentData:
         # Whoosh leaves out the frequencies of a term that occurs once in each of its documents.
         frequencies: Counts = np.ones(count, kind) if weights is None else np.array(weights, kind)
         return Postings(documents, frequencies)
+
+
+def is_longest(term: str) -> bool:
+    """Whether the word of a term may be truncated."""
+    return len(term) >= LONGEST_TERM and term[0] != VARIANT_MARK
 
 
 @cache
