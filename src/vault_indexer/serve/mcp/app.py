@@ -16,6 +16,7 @@ from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send,
 from vault_indexer.serve.mcp.protocol import OPTIONS, PATH, error_message, fault_of
 from vault_indexer.serve.mcp.tools import CallWatch, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -127,21 +128,19 @@ class VaultTools:
         )
 
 
+@record
 class RowTools:
     """The ToolSet for endpoints that `answer` answers, with one tool for each. `watch` follows its calls."""
 
-    def __init__(
-        self, rows: Sequence[ToolRow], instructions: str, timeout_s: float, watch: CallWatch = nullcontext
-    ) -> None:
-        self._rows = rows
-        self._instructions = instructions
-        self._timeout_s = timeout_s
-        self._watch = watch
+    rows: Sequence[ToolRow]
+    instructions: str
+    timeout_s: float
+    watch: CallWatch = nullcontext
 
     def make_manager(self) -> StreamableHTTPSessionManager:
         server = importlib.import_module("vault_indexer.serve.mcp.server")
         made: StreamableHTTPSessionManager = server.make_manager(
-            server.server_of_rows(self._rows, self._instructions, self._timeout_s, self._watch)
+            server.server_of_rows(self.rows, self.instructions, self.timeout_s, self.watch)
         )
         return made
 

@@ -201,7 +201,9 @@ def server_with(tools: Sequence[VaultTool], context: AnswerContext, timeout_s: f
 def server_of_rows(
     rows: Sequence[ToolRow], instructions: str, timeout_s: float, watch: CallWatch
 ) -> MCPServer[Any]:
-    return _bare_server([VaultTool.of(RowCalls.of(row, timeout_s, watch)) for row in rows], instructions)
+    views = (ToolView(endpoint=row.endpoint, row=row.endpoint) for row in rows)
+    calls = (RowCalls(view, row, timeout_s, watch) for view, row in zip(views, rows, strict=True))
+    return _bare_server([VaultTool.of(one) for one in calls], instructions)
 
 
 def _bare_server(tools: Sequence[VaultTool], instructions: str) -> VaultServer:
@@ -350,10 +352,6 @@ class RowCalls:
     timeout_s: float
     watch: CallWatch
     log: ClassVar = "the log"
-
-    @classmethod
-    def of(cls, row: ToolRow, timeout_s: float, watch: CallWatch) -> RowCalls:
-        return cls(ToolView(endpoint=row.endpoint, row=row.endpoint), row, timeout_s, watch)
 
     async def result(self, arguments: Mapping[str, Any], _: Context[Any, Any]) -> Result:
         """The result of a call. Raises VaultIndexerError."""
@@ -540,8 +538,7 @@ def _add_resources(server: MCPServer[Any], context: AnswerContext, timeout_s: fl
         context_: CompletionContext | None,
     ) -> Completion | None:
         del context_
-        is_note = isinstance(ref, ResourceTemplateReference) or argument.name == "note"
-        if not is_note:
+        if not isinstance(ref, ResourceTemplateReference) and argument.name != "note":
             return None
         found = await _within(partial(_paths_with, part=argument.value), context, timeout_s)
         more = len(found) > _COMPLETIONS
@@ -560,11 +557,6 @@ def _note_text(context: AnswerContext, path: str) -> str:
     return escaped_hidden(text[:length]) + more
 
 
-def _names_vault(context: AnswerContext) -> bool:
-    """Whether the path of a note must begin with the name of its vault."""
-    return context.vaults.are_several and not context.vault
-
-
 def _paths_with(context: AnswerContext, part: str) -> list[str]:
     """The paths that contain a text; those that begin with it come first."""
     wanted = part.casefold()
@@ -573,7 +565,8 @@ def _paths_with(context: AnswerContext, part: str) -> list[str]:
 
 
 def _all_paths(context: AnswerContext) -> Iterator[str]:
-    if not _names_vault(context):
+    """The paths of all notes; those of several vaults begin with the name of one."""
+    if not context.vaults.are_several or context.vault:
         yield from context.service.note_paths()
         return
     for name in context.vaults.names:
