@@ -63,7 +63,8 @@ def check(
 
     It compares the index with every note, so it takes as long as reading all notes.
     """
-    places = _places(selection) if _is_there_a_vault(selection) or not left_over_indices() else {}
+    has_vault = named_or_enclosing_vault(selection, os.environ) or vaults_to_choose(selection, os.environ)
+    places = _places(selection) if has_vault or not left_over_indices() else {}
     reports = {name: _check_one(one, repair=repair) for name, one in places.items()}
     unused = left_over_indices()  # the checked vaults are in use again
     unread = missing_from_sample()
@@ -90,12 +91,6 @@ def _places(selection: VaultSelection) -> dict[str, VaultSelection]:
     """The vaults to check, by name; a single vault needs no name."""
     vaults = vaults_meant(selection, os.environ)
     return {name: selection._replace(vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
-
-
-def _is_there_a_vault(selection: VaultSelection) -> bool:
-    return named_or_enclosing_vault(selection, os.environ) is not None or bool(
-        vaults_to_choose(selection, os.environ)
-    )
 
 
 class _Report(NamedTuple):

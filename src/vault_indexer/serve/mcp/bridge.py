@@ -166,13 +166,10 @@ class Bridge:
         params = _object(call.message.get("params"))
         if _version_of(params):
             return self._daemon.post(call, call.message, _version_of(params))
-        if call.message["method"] == "tools/call" and self._can_ask:
+        elicitation = _object(self._client.get("capabilities")).get("elicitation")
+        if call.message["method"] == "tools/call" and isinstance(elicitation, dict):
             return self._call_that_may_ask(call, params)
         return self._daemon.post(call, call.message, "", self._negotiated)
-
-    @property
-    def _can_ask(self) -> bool:
-        return isinstance(_object(self._client.get("capabilities")).get("elicitation"), dict)
 
     def _call_that_may_ask(self, call: _Call, params: Message) -> Message | None:
         """A tool call from a client that began with a handshake and can ask its user.

@@ -392,7 +392,7 @@ class ToolCalls:
     ) -> Result:
         """Asks the user through the host if the host supports it. Otherwise the model has to ask, and proves
         it by `confirm` and the code from its first call, so that no first call changes anything."""
-        change = await self._in_thread(partial(strategy_change, strategy=strategy))
+        change = await _within(partial(strategy_change, strategy=strategy), self.context, self.timeout_s)
         if change.previous == strategy:
             return _result(encode(change))
         if _can_ask(request):
@@ -407,10 +407,8 @@ class ToolCalls:
             code = self.codes.issue(CHOSEN_VAULT.get(), strategy)
             asking = f"Ask the user: {change.message} Then call again with confirm = true, code = {code}."
             return _result(encode(replace(change, message=asking)))
-        return _result(encode(await self._in_thread(partial(change_strategy, change=change))))
-
-    async def _in_thread(self, function: Callable[..., T]) -> T:
-        return await _within(function, self.context, self.timeout_s)
+        changed = await _within(partial(change_strategy, change=change), self.context, self.timeout_s)
+        return _result(encode(changed))
 
 
 async def _within(function: Callable[..., T], context: AnswerContext, timeout_s: float) -> T:
