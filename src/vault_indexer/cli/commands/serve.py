@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
@@ -26,7 +26,6 @@ from vault_indexer.cli.parameters import (
 )
 from vault_indexer.cli.vault_folder import config_of, is_pinned, keeps_all
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
-from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.assembly import LLM_CALLS, SharedBudget, Target, llm_cache_folder
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import (
@@ -39,7 +38,6 @@ from vault_indexer.daemon.discovery import (
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.extensions import offered, package_of
-from vault_indexer.model import JsonValue
 from vault_indexer.serve.api.respond import AgentActions
 from vault_indexer.serve.app import Site
 from vault_indexer.serve.http.vault_choice import vault_url
@@ -236,30 +234,21 @@ class _SharedDaemon:
         return self._actions.get(name, _OFFERED)
 
 
+_UNNAMED = "Which vault? Name one."
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise UsageError(_UNNAMED)
+
+
 class _AnyStrategy:
     """Implements StrategySetting for several vaults: the choices, of which one is made in one vault."""
 
     choices = StrategyInFile.choices
-
-    def current(self) -> str:
-        """Refused."""
-        raise UsageError(_UNNAMED)
-
-    def check(self, strategy: str) -> None:  # noqa: ARG002 - refused
-        """Refused."""
-        raise UsageError(_UNNAMED)
-
-    def choose(self, strategy: str) -> None:  # noqa: ARG002 - refused
-        """Refused."""
-        raise UsageError(_UNNAMED)
+    current = check = choose = staticmethod(_refuse)
 
 
-def _refuse_tool(_: Mapping[str, Value]) -> dict[str, JsonValue]:
-    raise UsageError(_UNNAMED)
-
-
-_UNNAMED = "Which vault? Name one."
-_OFFERED = AgentActions(_AnyStrategy(), {tool.view.name: _refuse_tool for tool in extension_tools()})
+_OFFERED = AgentActions(_AnyStrategy(), {tool.view.name: _refuse for tool in extension_tools()})
 """What is offered for each of several vaults, before one is named."""
 
 
