@@ -260,32 +260,21 @@ def other_routes(routes: Sequence[StarletteRoute], document: ApiDocument) -> App
     async def send_document(_: Request) -> JSONResponse:
         return JSONResponse(described)
 
+    async def answer_error(_: Request, error: Exception) -> JSONResponse:
+        match error:
+            case VaultIndexerError():
+                return error_response(error)
+            case HTTPException():
+                return failure(error.status_code, ErrorReport("request", error.detail))
+            case _:
+                _LOG.error("a request failed", exc_info=error)
+                return internal_error()
+
     app = Starlette(
         routes=[StarletteRoute(OPENAPI_PATH, send_document), *routes],
-        exception_handlers={
-            VaultIndexerError: _answer_ours,
-            HTTPException: _answer_http,
-            Exception: _answer_unforeseen,
-        },
+        exception_handlers=dict.fromkeys((VaultIndexerError, HTTPException, Exception), answer_error),
     )
     return ParameterCheck(cast("App", app), allowed_parameters(described))
-
-
-async def _answer_ours(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, VaultIndexerError)
-    return error_response(error)
-
-
-async def _answer_http(_: Request, error: Exception) -> JSONResponse:
-    from starlette.exceptions import HTTPException
-
-    assert isinstance(error, HTTPException)
-    return failure(error.status_code, ErrorReport("request", error.detail))
-
-
-async def _answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
-    _LOG.error("a request failed", exc_info=error)
-    return internal_error()
 
 
 def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
