@@ -38,12 +38,6 @@ class NoteText:
     def body_start(self) -> int:
         return body_start(self.text)
 
-    @property
-    def text_start(self) -> int:
-        """The start of the displayed text: that of the body, or of the frontmatter if there is no body."""
-        start = self.body_start
-        return start if self.text[start:].strip() else 0
-
 
 @record
 class Pieces:
