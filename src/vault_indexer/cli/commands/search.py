@@ -208,31 +208,26 @@ def _print(answer: SearchAnswerJson, shown: ShownHits, folder_of: FolderOf, view
 
 
 def _explain(connection: Connection, output: Output, note: str, asked: Mapping[str, Value]) -> int:
-    """Prints the rank of a note in the answer to a query. The exit status is 0 if the answer contains the
-    note."""
+    """Prints the rank of a note in the answer to a query, the evidence for it, and further reasons. The exit
+    status is 0 if the answer contains the note."""
     query = {name: asked[name] for name in ("q", "correct")}
     answer = connection.ask(EXPLAIN, path=connection.path_of(note), **query)
     if output.json:
         print_json(answer)
     else:
-        print_explanation(answer)
+        console = out()
+        console.print(text((answer["path"], "cyan"), (f"   {_rank_in_words(answer)}", "bold")))
+        evidence = _evidence(answer["query"], answer["why"]) if answer["why"] else ()
+        _print_cells(
+            console, [text((f"  {name:<{_NAME_WIDTH}}", "green"), (found, "")) for name, found in evidence]
+        )
+        for reason in answer["reasons"]:
+            console.print(text((f"  {reason}", "")))
     return 0 if answer["shown"] else NO_HITS
 
 
 _NAME_WIDTH = 8
 _LINKS_NAMED = 3
-
-
-def print_explanation(answer: ExplanationJson) -> None:
-    """Prints the note, its rank, the evidence for it, and further reasons."""
-    console = out()
-    console.print(text((answer["path"], "cyan"), (f"   {_rank_in_words(answer)}", "bold")))
-    evidence = _evidence(answer["query"], answer["why"]) if answer["why"] else ()
-    _print_cells(
-        console, [text((f"  {name:<{_NAME_WIDTH}}", "green"), (found, "")) for name, found in evidence]
-    )
-    for reason in answer["reasons"]:
-        console.print(text((f"  {reason}", "")))
 
 
 def _rank_in_words(answer: ExplanationJson) -> str:

@@ -199,7 +199,6 @@ class TermTable:
 # valid for a reader that uses it after a later commit has removed the file.
 
 
-_DIRECTORY = struct.Struct("!qi")
 _EXTENT = struct.Struct("!Qi")
 _EXTENT_AT = 23  # the offset in a term's entry (`whoosh.codec.whoosh3.W3TermInfo`)
 _BLOCK_HEADER = 8
@@ -224,7 +223,7 @@ class SegmentData:
         self.field_totals: dict[str, int] = {f: segment._fieldlengths.get(f, 0) for f in FIELDS}
         with (folder / segment.make_filename(segment.COMPOUND_EXT)).open("rb") as file:
             self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        start, _ = _DIRECTORY.unpack_from(self._map, 0)
+        start, _ = _DIRECTORY_SLOT.unpack_from(self._map, 0)
         self._files = pickle.loads(self._map[start:])
         self._terms = self._part(".trm")
         self._table = TermTable(self._terms)
@@ -383,7 +382,6 @@ merge. A rule of thumb."""
 
 _BLOCK_TAG = b"W3Bl"
 _TERM_INFO = struct.Struct("!BfIBBfIIQi")  # whoosh.codec.whoosh3.W3TermInfo, with the postings' extent
-_LENGTH = struct.Struct("!i")
 _FIELD_ID = struct.Struct("!H")
 _COMPRESS_ABOVE = 64
 _MANY = 16
@@ -536,7 +534,7 @@ def encode_postings(
         data = zlib.compress(data, compression)
     block_info = dumps((count, last, most, compression, shortest, longest), 2)
     # A negative length marks the last block of a term; here it is always the only one.
-    block = _BLOCK_TAG + _LENGTH.pack(-len(block_info) - len(data)) + block_info + data
+    block = _BLOCK_TAG + _SIZE.pack(-len(block_info) - len(data)) + block_info + data
     info = _TERM_INFO.pack(
         0, sum(frequencies), count, shortest, longest, most, first, last, offset, len(block)
     )
