@@ -43,77 +43,8 @@ from vault_indexer.text.tokens import LONGEST_TERM
 __all__ = ["TextReader"]
 
 
-# Titles, aliases, tags and properties of notes. Phrases match there in the same way as in the text.
-
-
 _BETWEEN_TEXTS = "\n\n"
 """The separator of texts that are searched together. No phrase extends over a blank line."""
-
-
-class MetadataReader:
-    """Searches titles, aliases, tags and properties for patterns.
-
-    `TextReader` owns one, for one query over one snapshot in one thread. The metadata are read only for notes
-    that pass the keyword index, and once between two calls of `forget`. Reads and searches count in the
-    budget, but do not stop when it is spent.
-    """
-
-    def __init__(
-        self,
-        catalog: CatalogReader,
-        budget: ReadingBudget,
-        candidates: TextCandidates,
-        position: Callable[[int], int],
-        search: PatternSearch,
-    ) -> None:
-        """`position` gives the place of a note in the masks of the candidates."""
-        self._catalog = catalog
-        self._budget = budget
-        self._candidates = candidates
-        self._position = position
-        self._search = search
-        self._read: dict[int, tuple[str, bool]] = {}
-
-    def forget(self) -> None:
-        self._read = {}
-
-    def notes_with(self, pattern: Pattern, notes: Ids) -> Ids:
-        """Returns the notes with the pattern in title, an alias, a tag or a property. All notes are first
-        searched together."""
-        if not notes:
-            return notes
-        bare, with_properties = self._candidates.of_names(pattern)
-        at = {note_id: self._position(note_id) for note_id in sorted(notes)}
-        likely = [note_id for note_id, position in at.items() if with_properties[position]]
-        self._load([note_id for note_id in likely if note_id not in self._read])
-        likely = [note_id for note_id in likely if self._read[note_id][1] or bare[at[note_id]]]
-        # A flag such as `(?s)` could make an expression match across two notes.
-        if isinstance(pattern, TextPattern) or not pattern.has_flags:
-            together = _BETWEEN_TEXTS.join(self._read[note_id][0] for note_id in likely)
-            if not self._search.may_hold(pattern, SearchedText(encode(together))):
-                return frozenset()
-        return frozenset(note_id for note_id in likely if self._is_in(pattern, self._read[note_id][0]))
-
-    def _is_in(self, pattern: Pattern, metadata: str) -> bool:
-        if isinstance(pattern, RegexMatcher):
-            return self._search.find(pattern, encode(metadata)) is not None
-        searched = SearchedText(metadata)
-        self._budget.spend(LOOK + len(metadata))
-        return pattern.is_in(searched)
-
-    def _load(self, notes: Sequence[int]) -> None:
-        """Reads the metadata of each note as one text, and whether the note has properties."""
-        sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
-        self._budget.spend(LOOK * len(notes))
-        for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, notes):
-            texts = [title]
-            for several in (aliases, tags):
-                texts += names_of_json(several)
-            has_properties = frontmatter != "{}"
-            if has_properties:
-                self._budget.spend(len(frontmatter))
-                texts += property_lines(json.loads(frontmatter))
-            self._read[note_id] = _BETWEEN_TEXTS.join(texts), has_properties
 
 
 # The requirements of a condition on pieces for the whole text: pure functions of the condition.
@@ -202,7 +133,7 @@ class TextReader:
         self._position = position
         self._texts = NoteTexts(catalog, deadline, budget)
         self._search = PatternSearch(budget)
-        self._metadata = MetadataReader(catalog, budget, candidates, position, self._search)
+        self._metadata: dict[int, tuple[str, bool]] = {}
 
     @property
     def unread(self) -> set[int]:
@@ -213,7 +144,7 @@ class TextReader:
         """Discards the texts of the previous notes and their matches."""
         self._texts.forget()
         self._search.forget()
-        self._metadata.forget()
+        self._metadata = {}
 
     def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
         """Returns the notes with the words in this order, or with a match of the expression. Matches in the
@@ -224,8 +155,49 @@ class TextReader:
             places = self._matches_in_texts(pattern, notes, all_places=all_places)
         else:
             places = self._words_in_texts(pattern, notes, all_places=all_places)
-        named = self._metadata.notes_with(pattern, notes.difference(places))
+        named = self._notes_named(pattern, notes.difference(places))
         return Matches(frozenset(places) | named, places)
+
+    def _notes_named(self, pattern: Pattern, notes: Ids) -> Ids:
+        """Returns the notes with the pattern in title, an alias, a tag or a property, as in the text. Only
+        notes that pass the keyword index are read, and first all are searched together. This counts in the
+        budget, but does not stop when it is spent."""
+        if not notes:
+            return notes
+        bare, with_properties = self._candidates.of_names(pattern)
+        at = {note_id: self._position(note_id) for note_id in sorted(notes)}
+        likely = [note_id for note_id, position in at.items() if with_properties[position]]
+        self._load_metadata([note_id for note_id in likely if note_id not in self._metadata])
+        likely = [note_id for note_id in likely if self._metadata[note_id][1] or bare[at[note_id]]]
+        # A flag such as `(?s)` could make an expression match across two notes.
+        if isinstance(pattern, TextPattern) or not pattern.has_flags:
+            together = _BETWEEN_TEXTS.join(self._metadata[note_id][0] for note_id in likely)
+            if not self._search.may_hold(pattern, SearchedText(encode(together))):
+                return frozenset()
+        return frozenset(
+            note_id for note_id in likely if self._is_in_metadata(pattern, self._metadata[note_id][0])
+        )
+
+    def _is_in_metadata(self, pattern: Pattern, metadata: str) -> bool:
+        if isinstance(pattern, RegexMatcher):
+            return self._search.find(pattern, encode(metadata)) is not None
+        searched = SearchedText(metadata)
+        self._budget.spend(LOOK + len(metadata))
+        return pattern.is_in(searched)
+
+    def _load_metadata(self, notes: Sequence[int]) -> None:
+        """Reads the metadata of each note as one text, and whether the note has properties."""
+        sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
+        self._budget.spend(LOOK * len(notes))
+        for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, notes):
+            texts = [title]
+            for several in (aliases, tags):
+                texts += names_of_json(several)
+            has_properties = frontmatter != "{}"
+            if has_properties:
+                self._budget.spend(len(frontmatter))
+                texts += property_lines(json.loads(frontmatter))
+            self._metadata[note_id] = _BETWEEN_TEXTS.join(texts), has_properties
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Returns the notes with a section, line, … that matches `inside` (None: with any such piece)."""
