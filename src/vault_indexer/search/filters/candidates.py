@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.filters.text_pattern import TextPattern, text_pattern
 from vault_indexer.search.query import (
     All,
@@ -36,7 +35,7 @@ _WINDOW = 3
 """A phrase may extend over at most this number of chunks. A rule of thumb."""
 
 _NAME_FIELDS = ("title", "aliases", "tags", "properties")
-_TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
+TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
 
 _RAREST = 6
 _LOOKED_UP = 32
@@ -46,17 +45,6 @@ More words would exclude hardly any further note. A rule of thumb."""
 _LEXICON_SCANS = 8
 """Limit of parts of a query that are searched for in all words of the index. Each takes about 4 ms, and 4 us
 for each word that contains the part: 14,000 words contain "tio"."""
-
-
-def is_simple_word(pattern: TextPattern, text: str) -> bool:
-    """Whether the keyword index alone determines which notes contain the word."""
-    return text.isalnum() and len(pattern.words) == 1 and not pattern.pairs and not pattern.begins
-
-
-def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
-    """Returns the ids, ascending, of the notes that contain any of the index terms in text or frontmatter."""
-    own = snapshot.keywords.keys_containing(terms, _TEXT_FIELDS) >> CHUNK_KEY_BITS
-    return own[first_of_each(own)]
 
 
 def pattern_of(node: Text) -> Pattern:
@@ -112,8 +100,8 @@ class TextCandidates:
                 for terms in self._needs(pattern):
                     found &= self._owners(
                         # The piece may be in the part of a long word that is not indexed.
-                        self._keywords.mask_containing(terms, _TEXT_FIELDS)
-                        | self._keywords.with_longest_words(_TEXT_FIELDS)
+                        self._keywords.mask_containing(terms, TEXT_FIELDS)
+                        | self._keywords.with_longest_words(TEXT_FIELDS)
                     )
             else:
                 left = np.ones(len(self._keys), bool)
@@ -172,7 +160,7 @@ class TextCandidates:
 
     def _near_chunks(self, terms: tuple[str, ...]) -> Mask:
         if terms not in self._near:
-            here = self._keywords.mask_containing(terms, _TEXT_FIELDS)
+            here = self._keywords.mask_containing(terms, TEXT_FIELDS)
             near = here.copy()
             for step in range(1, _WINDOW):
                 # A phrase may begin in one chunk and end in the next, but only within one note.

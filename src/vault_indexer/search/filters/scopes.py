@@ -80,7 +80,9 @@ def pieces(note: NoteText, scope: Scope) -> Pieces:
         case Scope.LINE:
             return _lines(note)
         case Scope.BLOCK:
-            return _pieces(_blocks(note))
+            # As parsed: each list item is a block.
+            blocks = note.blocks
+            return _pieces(parse_note("", note.text.encode()).block_spans if blocks is None else blocks)
         case Scope.TASK | Scope.TASK_TODO | Scope.TASK_DONE:
             states = task_states(scope)
             tasks = note.tasks if note.tasks is not None else find_tasks(note.text, note.body_start)
@@ -124,13 +126,6 @@ def _lines(note: NoteText) -> Pieces:
     lines = note.text[note.body_start :].splitlines(keepends=True)
     borders = list(accumulate(map(len, lines), initial=note.body_start))
     return Pieces(borders[:-1], borders[1:], borders[1:])
-
-
-def _blocks(note: NoteText) -> Spans:
-    """Returns the blocks as parsed. Each list item is a block."""
-    if note.blocks is not None:
-        return note.blocks
-    return parse_note("", note.text.encode("utf-8")).block_spans
 
 
 def read_structure(
