@@ -151,16 +151,13 @@ class Program(PlainGroup):
                 reason = f"indexer {args[0]} needs the package {package}, which this installation lacks."
                 error.message = reason  # type: ignore[attr-defined]
             elif isinstance(message := getattr(error, "message", None), str):
-                error.message = f"{_ended(message)} To search: indexer search {' '.join(words)}"  # type: ignore[attr-defined]
+                end = "" if message.endswith((".", "?")) else "."
+                error.message = f"{message}{end} To search: indexer search {' '.join(words)}"  # type: ignore[attr-defined]
             raise
 
 
 _NAME_WIDTH = 17
 _GLOBAL = ("vault", "config", "index_dir", "json", "version", "help")
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
 def _option_names(option: Any) -> str:

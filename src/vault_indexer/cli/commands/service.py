@@ -99,7 +99,8 @@ def status(selection: VaultSelection, output: Output, system: System = "") -> in
     vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
     found = chosen.status(service)
-    running = _daemon(selection, vault)
+    folder = _daemon_folder(selection, vault)
+    running = read_daemon(folder) if folder else None
     if output.json:
         daemon = {"pid": running.pid, "url": running.url} if running else None
         print_json(
@@ -203,11 +204,6 @@ def _daemon_folder(selection: VaultSelection, vault: Path | None) -> Path | None
     if _keeps_all(selection, vault, os.environ):
         return shared_daemon_dir(config_of(selection, os.environ))
     return known_index_dir(VaultSelection(vault, selection.index_dir, selection.config), os.environ)
-
-
-def _daemon(selection: VaultSelection, vault: Path | None) -> DaemonInfo | None:
-    folder = _daemon_folder(selection, vault)
-    return read_daemon(folder) if folder else None
 
 
 def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: ServiceStatus) -> None:

@@ -69,7 +69,9 @@ class Lines:
         if progress["seconds"] < self._next:
             return
         self._next = progress["seconds"] + _LINE_EVERY_S
-        note(_line(progress))
+        rate = _rate(progress)
+        done = f"{stage_in_words(progress['stage'])}: {progress['notes']:,} of {progress['total']:,}"
+        note(done + (f" ({rate})" if rate else ""))
 
 
 class CaseProgress:
@@ -105,12 +107,6 @@ class CaseProgress:
             sys.stderr.flush()
         else:
             note(line)
-
-
-def _line(progress: ProgressJson) -> str:
-    rate = _rate(progress)
-    done = f"{stage_in_words(progress['stage'])}: {progress['notes']:,} of {progress['total']:,}"
-    return done + (f" ({rate})" if rate else "")
 
 
 def stage_in_words(stage: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -56,7 +56,10 @@ class McpApp:
         OPTIONS.set(frozenset(scope["query_string"].decode("latin-1").split("&")))
         body: bytes = (await receive()).get("body", b"")  # whole: the guard has read it
         if fault := fault_of(body):  # the SDK would take a request with a wrong id for a notification
-            await _send_error(send, error_message(None, *fault))
+            headers = [(b"content-type", b"application/json")]
+            await send({"type": "http.response.start", "status": 400, "headers": headers})
+            error = json.dumps(error_message(None, *fault)).encode()
+            await send({"type": "http.response.body", "body": error})
             return
         again = replay(body, receive)
         await manager.handle_request(cast("Any", scope), cast("Any", again), cast("Any", send))
@@ -73,12 +76,6 @@ class McpApp:
             # The task group of the manager must end in the task that began it, so this task waits until it is
             # cancelled.
             await asyncio.Event().wait()
-
-
-async def _send_error(send: Send, error: Mapping[str, object]) -> None:
-    headers = [(b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": 400, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(error).encode()})
 
 
 class ToolSet(Protocol):
