@@ -22,7 +22,8 @@ from vault_indexer.text.terms import VARIANT_MARK
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.whoosh_segment import Bytes, Ints, Keys
+    from vault_indexer.arrays import Bytes, Keys
+    from vault_indexer.store.keywords.whoosh_segment import Ints
 
 
 TermCounts = Mapping[str, Mapping[str, int]]

@@ -47,12 +47,10 @@ if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3PerDocWriter, W3Segment
     from whoosh.filedb.filestore import FileStorage
 
-    from vault_indexer.arrays import Mask, Positions
+    from vault_indexer.arrays import Bytes, Keys, Mask, Positions
 
-    Bytes = NDArray[np.uint8]
     Counts = NDArray[np.uint8] | NDArray[np.uint32]
     Ints = NDArray[np.int32]
-    Keys = NDArray[np.int64]
     Segment = W3Segment
     """A finished segment, for packages that pass it on and do not know the engine."""
 
