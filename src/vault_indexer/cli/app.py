@@ -9,7 +9,7 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import Annotated, Any, NamedTuple
 
@@ -216,7 +216,11 @@ def run(arguments: Sequence[str]) -> None:
     """Runs one command without changing streams and hooks of the process. Raises SystemExit with the exit
     status."""
     # The words that may name the command to load, including a command line that a shell is completing.
-    words = [HELP] if arguments[:1] == [HELP] else [*arguments, *_words_to_complete(os.environ)]
+    # Typer's completion scripts pass that in one of two variables.
+    completed = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") if os.environ.get("_INDEXER_COMPLETE") else ()
+    words = [*arguments, *(word for name in completed for word in os.environ.get(name, "").split())]
+    if arguments[:1] == [HELP]:
+        words = [HELP]
     command = program_of(words)
     command(args=list(arguments), prog_name="indexer")
 
@@ -231,13 +235,6 @@ def program_of(arguments: Collection[str]) -> Any:
 
 
 _OLD_COMPLETION = ("install_completion", "show_completion")
-
-
-def _words_to_complete(environ: Mapping[str, str]) -> list[str]:
-    """The command line that a shell is completing, as passed by typer's completion scripts."""
-    if not environ.get("_INDEXER_COMPLETE"):
-        return []
-    return [word for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") for word in environ.get(name, "").split()]
 
 
 def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

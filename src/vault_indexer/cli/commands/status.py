@@ -67,12 +67,8 @@ def _show_all(vaults: Mapping[str, Path], selection: VaultSelection, output: Out
     """Prints a line for each vault: its counts, or the reason why it cannot be searched."""
     found = {name: _status_or_problem(selection._replace(vault=vaults[name])) for name in sorted(vaults)}
     if output.json:
-        entries = [
-            {"name": name, "status": None, "problem": one}
-            if isinstance(one, str)
-            else {"name": name, "status": one, "problem": ""}
-            for name, one in found.items()
-        ]
+        parts = {name: (None, one) if isinstance(one, str) else (one, "") for name, one in found.items()}
+        entries = [{"name": name, "status": one, "problem": text} for name, (one, text) in parts.items()]
         print_json({"vaults": entries})
         return
     console = out()

@@ -45,11 +45,9 @@ if TYPE_CHECKING:
 _CLOSE_S = 60.0
 """The time that the shared daemon has to close a vault."""
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits and hyphens.")]
-
 
 def add(
-    name: Name,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits and hyphens.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of notes.")],
     selection: VaultSelection,
     yes: Yes = False,

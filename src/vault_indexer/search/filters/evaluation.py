@@ -261,7 +261,12 @@ class Evaluation:
         return frozenset(row[0] for row in self._catalog.rows(sql, values))
 
     def _notes_linked(self, node: Linked) -> Ids:
-        paths = self._paths_named(node.target)
+        # The files with this path or end of the path, with or without `.md`.
+        wanted = plain(node.target).removesuffix(".md").strip("/")
+        likely, values = path_condition(Word(wanted, 0))
+        rows = self._catalog.rows(f"SELECT path FROM files WHERE ({likely}) AND state != 'skipped'", values)
+        folded = ((path, "/" + plain(path)) for (path,) in rows)
+        paths = [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
         # A typing error would otherwise look like a note without links.
         if not paths:
             raise QueryError(f"{node.direction}: there is no note named {node.target!r}", node.column)
@@ -273,15 +278,6 @@ class Evaluation:
                 " JOIN notes t ON t.path = l.resolved WHERE s.path = ?"
             )
         return frozenset[int]().union(*(self._ids(sql, path) for path in paths))
-
-    def _paths_named(self, name: str) -> list[str]:
-        """Returns the files with this path or end of the path, with or without `.md`."""
-        wanted = plain(name).removesuffix(".md").strip("/")
-        likely, values = path_condition(Word(wanted, 0))
-        sql = f"SELECT path FROM files WHERE ({likely}) AND state != 'skipped'"
-        rows = self._catalog.rows(sql, values)
-        folded = ((path, "/" + plain(path)) for (path,) in rows)
-        return [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
 
 
 def _each_tag(inside: Node, column: int) -> Node:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
@@ -220,10 +220,7 @@ def _same(context: AnswerContext, drafted: list[_DraftSentence], path: str) -> I
         found = context.vaults.search(request, context.vault, is_cancelled=context.is_cancelled)
         for hit in found.results:
             if hit.path != path and len(wanted & _words(hit.content)) >= _SAME * len(wanted):
-                yield cast(
-                    "Object",
-                    {"line": sentence.line, "path": hit.path, "at": hit.line, "text": hit.snippet},
-                )
+                yield {"line": sentence.line, "path": hit.path, "at": hit.line, "text": hit.snippet}
 
 
 def _words(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
@@ -557,17 +557,13 @@ def _note_text(context: AnswerContext, path: str) -> str:
 
 def _paths_with(context: AnswerContext, part: str) -> list[str]:
     """The paths that contain a text; those that begin with it come first."""
-    wanted = part.casefold()
-    found = [path for path in _all_paths(context) if wanted in path.casefold()]
+    wanted, paths = part.casefold(), list[str]()
+    if context.vault or not context.vaults.are_several:
+        paths += context.service.note_paths()
+    else:
+        for name in context.vaults.names:
+            with suppress(VaultIndexerError):  # a vault that cannot be searched now is omitted
+                own = replace(context, vault=name).service.note_paths()
+                paths += (f"{name}/{path}" for path in own)
+    found = [path for path in paths if wanted in path.casefold()]
     return sorted(found, key=lambda path: (not path.casefold().startswith(wanted), path))
-
-
-def _all_paths(context: AnswerContext) -> Iterator[str]:
-    """The paths of all notes; those of several vaults begin with the name of one."""
-    if not context.vaults.are_several or context.vault:
-        yield from context.service.note_paths()
-        return
-    for name in context.vaults.names:
-        own = replace(context, vault=name)
-        with suppress(VaultIndexerError):  # a vault that cannot be searched now is omitted
-            yield from (f"{name}/{path}" for path in own.service.note_paths())
