@@ -255,7 +255,8 @@ class TextReader:
             case Either(parts):
                 return partial(_any, [self._test_of(part, text, of_pattern) for part in _words_first(parts)])
             case Not(operand, _):
-                return partial(_not, self._test_of(operand, text, of_pattern))
+                test = self._test_of(operand, text, of_pattern)
+                return lambda start, end: not test(start, end)
             case Property():
                 return partial(self._has_field, inside, text)
             case _:
@@ -390,7 +391,3 @@ def _all(tests: Sequence[Callable[..., bool]], *piece: object) -> bool:
 
 def _any(tests: Sequence[Callable[..., bool]], *piece: object) -> bool:
     return any(test(*piece) for test in tests)
-
-
-def _not(test: PieceTest, start: int, end: int) -> bool:
-    return not test(start, end)
