@@ -9,7 +9,7 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import Annotated, Any, NamedTuple
 
@@ -151,16 +151,13 @@ class Program(PlainGroup):
                 reason = f"indexer {args[0]} needs the package {package}, which this installation lacks."
                 error.message = reason  # type: ignore[attr-defined]
             elif isinstance(message := getattr(error, "message", None), str):
-                error.message = f"{_ended(message)} To search: indexer search {' '.join(words)}"  # type: ignore[attr-defined]
+                end = "" if message.endswith((".", "?")) else "."
+                error.message = f"{message}{end} To search: indexer search {' '.join(words)}"  # type: ignore[attr-defined]
             raise
 
 
 _NAME_WIDTH = 17
 _GLOBAL = ("vault", "config", "index_dir", "json", "version", "help")
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
 def _option_names(option: Any) -> str:
@@ -218,7 +215,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> None:
     """Runs one command without changing streams and hooks of the process. Raises SystemExit with the exit
     status."""
-    command = program_of(_words(arguments, os.environ))
+    # The words that may name the command to load, including a command line that a shell is completing.
+    # Typer's completion scripts pass that in one of two variables.
+    completed = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") if os.environ.get("_INDEXER_COMPLETE") else ()
+    words = [*arguments, *(word for name in completed for word in os.environ.get(name, "").split())]
+    if arguments[:1] == [HELP]:
+        words = [HELP]
+    command = program_of(words)
     command(args=list(arguments), prog_name="indexer")
 
 
@@ -232,18 +235,6 @@ def program_of(arguments: Collection[str]) -> Any:
 
 
 _OLD_COMPLETION = ("install_completion", "show_completion")
-
-
-def _words(arguments: Sequence[str], environ: Mapping[str, str]) -> list[str]:
-    """The words that may name the command to load, including a command line that a shell is completing."""
-    return [HELP] if arguments[:1] == [HELP] else [*arguments, *_words_to_complete(environ)]
-
-
-def _words_to_complete(environ: Mapping[str, str]) -> list[str]:
-    """The command line that a shell is completing, as passed by typer's completion scripts."""
-    if not environ.get("_INDEXER_COMPLETE"):
-        return []
-    return [word for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") for word in environ.get(name, "").split()]
 
 
 def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

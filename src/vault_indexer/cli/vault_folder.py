@@ -8,7 +8,7 @@ from the table `[vaults]` or that of an indexed folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from vault_indexer.cli.known_vaults import known_vaults
@@ -76,12 +76,15 @@ def enclosing_vault(folder: Path, home: Path | None, listed: Collection[Path] = 
     The search ends at the home folder, because the folders above are shared, and at the border of the file
     system, like git's: a removable disk does not belong to a vault around its mount point.
     """
-    return next((level for level in _upwards(folder, home) if level in listed or is_vault(level)), None)
-
-
-def is_vault(folder: Path) -> bool:
-    # os.path, because Path.exists raises for a folder without permission.
-    return any(os.path.exists(folder / marker) for marker in VAULT_MARKERS)  # noqa: PTH110
+    for level in (folder, *folder.parents):
+        if not _on_same_device(level, folder):
+            return None
+        # os.path, because Path.exists raises for a folder without permission.
+        if level in listed or any(os.path.exists(level / marker) for marker in VAULT_MARKERS):  # noqa: PTH110
+            return level
+        if level == home:
+            return None
+    return None
 
 
 def default_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
@@ -211,15 +214,6 @@ def shown_path(path: str, vault: Path) -> str:
         return str(file)
     relative = str(file.relative_to(folder))
     return f"./{relative}" if relative.startswith("-") else relative
-
-
-def _upwards(folder: Path, home: Path | None) -> Iterator[Path]:
-    for level in (folder, *folder.parents):
-        if not _on_same_device(level, folder):
-            return
-        yield level
-        if level == home:
-            return
 
 
 def _on_same_device(one: Path, other: Path) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache, lru_cache
@@ -53,11 +53,20 @@ class JsonField:
 
 
 @cache
-def json_fields(kind: type) -> tuple[JsonField, ...]:
-    """Returns the keys of a dataclass in order. Raises TypeError for another type."""
+def json_fields(kind: type, before: str = "") -> tuple[JsonField, ...]:
+    """Returns the keys of a dataclass in order; `before` is the source of the object, with a dot. Raises
+    TypeError for another type."""
     # JsonValue is recursive; `object` means any JSON here.
     hints = get_type_hints(kind, localns={"JsonValue": object}, include_extras=True)
-    return tuple(_json_fields(kind, hints, ""))
+    found: list[JsonField] = []
+    for one in fields(kind):
+        inner, marks = split_marks(hints[one.name])
+        if FLAT in marks:
+            found += json_fields(inner, f"{before}{one.name}.")
+        elif HIDDEN not in marks:
+            key = next((mark.name for mark in marks if isinstance(mark, Key)), one.name)
+            found.append(JsonField(key, before + one.name, inner, marks))
+    return tuple(found)
 
 
 def encode(value: object) -> Json:
@@ -101,17 +110,6 @@ def schema_of(kind: object) -> Json:
 def summary(kind: type) -> str:
     """Returns the first paragraph of the docstring on one line, with `null` for None."""
     return re.sub(r"\bNone\b", "null", " ".join((kind.__doc__ or "").partition("\n\n")[0].split()))
-
-
-def _json_fields(kind: type, hints: Mapping[str, object], before: str) -> Iterator[JsonField]:
-    for one in fields(kind):
-        inner, marks = split_marks(hints[one.name])
-        if FLAT in marks:
-            flat = get_type_hints(inner, include_extras=True)
-            yield from _json_fields(inner, flat, f"{before}{one.name}.")
-        elif HIDDEN not in marks:
-            key = next((mark.name for mark in marks if isinstance(mark, Key)), one.name)
-            yield JsonField(key, before + one.name, inner, marks)
 
 
 def _schema_of_type(kind: type) -> Json:

@@ -268,7 +268,10 @@ def _int_of_text(text: str) -> int:
 
 def _float(parameter: Parameter, value: object, is_strict: bool) -> float:
     if isinstance(value, str) and not is_strict:
-        number = _float_of_text(value)
+        try:
+            number = float(value.encode("ascii"))
+        except ValueError:
+            raise ValueError("Input should be a valid number, unable to parse string as a number") from None
     elif isinstance(value, int | float) and not (is_strict and isinstance(value, bool)):
         number = float(value)
     else:
@@ -276,13 +279,6 @@ def _float(parameter: Parameter, value: object, is_strict: bool) -> float:
     if not isfinite(number):
         raise ValueError("Input should be a finite number")
     return _bounded(parameter, number)
-
-
-def _float_of_text(text: str) -> float:
-    try:
-        return float(text.encode("ascii"))
-    except ValueError:
-        raise ValueError("Input should be a valid number, unable to parse string as a number") from None
 
 
 def _bounded(parameter: Parameter, number: float) -> float:

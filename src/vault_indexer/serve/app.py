@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from vault_indexer.config.settings import ServerSettings
@@ -27,7 +27,6 @@ from vault_indexer.model import (
     AskRequest,
     DaemonState,
     ErrorReport,
-    NoteChanges,
     Proof,
     StatusReport,
 )
@@ -139,8 +138,14 @@ def make_app(
     metrics = DaemonMetrics(partial(_statuses, vaults), known)
     others = [
         *page_routes(page),
-        file_route(partial(_open_file, vaults)),
-        _events_route(StatusEvents(partial(_status, general), stopping, partial(_changes, vaults))),
+        file_route(lambda path: vaults.service(CHOSEN_VAULT.get()).file(path)),
+        _events_route(
+            StatusEvents(
+                partial(_status, general),
+                stopping,
+                lambda before, now: vaults.service(CHOSEN_VAULT.get()).changes(before, now),
+            )
+        ),
         get_route(METRICS_PATH, partial(_figures, metrics)),
     ]
     rules = GuardRules(
@@ -174,14 +179,6 @@ def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
 
 def _status(context: AnswerContext) -> StatusReport:
     return replace(context.vaults.status(CHOSEN_VAULT.get()), daemon=context.daemon)
-
-
-def _changes(vaults: Vaults, before: int, now: int) -> NoteChanges:
-    return vaults.service(CHOSEN_VAULT.get()).changes(before, now)
-
-
-def _open_file(vaults: Vaults, path: str) -> BinaryIO:
-    return vaults.service(CHOSEN_VAULT.get()).file(path)
 
 
 def _context_of_request(general: AnswerContext) -> AnswerContext:
@@ -263,32 +260,21 @@ def other_routes(routes: Sequence[StarletteRoute], document: ApiDocument) -> App
     async def send_document(_: Request) -> JSONResponse:
         return JSONResponse(described)
 
+    async def answer_error(_: Request, error: Exception) -> JSONResponse:
+        match error:
+            case VaultIndexerError():
+                return error_response(error)
+            case HTTPException():
+                return failure(error.status_code, ErrorReport("request", error.detail))
+            case _:
+                _LOG.error("a request failed", exc_info=error)
+                return internal_error()
+
     app = Starlette(
         routes=[StarletteRoute(OPENAPI_PATH, send_document), *routes],
-        exception_handlers={
-            VaultIndexerError: _answer_ours,
-            HTTPException: _answer_http,
-            Exception: _answer_unforeseen,
-        },
+        exception_handlers=dict.fromkeys((VaultIndexerError, HTTPException, Exception), answer_error),
     )
     return ParameterCheck(cast("App", app), allowed_parameters(described))
-
-
-async def _answer_ours(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, VaultIndexerError)
-    return error_response(error)
-
-
-async def _answer_http(_: Request, error: Exception) -> JSONResponse:
-    from starlette.exceptions import HTTPException
-
-    assert isinstance(error, HTTPException)
-    return failure(error.status_code, ErrorReport("request", error.detail))
-
-
-async def _answer_unforeseen(_: Request, error: Exception) -> JSONResponse:
-    _LOG.error("a request failed", exc_info=error)
-    return internal_error()
 
 
 def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
@@ -302,7 +288,9 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
             return JSONResponse(encode(rebuilds.state()), status_code=202)
         ended = rebuilds.wait(stopping)
         if ended.error:
-            return failure(_status_of_rebuild(ended.error.kind), ended.error)
+            # Only the kind of error remains of a rebuild that failed in its own thread.
+            status = {"internal": 500, "provider": 502}.get(ended.error.kind, 503)
+            return failure(status, ended.error)
         if not ended.report:
             return failure(
                 503, ErrorReport("stopping", "the daemon is stopping; the previous index stays in use")
@@ -345,8 +333,3 @@ def _figures(metrics: DaemonMetrics, _: Request) -> Response:
     except ProviderError as error:
         return failure(501, error_report(error))
     return Response(content, headers={"Content-Type": kind})
-
-
-def _status_of_rebuild(kind: str) -> int:
-    """Only the kind of error remains of a rebuild that failed in its own thread."""
-    return {"internal": 500, "provider": 502}.get(kind, 503)

@@ -77,7 +77,10 @@ class DaemonClient:
         given = endpoint.arguments(parameters)
         if endpoint.method == "POST":
             return self._send("POST", endpoint.path, json.dumps(given), timeout_s)
-        texts = {name: _text(value) for name, value in given.items()}
+        texts = {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in given.items()
+        }
         query = f"?{urlencode(texts, quote_via=quote, errors='replace')}" if texts else ""
         return self._send("GET", endpoint.path + query, None, timeout_s)
 
@@ -139,7 +142,3 @@ _ERRORS: Mapping[str, Callable[[str], VaultIndexerError]] = {
     "locked": LockedError,
     "provider": ProviderError,
 }
-
-
-def _text(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -32,9 +31,7 @@ from vault_indexer.serve.api.endpoints import ASK
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from vault_indexer.serve.api.generated.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
+    from vault_indexer.serve.api.generated.shapes import AnswerSentenceJson, AskAnswerJson
 
 DECLINED = 1
 
@@ -78,19 +75,15 @@ def ask(ask: Ask, selection: VaultSelection, output: Output, all_vaults: AllVaul
     if output.json:
         print_json(answer)
     elif ask.show_prompt:
-        _print_prompt(answer["prompt"])
+        if not answer["prompt"]:
+            say("no prompt: no language model would be called")
+        for line in answer["prompt"].splitlines():
+            out().print(text((line, "")), soft_wrap=True)
     else:
         _print_answer(answer, connection.folder_of)
         if connection.index_dir is not None:
             hint_at_start(connection.index_dir)
     return DECLINED if answer["kind"] == "declined" else 0
-
-
-def _print_prompt(prompt: str) -> None:
-    if not prompt:
-        say("no prompt: no language model would be called")
-    for line in prompt.splitlines():
-        out().print(text((line, "")), soft_wrap=True)
 
 
 def _print_answer(answer: AskAnswerJson, folder_of: FolderOf) -> None:
@@ -112,16 +105,13 @@ def _print_answer(answer: AskAnswerJson, folder_of: FolderOf) -> None:
         if missing:
             say(missing)
     if answer["dropped"]:
-        say(_dropped(answer))
+        count = quantity(len(answer["dropped"]), "sentence")
+        heading = f"dropped {count} of the model that your notes do not support:"
+        say(heading)
     for one in answer["dropped"]:
         say(f"  {one['text']} ({one['reason']})")
     for notice in answer["notices"]:
         say(sentence(notice))
-
-
-def _dropped(answer: AskAnswerJson) -> str:
-    count = quantity(len(answer["dropped"]), "sentence")
-    return f"dropped {count} of the model that your notes do not support:"
 
 
 def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder_of: FolderOf) -> None:
@@ -139,7 +129,10 @@ def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder
                 console, "", f"unchecked words: {', '.join(one['unchecked'])}", "", indent=_PLACE_INDENT
             )
         for citation in one["citations"]:
-            _print_citation(console, citation, folder_of(citation))
+            place = f"{vault_prefix(citation)}{citation['path']}:{citation['start_line']}"
+            block = f"^{citation['block']}" if citation["block"] else ""
+            style = path_style(folder_of(citation), citation["path"])
+            print_ends(console, place, style, block, indent=_PLACE_INDENT)
 
 
 def _words_of(one: AnswerSentenceJson) -> str:
@@ -147,12 +140,6 @@ def _words_of(one: AnswerSentenceJson) -> str:
     if one["verdict"] == "quoted" and any(_BLOCK_LINE.search(part["quote"]) for part in one["citations"]):
         return "\n".join(line.rstrip() for line in one["text"].split("\n") if line.strip())
     return " ".join(one["text"].split())
-
-
-def _print_citation(console: Console, citation: CitationJson, vault: Path) -> None:
-    place = f"{vault_prefix(citation)}{citation['path']}:{citation['start_line']}"
-    block = f"^{citation['block']}" if citation["block"] else ""
-    print_ends(console, place, path_style(vault, citation["path"]), block, indent=_PLACE_INDENT)
 
 
 app = one_command(ask, QueryCommand)

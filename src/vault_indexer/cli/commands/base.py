@@ -18,7 +18,7 @@ from vault_indexer.serve.api.endpoints import BASE
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.generated.shapes import BaseColumnJson, BaseViewJson
+    from vault_indexer.serve.api.generated.shapes import BaseViewJson
 
 NO_ROW = 1
 
@@ -52,17 +52,14 @@ def _print(answer: BaseViewJson) -> None:
     print_rows(out(), lines, head=len(columns))
     for column in columns:
         if column["summary"]:
-            out().print(text((_summary(column), "dim")))
+            summary = f"{column['name']}, {column['summary']}: {cell_text(column['summary_value'])}"
+            out().print(text((summary, "dim")))
     others = [one for one in answer["views"] if one != answer["view"]]
     shown = len(answer["rows"])
     counted = quantity(answer["count"], "file")
     say(f"{answer['view']}: {f'{shown:,} of {counted}' if shown < answer['count'] else counted}")
     if others:
         say(f"Other views: {', '.join(others)}")
-
-
-def _summary(column: BaseColumnJson) -> str:
-    return f"{column['name']}, {column['summary']}: {cell_text(column['summary_value'])}"
 
 
 def cell_text(cell: JsonValue) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from vault_indexer.cli.commands.config import CheckedConfig, checked_config
+from vault_indexer.cli.commands.config import checked_config
 from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.known_vaults import KnownVault, left_over_indices
 from vault_indexer.cli.output.columns import from_home, print_row, unread_documents
@@ -23,6 +23,8 @@ from vault_indexer.system import quoted_word
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from vault_indexer.serve.api.generated.shapes import (
         OrphansJson,
         ProblemJson,
@@ -61,37 +63,34 @@ def check(
 
     It compares the index with every note, so it takes as long as reading all notes.
     """
-    places = _places(selection) if _is_there_a_vault(selection) or not left_over_indices() else {}
+    has_vault = named_or_enclosing_vault(selection, os.environ) or vaults_to_choose(selection, os.environ)
+    places = _places(selection) if has_vault or not left_over_indices() else {}
     reports = {name: _check_one(one, repair=repair) for name, one in places.items()}
     unused = left_over_indices()  # the checked vaults are in use again
     unread = missing_from_sample()
-    general = [*_parser_lines(unread), *(Line(_BAD, "left-over index", _left_over(one)) for one in unused)]
+    general = [Line(_BAD, "left-over index", _left_over(one)) for one in unused]
+    if unread:
+        found = f"finds no {', '.join(unread)} with Python {platform.python_version()}"
+        general.insert(0, Line(_BAD, "parser", found))
     lines = [line for report in reports.values() for line in report.lines] + general
     if output.json:
-        found: dict[str, object] = {"ok": all(line.mark != _BAD for line in lines), "parser_misses": unread}
-        entries = [{"name": name, **report.data} for name, report in reports.items()]
-        found |= {"vaults": entries, "left_over": [one._asdict() for one in unused]}
-        print_json(found)
+        print_json(
+            {
+                "ok": all(line.mark != _BAD for line in lines),
+                "parser_misses": unread,
+                "vaults": [{"name": name, **report.data} for name, report in reports.items()],
+                "left_over": [one._asdict() for one in unused],
+            }
+        )
     else:
         _print(reports, general)
     return PROBLEMS if any(line.mark == _BAD for line in lines) else 0
-
-
-def _parser_lines(unread: Sequence[str]) -> Iterator[Line]:
-    if unread:
-        yield Line(_BAD, "parser", f"finds no {', '.join(unread)} with Python {platform.python_version()}")
 
 
 def _places(selection: VaultSelection) -> dict[str, VaultSelection]:
     """The vaults to check, by name; a single vault needs no name."""
     vaults = vaults_meant(selection, os.environ)
     return {name: selection._replace(vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
-
-
-def _is_there_a_vault(selection: VaultSelection) -> bool:
-    return named_or_enclosing_vault(selection, os.environ) is not None or bool(
-        vaults_to_choose(selection, os.environ)
-    )
 
 
 class _Report(NamedTuple):
@@ -117,19 +116,16 @@ def _check_one(selection: VaultSelection, *, repair: bool) -> _Report:
         status = connection.ask(STATUS)
     health = connection.ask(HEALTH)
     lines = [
-        _config_line(config),
+        Line(_GOOD, "configuration", ", ".join(map(from_home, config.files)) or "defaults, no file"),
         *([_lost_line(status)] if is_lost else _index_lines(verified, status, repair=repair)),
         *_note_lines(status, health),
     ]
     if health["orphans"]:
         lines.append(_orphan_line(connection.ask(ORPHANS, limit=_NAMED)))
-    lines.append(_chunk_line(health))
+    sizes = f"{health['median']:,} characters (median), {health['largest']:,} (largest)"
+    lines.append(Line(_FACT, quantity(health["chunks"], "chunk"), sizes))
     data = {"configuration": problems, "index": verified, "health": health, "skipped": status["skipped"]}
     return _Report(lines, data)
-
-
-def _config_line(config: CheckedConfig) -> Line:
-    return Line(_GOOD, "configuration", ", ".join(map(from_home, config.files)) or "defaults, no file")
 
 
 def _lost_line(status: StatusReportJson) -> Line:
@@ -187,11 +183,6 @@ def _orphan_line(orphans: OrphansJson) -> Line:
     return Line(_FACT, quantity(orphans["count"], "orphan"), found + more)
 
 
-def _chunk_line(health: VaultHealthJson) -> Line:
-    sizes = f"{health['median']:,} characters (median), {health['largest']:,} (largest)"
-    return Line(_FACT, quantity(health["chunks"], "chunk"), sizes)
-
-
 def _more(count: int) -> str:
     return ", …" if count > _NAMED else ""
 
@@ -207,15 +198,13 @@ def _print(reports: dict[str, _Report], general: Sequence[Line]) -> None:
     for name, report in reports.items():
         if name:
             console.print(text((name, "bold")))
-        for line in report.lines:
-            _print_line(line)
-    for line in general:
-        _print_line(line)
+        _print_lines(console, report.lines)
+    _print_lines(console, general)
 
 
-def _print_line(line: Line) -> None:
-    name = f"{line.mark:<2}  {line.name:<{_NAME_WIDTH}}"
-    print_row(out(), name, line.found, _STYLES[line.mark])
+def _print_lines(console: Console, lines: Sequence[Line]) -> None:
+    for line in lines:
+        print_row(console, f"{line.mark:<2}  {line.name:<{_NAME_WIDTH}}", line.found, _STYLES[line.mark])
 
 
 app = one_command(check)

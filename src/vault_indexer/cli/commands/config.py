@@ -31,21 +31,12 @@ def checked_config(selection: VaultSelection) -> CheckedConfig:
     """Reads the configuration like any command, and finds every mistake."""
     try:
         loaded = _load(selection)
-        _check_exclusions(loaded)
-    except ConfigError as error:
+        if loaded.vault is not None:
+            load_ignore_rules(loaded.vault, loaded.settings.files)
+    except (ConfigError, ExclusionError) as error:
         return CheckedConfig(error.problems)
     files = tuple(str(path) for path in loaded.files)
     return CheckedConfig(tuple(missing_settings(loaded, os.environ)), loaded.warnings, files)
-
-
-def _check_exclusions(loaded: LoadedConfig) -> None:
-    """Raises ConfigError for invalid exclusions in `.indexerignore` and `.obsidian/app.json`."""
-    if loaded.vault is None:
-        return
-    try:
-        load_ignore_rules(loaded.vault, loaded.settings.files)
-    except ExclusionError as error:
-        raise ConfigError(error.problems) from error
 
 
 def show(

@@ -95,13 +95,9 @@ def _vault(selection: VaultSelection, folder: Path | None, yes: bool) -> Path:
     if vault is not None:
         root_identity(vault)
         confirm_folder(vault, yes)
-    if vault is None or not (named or _has_notes(vault)):
+    if vault is None or not (named or any(name.endswith(".md") for name in file_names(vault, IgnoreRules()))):
         raise UsageError("There are no Markdown notes here. Name a folder, as in: indexer init ~/Notes")
     return vault
-
-
-def _has_notes(folder: Path) -> bool:
-    return any(name.endswith(".md") for name in file_names(folder, IgnoreRules()))
 
 
 def _register(selection: VaultSelection, vault: Path, name: str) -> None:

@@ -16,7 +16,7 @@ from vault_indexer.cli.parameters import Output, VaultSelection, complete_strate
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
-from vault_indexer.index.reading import Inspection, Inspector
+from vault_indexer.index.reading import Inspection
 from vault_indexer.links import note_hint
 from vault_indexer.model import SkippedFile
 from vault_indexer.text.phrases import quantity
@@ -54,19 +54,15 @@ def inspect(
     named = [note_in_vault(note, target.vault) for note in notes or []]
     for found in inspector.inspect(inspector.all_notes() if every else named):
         if isinstance(found, SkippedFile):
-            say(f"{found.path}: {found.reason}{_hint(found.path, inspector)}")
+            paths = inspector.all_notes()
+            hint = "" if found.path in paths else note_hint(found.path, paths)
+            say(f"{found.path}: {found.reason}{hint}")
             status = SKIPPED
         elif output.json:
             print_json_line(encode(found.answer()))
         else:
             _print_note(found, path_style(target.vault, found.note.path))
     return status
-
-
-def _hint(named: str, inspector: Inspector) -> str:
-    """Suggests a note for a name that no file of the vault has."""
-    paths = inspector.all_notes()
-    return "" if named in paths else note_hint(named, paths)
 
 
 def _print_note(found: Inspection, style: str) -> None:

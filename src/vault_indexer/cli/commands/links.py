@@ -342,7 +342,8 @@ def graphml_lines(graph: NoteGraphJson) -> Iterator[str]:
         yield f'  <key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>'
     yield '  <graph id="vault" edgedefault="undirected">'
     for node in graph["nodes"]:
-        yield f'    <node id={_xml(node["path"])}><data key="title">{_xml_text(node["title"])}</data></node>'
+        title = escape(_printable(node["title"]))
+        yield f'    <node id={_xml(node["path"])}><data key="title">{title}</data></node>'
     for edge in graph["edges"]:
         ends = f"source={_xml(edge['source'])} target={_xml(edge['target'])}"
         data = f'<data key="kind">{edge["kind"]}</data><data key="weight">{edge["weight"]}</data>'
@@ -361,10 +362,6 @@ def _xml(name: str) -> str:
     return quoteattr(_printable(name))
 
 
-def _xml_text(name: str) -> str:
-    return escape(_printable(name))
-
-
 def _printable(name: str) -> str:
     """Replaces control characters, which XML does not allow."""
     return "".join(char if char >= " " else " " for char in name)
@@ -374,7 +371,7 @@ def _print_files(found: NoteGraphJson, vault: Path) -> None:
     rows = [
         (
             text((f"{node['distance']:>3}", "dim")),
-            text((node["path"], path_style(vault, node["path"]))),
+            text(_path(node["path"], vault)),
             text((node["title"], "")),
             text((quantity(node["degree"], "link"), "dim")),
         )
@@ -399,25 +396,24 @@ def related(
     if output.json:
         print_json(answer)
     elif lines.wanted:
-        lines.print(connection.vault, (_related_place(near) for near in answer["results"]))
+        places = (
+            NotePlace(near["path"], None, f"{near['title']} ({_reasons(near)})") for near in answer["results"]
+        )
+        lines.print(connection.vault, places)
     else:
-        print_rows(out(), [_related_row(near, connection.vault) for near in answer["results"]], head=3)
+        rows = [
+            (
+                text((f"{near['score']:.2f}", "green")),
+                text((near["title"], "bold")),
+                text(_path(near["path"], connection.vault)),
+                text((_reasons(near), "dim")),
+            )
+            for near in answer["results"]
+        ]
+        print_rows(out(), rows, head=3)
         if not answer["results"]:
             say(f"No note is related to {note}.")
     return 0 if answer["results"] else NOTHING_FOUND
-
-
-def _related_row(near: RelatedNoteJson, vault: Path) -> tuple[Text, ...]:
-    return (
-        text((f"{near['score']:.2f}", "green")),
-        text((near["title"], "bold")),
-        text((near["path"], path_style(vault, near["path"]))),
-        text((_reasons(near), "dim")),
-    )
-
-
-def _related_place(near: RelatedNoteJson) -> NotePlace:
-    return NotePlace(near["path"], None, f"{near['title']} ({_reasons(near)})")
 
 
 def _reasons(near: RelatedNoteJson) -> str:

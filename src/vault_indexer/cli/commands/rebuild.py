@@ -46,14 +46,14 @@ def rebuild(
         confirm_folder(connection.vault, yes)
     with showing() as show:
         report = connection.rebuild(show, RebuildOptions(refit=not keep_weights, force=force))
+    _print_report(report, output)
+
+
+def _print_report(report: RebuildReportJson, output: Output) -> None:
+    """Prints the result of a rebuild; skipped files go to standard error."""
     if output.json:
         print_json(report)
         return
-    print_report(report)
-
-
-def print_report(report: RebuildReportJson) -> None:
-    """Prints the result of a rebuild; skipped files go to standard error."""
     done = f"Indexed {quantity(report['notes'], 'note')}"
     out().print(text((done, "bold"), (f" in {duration(report['seconds'])}.", "")))
     skipped = report["skipped"]
@@ -82,10 +82,7 @@ def embed(
     if now:
         with showing() as show:
             report = Connection(selection).rebuild(show, RebuildOptions(refit=False, better=True))
-        if output.json:
-            print_json(report)
-        else:
-            print_report(report)
+        _print_report(report, output)
         return
     state = ask(selection, EMBED, paused=pause) if pause or resume else ask(selection, STATUS)
     upgrade = state.get("upgrade")

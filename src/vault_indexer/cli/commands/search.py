@@ -17,7 +17,6 @@ from vault_indexer.cli.output.hit_list import (
     ShownHits,
     has_text,
     likely_count,
-    print_less_likely,
     print_notes,
     print_notices,
     print_places,
@@ -178,7 +177,7 @@ def search(
         hits = answer["results"] if view.nearest else shown.likely
         whole = search.by == "note"
         lines.print_each(
-            (connection.folder_of(hit), _place(hit, path, whole=whole))
+            (connection.folder_of(hit), NotePlace(path, None if whole else hit["line"], hit["snippet"]))
             for hit in hits
             for path in (hit["path"], *hit.get("copies", ()))
         )
@@ -200,42 +199,35 @@ def _print(answer: SearchAnswerJson, shown: ShownHits, folder_of: FolderOf, view
         print_hits = print_places if view.places else print_notes
         print_hits(shown.likely, folder_of)
         if shown.likely and shown.others:
-            print_less_likely()
+            out().print(text(("Less likely:", "bold")))
         print_hits(shown.others, folder_of)
     print_notices(answer)
-
-
-def _place(hit: HitJson, path: str, *, whole: bool) -> NotePlace:
-    return NotePlace(path, None if whole else hit["line"], hit["snippet"])
 
 
 # Why a note is or is not among the hits of a query.
 
 
 def _explain(connection: Connection, output: Output, note: str, asked: Mapping[str, Value]) -> int:
-    """Prints the rank of a note in the answer to a query. The exit status is 0 if the answer contains the
-    note."""
+    """Prints the rank of a note in the answer to a query, the evidence for it, and further reasons. The exit
+    status is 0 if the answer contains the note."""
     query = {name: asked[name] for name in ("q", "correct")}
     answer = connection.ask(EXPLAIN, path=connection.path_of(note), **query)
     if output.json:
         print_json(answer)
     else:
-        print_explanation(answer)
+        console = out()
+        console.print(text((answer["path"], "cyan"), (f"   {_rank_in_words(answer)}", "bold")))
+        evidence = _evidence(answer["query"], answer["why"]) if answer["why"] else ()
+        _print_cells(
+            console, [text((f"  {name:<{_NAME_WIDTH}}", "green"), (found, "")) for name, found in evidence]
+        )
+        for reason in answer["reasons"]:
+            console.print(text((f"  {reason}", "")))
     return 0 if answer["shown"] else NO_HITS
 
 
 _NAME_WIDTH = 8
 _LINKS_NAMED = 3
-
-
-def print_explanation(answer: ExplanationJson) -> None:
-    """Prints the note, its rank, the evidence for it, and further reasons."""
-    console = out()
-    console.print(text((answer["path"], "cyan"), (f"   {_rank_in_words(answer)}", "bold")))
-    cells = [_cell(*one) for one in _evidence(answer["query"], answer["why"])] if answer["why"] else []
-    _print_cells(console, cells)
-    for reason in answer["reasons"]:
-        console.print(text((f"  {reason}", "")))
 
 
 def _rank_in_words(answer: ExplanationJson) -> str:
@@ -274,10 +266,6 @@ def _words(query: str, keyword: KeywordReasonJson) -> str:
     named = ", ".join(f'"{word}"' for word in own)
     similar = ", ".join(f'"{word}"' for word in others)
     return "; ".join(filter(None, (named, f"also searched: {similar}" if similar else "")))
-
-
-def _cell(name: str, evidence: str) -> Text:
-    return text((f"  {name:<{_NAME_WIDTH}}", "green"), (evidence, ""))
 
 
 def _print_cells(console: Console, cells: Sequence[Text]) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
@@ -26,7 +26,6 @@ from vault_indexer.cli.parameters import (
 )
 from vault_indexer.cli.vault_folder import config_of, is_pinned, keeps_all
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
-from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.assembly import LLM_CALLS, SharedBudget, Target, llm_cache_folder
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import (
@@ -39,7 +38,6 @@ from vault_indexer.daemon.discovery import (
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.extensions import offered, package_of
-from vault_indexer.model import JsonValue
 from vault_indexer.serve.api.respond import AgentActions
 from vault_indexer.serve.app import Site
 from vault_indexer.serve.http.vault_choice import vault_url
@@ -121,7 +119,8 @@ def _serve_one(selection: VaultSelection, yes: bool) -> None:
         closing(Announcements()) as announced,
         closing(open_daemon(target)) as service,
     ):
-        command = start_command(selection, target, os.environ)
+        # An index folder or a configuration is named only if this daemon was given one.
+        command = indexer_command("start", *place_options(selection, target.vault, os.environ))
         info = daemon_info(listener, str(target.vault), settings, command, kept)
         actions = agent_actions(target, service)
         site = Site(
@@ -235,30 +234,21 @@ class _SharedDaemon:
         return self._actions.get(name, _OFFERED)
 
 
+_UNNAMED = "Which vault? Name one."
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise UsageError(_UNNAMED)
+
+
 class _AnyStrategy:
     """Implements StrategySetting for several vaults: the choices, of which one is made in one vault."""
 
     choices = StrategyInFile.choices
-
-    def current(self) -> str:
-        """Refused."""
-        raise UsageError(_UNNAMED)
-
-    def check(self, strategy: str) -> None:  # noqa: ARG002 - refused
-        """Refused."""
-        raise UsageError(_UNNAMED)
-
-    def choose(self, strategy: str) -> None:  # noqa: ARG002 - refused
-        """Refused."""
-        raise UsageError(_UNNAMED)
+    current = check = choose = staticmethod(_refuse)
 
 
-def _refuse_tool(_: Mapping[str, Value]) -> dict[str, JsonValue]:
-    raise UsageError(_UNNAMED)
-
-
-_UNNAMED = "Which vault? Name one."
-_OFFERED = AgentActions(_AnyStrategy(), {tool.view.name: _refuse_tool for tool in extension_tools()})
+_OFFERED = AgentActions(_AnyStrategy(), {tool.view.name: _refuse for tool in extension_tools()})
 """What is offered for each of several vaults, before one is named."""
 
 
@@ -268,12 +258,6 @@ def agent_actions(target: Target, service: VaultService) -> AgentActions:
         StrategyInFile(target.files[-1], target.reload),
         {tool.view.name: partial(tool.call, target, service) for tool in extension_tools()},
     )
-
-
-def start_command(selection: VaultSelection, target: Target, environ: Mapping[str, str]) -> list[str]:
-    """The command that starts this daemon in the background. An index folder or a configuration is named only
-    if this daemon was given one."""
-    return indexer_command("start", *place_options(selection, target.vault, environ))
 
 
 app = one_command(serve)

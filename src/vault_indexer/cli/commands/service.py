@@ -29,7 +29,7 @@ from vault_indexer.cli.connection.daemon_command import indexer_command, place_o
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, command_group
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
-from vault_indexer.config import Settings, load
+from vault_indexer.config import load
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import ServiceError, UsageError, VaultError
 from vault_indexer.system import canonical_folder, home_folder, log_dir, with_home
@@ -67,7 +67,7 @@ def install(
         environ=environ,
         options={"index.dir": selection.index_dir} if selection.index_dir else {},
     ).settings
-    if vault is None and not _names_a_vault(settings):
+    if vault is None and settings.vault is None and not settings.vaults:
         raise UsageError('No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.')
     spec = _spec(selection, vault, environ)
     service = chosen.name_of(vault)
@@ -99,7 +99,8 @@ def status(selection: VaultSelection, output: Output, system: System = "") -> in
     vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
     found = chosen.status(service)
-    running = _daemon(selection, vault)
+    folder = _daemon_folder(selection, vault)
+    running = read_daemon(folder) if folder else None
     if output.json:
         daemon = {"pid": running.pid, "url": running.url} if running else None
         print_json(
@@ -146,7 +147,9 @@ def logs(
     if not files:
         raise ServiceError(f"there is no log yet: {log}")
     for file in files:
-        _print_last(file, lines)
+        with file.open(encoding="utf-8", errors="replace") as log_lines:
+            for line in deque(log_lines, maxlen=lines):
+                sys.stdout.write(f"{clean(line.rstrip())}\n")
     return 0
 
 
@@ -182,11 +185,6 @@ def _named_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path 
     return canonical_folder(with_home(named)) if named else None
 
 
-def _names_a_vault(settings: Settings) -> bool:
-    """Whether the configuration names the vaults for `indexer serve`."""
-    return settings.vault is not None or bool(settings.vaults)
-
-
 def _spec(selection: VaultSelection, vault: Path | None, environ: Mapping[str, str]) -> ServiceSpec:
     options = place_options(selection, vault, environ)
     if _keeps_all(selection, vault, environ):
@@ -206,11 +204,6 @@ def _daemon_folder(selection: VaultSelection, vault: Path | None) -> Path | None
     if _keeps_all(selection, vault, os.environ):
         return shared_daemon_dir(config_of(selection, os.environ))
     return known_index_dir(VaultSelection(vault, selection.index_dir, selection.config), os.environ)
-
-
-def _daemon(selection: VaultSelection, vault: Path | None) -> DaemonInfo | None:
-    folder = _daemon_folder(selection, vault)
-    return read_daemon(folder) if folder else None
 
 
 def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: ServiceStatus) -> None:
@@ -246,12 +239,6 @@ def _rows(definition: str, found: ServiceStatus, running: DaemonInfo | None) -> 
         ("daemon", f"process {running.pid} at {running.url}" if running else "", "green"),
     ]
     return [row for row in rows if row[1]]
-
-
-def _print_last(file: Path, lines: int) -> None:
-    with file.open(encoding="utf-8", errors="replace") as log:
-        for line in deque(log, maxlen=lines):
-            sys.stdout.write(f"{clean(line.rstrip())}\n")
 
 
 app = command_group(install=install, uninstall=uninstall, status=status, logs=logs)

@@ -271,18 +271,13 @@ def open_page(
     is_shared = asks_all(selection, os.environ)
     folder = daemon_folder(selection, is_shared=is_shared)
     info = read_daemon(folder) or start_daemon(selection, folder, _OPEN_WAIT_S, all_vaults=is_shared)
-    address = page_address(info)
+    # In the fragment, the token is not sent over the network, and the page removes it.
+    address = f"{info.url}/#token={info.token}"
     if only_print or not _opens_in_browser(address if direct else _file_for(folder, address)):
         typer.echo(address)
         return
     hint = "" if direct else " (if nothing appears, add --direct)"
     note(f"Opened {info.url} in your browser{hint}.")
-
-
-def page_address(info: DaemonInfo) -> str:
-    """The address of the page with the token, in the fragment: it is not sent over the network, and the page
-    removes it."""
-    return f"{info.url}/#token={info.token}"
 
 
 def _file_for(index_dir: Path, address: str) -> str:

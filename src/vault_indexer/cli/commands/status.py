@@ -67,12 +67,8 @@ def _show_all(vaults: Mapping[str, Path], selection: VaultSelection, output: Out
     """Prints a line for each vault: its counts, or the reason why it cannot be searched."""
     found = {name: _status_or_problem(selection._replace(vault=vaults[name])) for name in sorted(vaults)}
     if output.json:
-        entries = [
-            {"name": name, "status": None, "problem": one}
-            if isinstance(one, str)
-            else {"name": name, "status": one, "problem": ""}
-            for name, one in found.items()
-        ]
+        parts = {name: (None, one) if isinstance(one, str) else (one, "") for name, one in found.items()}
+        entries = [{"name": name, "status": one, "problem": text} for name, (one, text) in parts.items()]
         print_json({"vaults": entries})
         return
     console = out()
@@ -109,6 +105,7 @@ def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
     daemon = found["daemon"]
     counts, style = _counts(found)
     model = found["manifest"].get("embedding_model")
+    provider = str(model["provider"]) if isinstance(model, dict) else ""
     size = _size(Path(found["index_dir"]))
     running = str(daemon["url"]) if daemon["running"] else "indexed at each search"
     rows = [
@@ -118,7 +115,7 @@ def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
         ("warning", found["detail"], "yellow"),
         ("documents", unread_documents(found), "yellow"),
         ("watching", _watching(found["watching"]), ""),
-        ("model", _model(str(model["provider"])) if isinstance(model, dict) else "", ""),
+        ("model", ", ".join(filter(None, (provider, LANGUAGES.get(provider, "")))), ""),
         ("", upgrade_in_words(found.get("upgrade")), ""),
         ("index", f"{size}, {from_home(found['index_dir'])}", ""),
     ]
@@ -145,11 +142,6 @@ def _watching(watching: str) -> str:
     if mode == "poll":
         return f"reads the folder every few seconds{f': {reason}' if reason else ''}"
     return watching if reason else ""
-
-
-def _model(provider: str) -> str:
-    """The model, with its languages if they are known."""
-    return ", ".join(filter(None, (provider, LANGUAGES.get(provider, ""))))
 
 
 def upgrade_in_words(upgrade: VectorUpgradeJson | None) -> str:

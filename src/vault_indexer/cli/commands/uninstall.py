@@ -54,7 +54,10 @@ def uninstall(
     uv or pip.
     """
     daemons, vaults = daemons_of_all(selection), _vaults(selection)
-    removals = [*_services(vaults), *_indices(selection), *_records(vaults), *_configuration(selection)]
+    removals = [*_services(vaults), *_indices(selection), *_records(vaults)]
+    file = config_file_of(selection, os.environ)
+    if file.is_file():
+        removals.append(_Removal(f"configuration  {file}", file.unlink))
     for info, _ in daemons:
         note(f"daemon         process {info.pid}")
     for removal in removals:
@@ -140,12 +143,6 @@ def _remove_folder(folder: Path) -> None:
         shutil.rmtree(folder)
     except OSError as error:
         raise IndexUnusableError(f"cannot delete {error.filename}: {error.strerror}") from error
-
-
-def _configuration(selection: VaultSelection) -> Iterator[_Removal]:
-    file = config_file_of(selection, os.environ)
-    if file.is_file():
-        yield _Removal(f"configuration  {file}", file.unlink)
 
 
 app = one_command(uninstall)

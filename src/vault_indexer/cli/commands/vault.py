@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,11 +45,9 @@ if TYPE_CHECKING:
 _CLOSE_S = 60.0
 """The time that the shared daemon has to close a vault."""
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits and hyphens.")]
-
 
 def add(
-    name: Name,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits and hyphens.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of notes.")],
     selection: VaultSelection,
     yes: Yes = False,
@@ -156,7 +155,10 @@ def list_vaults(selection: VaultSelection, output: Output) -> None:
 def _vaults(selection: VaultSelection) -> VaultListJson:
     """The vaults as reported by the shared daemon, and those that it does not serve yet."""
     settings = load_own(config_of(selection, os.environ), os.environ).settings
-    answered = _kept(selection)
+    answered: VaultListJson = {"vaults": [], "problem": ""}
+    if info := _daemon(selection):
+        with suppress(NotListeningError):  # the daemon is exiting
+            answered = DaemonClient(info).ask(VAULTS)
     kept = {one["name"]: one for one in answered["vaults"]}
     named = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
     listed = {canonical_folder(one.path) for one in named.values()}
@@ -167,16 +169,6 @@ def _vaults(selection: VaultSelection) -> VaultListJson:
     found = [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
     # Daemons of earlier versions do not send `problem`.
     return {"vaults": found, "problem": answered.get("problem", "")}
-
-
-def _kept(selection: VaultSelection) -> VaultListJson:
-    info = _daemon(selection)
-    try:
-        if info is not None:
-            return DaemonClient(info).ask(VAULTS)
-    except NotListeningError:
-        pass  # the daemon is exiting
-    return {"vaults": [], "problem": ""}
 
 
 def _not_kept(named: NamedVault) -> VaultSummaryJson:

@@ -27,11 +27,8 @@ def place_options(selection: VaultSelection, vault: Path | None, environ: Mappin
         "--index-dir": selection.index_dir or environ.get("INDEXER_INDEX_DIR"),
         "--config": config_of(selection, environ),
     }
-    return [part for name, path in named.items() if path for part in (name, _absolute(path))]
-
-
-def _absolute(path: Path | str) -> str:
-    return str(with_home(path).absolute())
+    given = [(name, str(with_home(path).absolute())) for name, path in named.items() if path]
+    return [part for option in given for part in option]
 
 
 # The hint that a daemon makes searches faster, for a user who has just waited for one.

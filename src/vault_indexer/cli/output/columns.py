@@ -67,11 +67,17 @@ def print_row(console: Console, name: str, value: str, style: str, *, indent: in
     if not console.is_terminal:
         console.print(lead.append_text(shown), no_wrap=True)
         return
-    lead_width = lead.cell_len
-    for line in shown.wrap(console, max(_LEAST_WIDTH, console.width - lead_width), overflow="fold"):
-        line.rstrip()
-        console.print(lead + line, no_wrap=True)
-        lead = text((" " * lead_width, ""))
+    _print_hanging(console, lead, [shown])
+
+
+def _print_hanging(console: Console, lead: Text, parts: Sequence[Text]) -> None:
+    """Prints the texts wrapped, the first line behind `lead` and the others below its end."""
+    indent = lead.cell_len
+    for part in parts:
+        for line in part.wrap(console, max(_LEAST_WIDTH, console.width - indent), overflow="fold"):
+            line.rstrip()
+            console.print(lead + line, no_wrap=True)
+            lead = text((" " * indent, ""))
 
 
 def from_home(path: str) -> str:
@@ -131,7 +137,10 @@ def print_rows(console: Console, rows: Sequence[Sequence[Text]], *, head: int) -
         return
     indent = max(row[0].cell_len for row in rows) + 2
     for row in rows:
-        _print_wrapped(console, row, head, indent)
+        lead = row[0].copy()
+        lead.append(" " * (indent - lead.cell_len))
+        first = text(("  ", "")).join(cell for cell in row[1:head] if cell.cell_len)
+        _print_hanging(console, lead, [first, *(cell for cell in row[head:] if cell.cell_len)])
 
 
 def _in_columns(rows: Sequence[Sequence[Text]]) -> list[Text]:
@@ -145,22 +154,6 @@ def _in_columns(rows: Sequence[Sequence[Text]]) -> list[Text]:
         line.rstrip()
         lines.append(line)
     return lines
-
-
-def _print_wrapped(console: Console, row: Sequence[Text], head: int, indent: int) -> None:
-    parts = [_join(row[1:head]), *(cell for cell in row[head:] if cell.cell_len)]
-    width = max(_LEAST_WIDTH, console.width - indent)
-    lead = row[0].copy()
-    lead.append(" " * (indent - lead.cell_len))
-    for part in parts:
-        for line in part.wrap(console, width, overflow="fold"):
-            line.rstrip()
-            console.print(lead + line, no_wrap=True)
-            lead = text((" " * indent, ""))
-
-
-def _join(cells: Sequence[Text]) -> Text:
-    return text(("  ", "")).join(cell for cell in cells if cell.cell_len)
 
 
 # Chunks for a person, one per line.

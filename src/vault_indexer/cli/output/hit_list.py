@@ -110,10 +110,6 @@ def print_notices(answer: SearchAnswerJson) -> None:
         note(sentence(notice))
 
 
-def print_less_likely() -> None:
-    out().print(text(("Less likely:", "bold")))
-
-
 def print_notes(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
     """Prints the notes of the hits in order, each with its evidence and its places."""
     console = out()
@@ -135,9 +131,7 @@ def print_places(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
         path = fitted_path(console, f"{_path(hit)}{end}", console.width // 2)
         copies = f" ({found})" if (found := copies_of(hit)) else ""
         line = text((path, path_style(folder_of(hit), hit["path"])), (f"{copies}  ", "dim"))
-        line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
-        line.rstrip()
-        console.print(line, no_wrap=True)
+        _print_snippet(console, line, hit)
 
 
 def has_text(hit: HitJson) -> bool:
@@ -211,9 +205,7 @@ def _print_place(console: Console, hit: HitJson) -> None:
         console.print(line)
         _print_indented(console, _passage(passage["text"], hit))
         return
-    line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
-    line.rstrip()
-    console.print(line, no_wrap=True)
+    _print_snippet(console, line, hit)
 
 
 def _print_indented(console: Console, line: Text) -> None:
@@ -248,17 +240,13 @@ def _is_form_of_any(word: str, wanted: Iterable[str]) -> bool:
     )
 
 
-def _snippet(hit: HitJson) -> Text:
+def _print_snippet(console: Console, line: Text, hit: HitJson) -> None:
+    """Prints the line with the hit's snippet behind it, cut so that the first matching word is shown."""
     snippet = hit["snippet"]
+    spans = [(len(clean(snippet[:start])), len(clean(snippet[:end]))) for start, end in hit["marks"]]
     shown = text((snippet, ""))
-    for start, end in hit["marks"]:
-        shown.stylize(_MARK, len(clean(snippet[:start])), len(clean(snippet[:end])))
-    return shown
-
-
-def _first_mark(hit: HitJson) -> tuple[int, int]:
-    """The span of the first matching word in the printed snippet; (0, 0) if there is none."""
-    if not hit["marks"]:
-        return 0, 0
-    start, end = hit["marks"][0]
-    return len(clean(hit["snippet"][:start])), len(clean(hit["snippet"][:end]))
+    for span in spans:
+        shown.stylize(_MARK, *span)
+    line.append_text(cut_text(shown, console.width - line.cell_len, spans[0] if spans else (0, 0)))
+    line.rstrip()
+    console.print(line, no_wrap=True)

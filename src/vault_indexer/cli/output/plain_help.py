@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -74,7 +74,7 @@ EXAMPLES: Mapping[str, str] = {
 class PlainCommand(TyperCommand):
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         arguments = [one for one in self.params if one.param_type_name == "argument"]
-        _write_usage(ctx, formatter, ["[OPTIONS]", *map(_argument_name, arguments)])
+        formatter.write_usage(ctx.command_path, " ".join(["[OPTIONS]", *map(_argument_name, arguments)]))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         arguments = [one for one in self.params if one.param_type_name == "argument"]
@@ -96,7 +96,7 @@ class PlainGroup(TyperGroup):
     """A command with subcommands, each on a line of its help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        _write_usage(ctx, formatter, ["COMMAND"])
+        formatter.write_usage(ctx.command_path, "COMMAND")
         _write_text(formatter, self.help or "")
         shown = [(name, one) for name, one in self.commands.items() if not one.hidden]
         _write_rows(formatter, "Commands", [(name, first_sentence(one.help or "")) for name, one in shown])
@@ -107,10 +107,6 @@ def first_sentence(text: str) -> str:
     paragraph = " ".join(text.partition("\n\n")[0].split())
     head, stop, _ = paragraph.partition(". ")
     return f"{head}." if stop else paragraph
-
-
-def _write_usage(ctx: Any, formatter: Any, parts: Iterable[str]) -> None:
-    formatter.write_usage(ctx.command_path, " ".join(parts))
 
 
 def _write_text(formatter: Any, text: str) -> None:

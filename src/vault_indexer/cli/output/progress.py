@@ -13,8 +13,6 @@ from vault_indexer.text.control_characters import clean
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
-
     from vault_indexer.serve.api.generated.shapes import ProgressJson
 
 Show = Callable[["ProgressJson"], None]
@@ -33,12 +31,32 @@ _STAGES = {
 
 @contextmanager
 def showing() -> Iterator[Show]:
-    """Yields the function to call with each progress; the drawing ends with the block."""
-    if sys.stderr.isatty():
-        with Bar() as bar:
-            yield bar.show
-    else:
+    """Yields the function to call with each progress. A bar is drawn from the first one on, until the block
+    ends."""
+    if not sys.stderr.isatty():
         yield Lines().show
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+        TextColumn("[dim]{task.fields[rate]}[/]"),
+        console=err(),
+        transient=True,
+    )
+    task = bar.add_task("", rate="")
+
+    def show(progress: ProgressJson) -> None:
+        stage, total = stage_in_words(progress["stage"]), max(progress["total"], 1)
+        bar.update(task, description=stage, completed=progress["notes"], total=total, rate=_rate(progress))
+        bar.start()
+
+    try:
+        yield show
+    finally:
+        bar.stop()
 
 
 class Lines:
@@ -51,40 +69,9 @@ class Lines:
         if progress["seconds"] < self._next:
             return
         self._next = progress["seconds"] + _LINE_EVERY_S
-        note(_line(progress))
-
-
-class Bar:
-    """A live bar, drawn from the first progress on."""
-
-    def __init__(self) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
-            TextColumn("[dim]{task.fields[rate]}[/]"),
-            console=err(),
-            transient=True,
-        )
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, progress: ProgressJson) -> None:
-        stage, total, rate = stage_in_words(progress["stage"]), max(progress["total"], 1), _rate(progress)
-        if self._task is None:
-            self._task = self._progress.add_task(stage, total=total, completed=progress["notes"], rate=rate)
-            self._progress.start()
-        else:
-            self._progress.update(
-                self._task, description=stage, completed=progress["notes"], total=total, rate=rate
-            )
+        rate = _rate(progress)
+        done = f"{stage_in_words(progress['stage'])}: {progress['notes']:,} of {progress['total']:,}"
+        note(done + (f" ({rate})" if rate else ""))
 
 
 class CaseProgress:
@@ -122,12 +109,6 @@ class CaseProgress:
             note(line)
 
 
-def _line(progress: ProgressJson) -> str:
-    rate = _rate(progress)
-    done = f"{stage_in_words(progress['stage'])}: {progress['notes']:,} of {progress['total']:,}"
-    return done + (f" ({rate})" if rate else "")
-
-
 def stage_in_words(stage: str) -> str:
     return _STAGES.get(stage, stage)
 
@@ -138,7 +119,8 @@ def _rate(progress: ProgressJson) -> str:
     if notes < _NOTES_TO_JUDGE or seconds < 1 or notes >= total:
         return ""
     left = (total - notes) * seconds / notes
-    return f"{note_rate(notes, seconds)}, {duration(left)} left"
+    rate = f"{quantity(round(notes / seconds), 'note')}/s"
+    return f"{rate}, {duration(left)} left"
 
 
 def duration(seconds: float) -> str:
@@ -152,7 +134,3 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
-
-
-def note_rate(notes: int, seconds: float) -> str:
-    return f"{quantity(round(notes / seconds), 'note')}/s"

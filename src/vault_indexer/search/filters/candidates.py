@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.filters.text_pattern import TextPattern, text_pattern
 from vault_indexer.search.query import (
     All,
@@ -36,7 +35,7 @@ _WINDOW = 3
 """A phrase may extend over at most this number of chunks. A rule of thumb."""
 
 _NAME_FIELDS = ("title", "aliases", "tags", "properties")
-_TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
+TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
 
 _RAREST = 6
 _LOOKED_UP = 32
@@ -46,17 +45,6 @@ More words would exclude hardly any further note. A rule of thumb."""
 _LEXICON_SCANS = 8
 """Limit of parts of a query that are searched for in all words of the index. Each takes about 4 ms, and 4 us
 for each word that contains the part: 14,000 words contain "tio"."""
-
-
-def is_simple_word(pattern: TextPattern, text: str) -> bool:
-    """Whether the keyword index alone determines which notes contain the word."""
-    return text.isalnum() and len(pattern.words) == 1 and not pattern.pairs and not pattern.begins
-
-
-def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
-    """Returns the ids, ascending, of the notes that contain any of the index terms in text or frontmatter."""
-    own = snapshot.keywords.keys_containing(terms, _TEXT_FIELDS) >> CHUNK_KEY_BITS
-    return own[first_of_each(own)]
 
 
 def pattern_of(node: Text) -> Pattern:
@@ -79,7 +67,7 @@ class TextCandidates:
     """
 
     def __init__(self, snapshot: Snapshot, keys: Keys, owner: Keys, size: int) -> None:
-        self._snapshot = snapshot
+        self._keywords = snapshot.keywords
         self._keys = keys
         self._owner = owner
         self._size = size
@@ -112,7 +100,8 @@ class TextCandidates:
                 for terms in self._needs(pattern):
                     found &= self._owners(
                         # The piece may be in the part of a long word that is not indexed.
-                        self._chunks_with(terms, _TEXT_FIELDS) | self._cut_off(_TEXT_FIELDS)
+                        self._keywords.mask_containing(terms, TEXT_FIELDS)
+                        | self._keywords.with_longest_words(TEXT_FIELDS)
                     )
             else:
                 left = np.ones(len(self._keys), bool)
@@ -130,11 +119,11 @@ class TextCandidates:
             bare, with_properties = np.ones(self._size, bool), np.ones(self._size, bool)
             is_first = first_of_each(self._owner)
             for terms in self._needs(pattern):
-                named = self._chunks_with(terms, _NAME_FIELDS)
-                content = self._chunks_with(terms, ("content",))
+                named = self._keywords.mask_containing(terms, _NAME_FIELDS)
+                content = self._keywords.mask_containing(terms, ("content",))
                 if isinstance(pattern, RegexMatcher):
-                    named |= self._cut_off(_NAME_FIELDS)
-                    content |= self._cut_off(("content",))
+                    named |= self._keywords.with_longest_words(_NAME_FIELDS)
+                    content |= self._keywords.with_longest_words(("content",))
                 bare &= self._owners(named)
                 with_properties &= self._owners(named | (is_first & content))
             self._of_names[pattern] = bare, with_properties
@@ -144,34 +133,26 @@ class TextCandidates:
         """Returns for each part of a pattern the index terms of which every matching text contains at least
         one."""
         if pattern not in self._needed:
-            if isinstance(pattern, RegexMatcher):
-                needs = self._needs_of_regex(pattern)
-            else:
-                needs = self._needs_of_words(pattern)
-            self._needed[pattern] = list(needs)
+            words = [] if isinstance(pattern, RegexMatcher) else self._needs_of_words(pattern)
+            self._needed[pattern] = [*words, *self._terms_with(pattern.pieces)]
         return self._needed[pattern]
 
-    def _needs_of_regex(self, matcher: RegexMatcher) -> Iterator[tuple[str, ...]]:
-        lexicon = self._snapshot.keywords.lexicon
-        for piece in matcher.pieces:
+    def _terms_with(self, pieces: Iterable[str]) -> Iterator[tuple[str, ...]]:
+        for piece in pieces:
             if self._may_scan():
-                yield tuple(lexicon.containing(piece))
+                yield tuple(self._keywords.lexicon.containing(piece))
 
     def _needs_of_words(self, pattern: TextPattern) -> Iterator[tuple[str, ...]]:
-        lexicon = self._snapshot.keywords.lexicon
         known: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
         known += [(pair,) for pair in pattern.pairs]
         if len(known) > _RAREST:
             # The rarest words exclude the most notes.
-            known = sorted(known[:_LOOKED_UP], key=self._snapshot.keywords.largest_document_frequency)
+            known = sorted(known[:_LOOKED_UP], key=self._keywords.largest_document_frequency)
         yield from known[:_RAREST]
         for char in pattern.begins:
             if self._may_scan():
                 # In effect without a limit: a word that is left out would exclude the notes that contain it.
-                yield tuple(word.term for word in lexicon.with_prefix(char, 1 << 30))
-        for piece in pattern.pieces:
-            if self._may_scan():
-                yield tuple(lexicon.containing(piece))
+                yield tuple(word.term for word in self._keywords.lexicon.with_prefix(char, 1 << 30))
 
     def _may_scan(self) -> bool:
         self._scans += 1
@@ -179,20 +160,13 @@ class TextCandidates:
 
     def _near_chunks(self, terms: tuple[str, ...]) -> Mask:
         if terms not in self._near:
-            here = self._chunks_with(terms, _TEXT_FIELDS)
+            here = self._keywords.mask_containing(terms, TEXT_FIELDS)
             near = here.copy()
             for step in range(1, _WINDOW):
                 # A phrase may begin in one chunk and end in the next, but only within one note.
                 near[:-step] |= here[step:] & (self._owner[step:] == self._owner[:-step])
             self._near[terms] = near
         return self._near[terms]
-
-    def _chunks_with(self, terms: Iterable[str], fields: Sequence[str]) -> Mask:
-        return self._snapshot.keywords.mask_containing(terms, fields)
-
-    def _cut_off(self, fields: Sequence[str]) -> Mask:
-        """Marks the chunks with a word of which only the beginning is indexed."""
-        return self._snapshot.keywords.with_longest_words(fields)
 
     def _owners(self, chunks: Mask) -> Mask:
         found = np.zeros(self._size, bool)

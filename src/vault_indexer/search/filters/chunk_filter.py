@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
@@ -65,7 +65,7 @@ def simplify(node: Node) -> Node:
     become `NOTHING`, a contradictory condition matches nothing, and redundant parts of places are removed."""
     simple = replace_leaves(node, _simple_place)
     # A contradictory condition remains next to `NOTHING`, so that its errors are still raised.
-    return All((simple, NOTHING)) if _reduce(simple, {}, _by_node) is False else simple
+    return All((simple, NOTHING)) if _reduce(simple, {}, lambda node: node) is False else simple
 
 
 def _simple_place(leaf: Node) -> Node:
@@ -77,10 +77,6 @@ def _simple_place(leaf: Node) -> Node:
             return Within(scope, None if reduced is True else reduced, column)
         case _:
             return leaf
-
-
-def _by_node(node: Node) -> _Key:
-    return node
 
 
 def _by_pattern(node: Node) -> _Key:
@@ -121,9 +117,11 @@ def _reduce_parts(
                     return found
                 continue
             kept.append(found)
-            literal = _literal(found, wanted)
-            if literal:
-                _learn(key_of(literal[0]), literal[1], held)
+            if literal := _literal(found, wanted):
+                key, value = key_of(literal[0]), literal[1]
+                held[key] = value
+                if value and isinstance(key, TextPattern):
+                    held.update(dict.fromkeys(_implied_by(key), True))
         # Restores the written order.
         unchanged = len(kept) == len(left) and all(part in left for part in kept)
         left = [part for part in left if part in kept] if unchanged else kept
@@ -145,12 +143,6 @@ def _literal(node: Node, wanted: bool) -> tuple[Node, bool] | None:
             return None
         case _:
             return node, wanted
-
-
-def _learn(key: _Key, value: bool, facts: dict[_Key, bool]) -> None:
-    facts[key] = value
-    if value and isinstance(key, TextPattern):
-        facts.update(dict.fromkeys(_implied_by(key), True))
 
 
 def _value(key: _Key, facts: _Facts) -> bool | None:
@@ -254,37 +246,28 @@ class ChunkFilter:
         """Returns the passing chunks of the first `limit` notes, in the given order. A note that meets the
         conditions as a whole contributes its first chunk, other notes at most `per_note` chunks that contain
         a match."""
-        shown: list[int] = []
-        for batch in self._batches(notes):
-            self._check(batch)
-            for note in batch.tolist():
-                first, last = self._range(note)
-                own = self._all[first:last][self._left[first:last]].tolist()
-                shown += own[: per_note if self._evaluation.notes[note] in self._places else 1]
-            if len({key >> CHUNK_KEY_BITS for key in shown}) >= limit:
-                break
-        return shown[: count_in_notes((key >> CHUNK_KEY_BITS for key in shown), limit)]
-
-    def places_in(self, note_id: int, start: int, end: int) -> list[Span]:
-        """Returns the spans that the conditions matched in a part of a checked note, in order."""
-        inside = ((max(first, start), min(last, end)) for first, last in self._places.get(note_id, ()))
-        return sorted((first, last) for first, last in inside if first < last)
-
-    def _batches(self, notes: Iterable[int]) -> Iterator[Keys]:
-        """Yields the positions of the notes that may pass, in order."""
         possible = np.zeros(len(self._evaluation.notes), bool)
         possible[self._owner[self._left]] = True
         ids = np.fromiter(notes, np.int64)
         at = np.searchsorted(self._evaluation.notes, ids)
         at[at == len(possible)] = 0
         wanted = at[(self._evaluation.notes[at] == ids) & possible[at]] if len(possible) else at[:0]
+        shown: list[int] = []
         start, size = 0, _FIRST_BATCH
-        while start < len(wanted):
-            yield wanted[start : start + size]
+        while start < len(wanted) and len({key >> CHUNK_KEY_BITS for key in shown}) < limit:
+            batch = wanted[start : start + size]
             start, size = start + size, min(2 * size, _LARGEST_BATCH)
+            self._check(batch)
+            for note in batch.tolist():
+                first, last = self._borders[note : note + 2]
+                own = self._all[first:last][self._left[first:last]].tolist()
+                shown += own[: per_note if self._evaluation.notes[note] in self._places else 1]
+        return shown[: count_in_notes((key >> CHUNK_KEY_BITS for key in shown), limit)]
 
-    def _range(self, note: int) -> tuple[int, int]:
-        return self._borders[note], self._borders[note + 1]
+    def places_in(self, note_id: int, start: int, end: int) -> list[Span]:
+        """Returns the spans that the conditions matched in a part of a checked note, in order."""
+        inside = ((max(first, start), min(last, end)) for first, last in self._places.get(note_id, ()))
+        return sorted((first, last) for first, last in inside if first < last)
 
     def _check(self, notes: Keys) -> None:
         """Checks the notes, given by position, that have not been checked yet."""
@@ -302,7 +285,7 @@ class ChunkFilter:
         self._open[waiting] = False
         touched = _touching_chunks(self._catalog, found.places)
         for note, note_id in zip(waiting.tolist(), self._evaluation.notes[waiting].tolist(), strict=True):
-            first, last = self._range(note)
+            first, last = self._borders[note : note + 2]
             if note_id not in found.notes:
                 self._left[first:last] = False
             elif note_id in found.places:

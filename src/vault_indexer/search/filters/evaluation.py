@@ -17,11 +17,10 @@ from vault_indexer.errors import QueryError
 from vault_indexer.model import CHUNK_KEY_BITS, KINDS
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import (
+    TEXT_FIELDS,
     Ids,
     Matches,
     TextCandidates,
-    is_simple_word,
-    notes_holding,
 )
 from vault_indexer.search.filters.path_filter import NameReader, path_condition
 from vault_indexer.search.filters.properties import PropertyReader
@@ -166,10 +165,13 @@ class Evaluation:
         """Returns the bounds of a condition that rarely or never requires reading a text."""
         if isinstance(node, Word):
             pattern = text_pattern(node.text)
-            if not is_simple_word(pattern, node.text):
+            is_one = len(pattern.words) == 1 and not (pattern.pairs or pattern.begins)
+            # Otherwise the keyword index alone does not tell which notes contain it.
+            if not (is_one and node.text.isalnum()):
                 return self._maybe(self._candidates.of_pattern(pattern))
-            spellings = self._snapshot.keywords.lexicon.spellings(pattern.words[0])
-            ids = notes_holding(self._snapshot, spellings)
+            keywords = self._snapshot.keywords
+            spellings = keywords.lexicon.spellings(pattern.words[0])
+            ids = keywords.keys_containing(spellings, TEXT_FIELDS) >> CHUNK_KEY_BITS
         else:
             ids = np.array(sorted(self._by_fact(node)), np.int64)
         mask = self._mask(ids)
@@ -259,7 +261,12 @@ class Evaluation:
         return frozenset(row[0] for row in self._catalog.rows(sql, values))
 
     def _notes_linked(self, node: Linked) -> Ids:
-        paths = self._paths_named(node.target)
+        # The files with this path or end of the path, with or without `.md`.
+        wanted = plain(node.target).removesuffix(".md").strip("/")
+        likely, values = path_condition(Word(wanted, 0))
+        rows = self._catalog.rows(f"SELECT path FROM files WHERE ({likely}) AND state != 'skipped'", values)
+        folded = ((path, "/" + plain(path)) for (path,) in rows)
+        paths = [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
         # A typing error would otherwise look like a note without links.
         if not paths:
             raise QueryError(f"{node.direction}: there is no note named {node.target!r}", node.column)
@@ -271,15 +278,6 @@ class Evaluation:
                 " JOIN notes t ON t.path = l.resolved WHERE s.path = ?"
             )
         return frozenset[int]().union(*(self._ids(sql, path) for path in paths))
-
-    def _paths_named(self, name: str) -> list[str]:
-        """Returns the files with this path or end of the path, with or without `.md`."""
-        wanted = plain(name).removesuffix(".md").strip("/")
-        likely, values = path_condition(Word(wanted, 0))
-        sql = f"SELECT path FROM files WHERE ({likely}) AND state != 'skipped'"
-        rows = self._catalog.rows(sql, values)
-        folded = ((path, "/" + plain(path)) for (path,) in rows)
-        return [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
 
 
 def _each_tag(inside: Node, column: int) -> Node:

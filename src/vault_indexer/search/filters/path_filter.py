@@ -51,20 +51,16 @@ class NameReader:
 
     def notes_with(self, scope: Scope, inside: Node) -> Ids:
         if len(list(atoms(inside))) <= _FEW_LEAVES:
-            return self._among_likely(scope, inside)
+            matching = []
+            for note_id, name, folded in self._rows(scope, *path_condition(inside)):
+                self._deadline.check()
+                if holds(inside, partial(name_contains, name, folded)):
+                    matching.append(note_id)
+            return frozenset(matching)
         if scope not in self._names:
             self._names[scope] = _Names(self._rows(scope, "1", []))
         names = self._names[scope]
         return frozenset(names.ids[self._mask(names, inside)].tolist())
-
-    def _among_likely(self, scope: Scope, inside: Node) -> Ids:
-        matching = []
-        rows = self._rows(scope, *path_condition(inside))
-        for note_id, name, folded in rows:
-            self._deadline.check()
-            if holds(inside, partial(name_contains, name, folded)):
-                matching.append(note_id)
-        return frozenset(matching)
 
     def _rows(self, scope: Scope, likely: str, values: list[str]) -> list[tuple[int, str, str]]:
         rows = self._catalog.rows(f"SELECT note_id, path FROM notes WHERE {likely}", values)

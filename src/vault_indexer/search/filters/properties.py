@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TypeVar
+from operator import ge, gt, le, lt
+from typing import Any
 
 from vault_indexer.model import JsonValue
 from vault_indexer.parse import fold_name, join_values
@@ -25,7 +26,7 @@ from vault_indexer.search.query import (
 )
 from vault_indexer.store.catalog import CatalogReader, Row
 
-_Value = TypeVar("_Value", float, str)
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 
 
 class PropertyReader:
@@ -119,26 +120,10 @@ def _same_number_or_day(text: str, value: object) -> bool:
 
 
 def _passes_comparison(test: Compare, value: object) -> bool:
+    compare = _COMPARISONS[test.op]
     if isinstance(test.value, str):
         date = iso_date(value)
-        return date is not None and _compare(test.op, *_alike(date, test.value))
+        # At the coarser precision: a day and a time as days, a month and a day as months.
+        return date is not None and compare(date[: len(test.value)], test.value[: len(date)])
     measured = number(value)
-    return measured is not None and _compare(test.op, measured, test.value)
-
-
-def _alike(held: str, wanted: str) -> tuple[str, str]:
-    """Returns both dates at the coarser precision: a day and a time as days, a month and a day as months."""
-    size = min(len(held), len(wanted))
-    return held[:size], wanted[:size]
-
-
-def _compare(op: str, left: _Value, right: _Value) -> bool:
-    match op:
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case "<":
-            return left < right
-        case _:
-            return left <= right
+    return measured is not None and compare(measured, test.value)

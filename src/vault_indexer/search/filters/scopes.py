@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from vault_indexer.parse import Task, find_tasks, parse_note
 from vault_indexer.parse.frontmatter import body_start
-from vault_indexer.search.filters.candidates import Span
 from vault_indexer.search.query import Scope
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import record
@@ -38,12 +37,6 @@ class NoteText:
     @property
     def body_start(self) -> int:
         return body_start(self.text)
-
-    @property
-    def text_start(self) -> int:
-        """The start of the displayed text: that of the body, or of the frontmatter if there is no body."""
-        start = self.body_start
-        return start if self.text[start:].strip() else 0
 
 
 @record
@@ -82,14 +75,18 @@ def pieces(note: NoteText, scope: Scope) -> Pieces:
         case Scope.HEADING:
             return _headings(note)
         case Scope.SECTION:
-            return _sections(note)
+            borders = [note.body_start, *(heading.start for heading in note.headings), len(note.text)]
+            return _pieces([(start, end) for start, end in pairwise(borders) if start < end])
         case Scope.LINE:
             return _lines(note)
         case Scope.BLOCK:
-            return _pieces(_blocks(note))
+            # As parsed: each list item is a block.
+            blocks = note.blocks
+            return _pieces(parse_note("", note.text.encode()).block_spans if blocks is None else blocks)
         case Scope.TASK | Scope.TASK_TODO | Scope.TASK_DONE:
             states = task_states(scope)
-            return _pieces([(task.start, task.end) for task in _tasks(note) if task.is_done in states])
+            tasks = note.tasks if note.tasks is not None else find_tasks(note.text, note.body_start)
+            return _pieces([(task.start, task.end) for task in tasks if task.is_done in states])
         case _:
             return _pieces([])
 
@@ -125,66 +122,27 @@ def _headings(note: NoteText) -> Pieces:
     )
 
 
-def _sections(note: NoteText) -> Pieces:
-    borders = [note.body_start, *(heading.start for heading in note.headings), len(note.text)]
-    return _pieces([(start, end) for start, end in pairwise(borders) if start < end])
-
-
 def _lines(note: NoteText) -> Pieces:
     lines = note.text[note.body_start :].splitlines(keepends=True)
     borders = list(accumulate(map(len, lines), initial=note.body_start))
     return Pieces(borders[:-1], borders[1:], borders[1:])
 
 
-def _blocks(note: NoteText) -> Spans:
-    """Returns the blocks as parsed. Each list item is a block."""
-    if note.blocks is not None:
-        return note.blocks
-    return parse_note("", note.text.encode("utf-8")).block_spans
-
-
-def _tasks(note: NoteText) -> Sequence[Task]:
-    return note.tasks if note.tasks is not None else list(find_tasks(note.text, note.body_start))
-
-
-# The structure of notes in the catalog: headings, blocks, tasks.
-
-
-@record
-class Structure:
-    """The structure of several notes, by note. A field that was not requested is None. A note without an
-    entry has no headings, and its blocks and tasks are unknown."""
-
-    headings: Mapping[int, list[HeadingRow]] | None = None
-    blocks: Mapping[int, list[Span]] | None = None
-    tasks: Mapping[int, list[Task]] | None = None
-
-    def note(self, note_id: int, text: str) -> NoteText:
-        return NoteText(
-            text,
-            (self.headings or {}).get(note_id, ()),
-            (self.blocks or {}).get(note_id),
-            (self.tasks or {}).get(note_id),
-        )
-
-
-def read_structure(catalog: CatalogReader, scope: Scope, notes: Sequence[int]) -> Structure:
-    """Reads the part of the notes' structure that the pieces of a scope require."""
-    if scope in (Scope.HEADING, Scope.SECTION):
-        return Structure(headings=_heading_spans(catalog, notes))
-    if scope is Scope.BLOCK:
-        return Structure(blocks=catalog.block_spans(notes))
-    if task_states(scope):
-        return Structure(tasks=catalog.tasks(notes))
-    return Structure()
-
-
-def _heading_spans(catalog: CatalogReader, notes: Sequence[int]) -> Mapping[int, list[HeadingRow]]:
-    sql = (
-        "SELECT note_id, level, start_pos, end_pos FROM headings"
-        " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
-    )
+def read_structure(
+    catalog: CatalogReader, scope: Scope, notes: Sequence[int]
+) -> Callable[[int, str], NoteText]:
+    """Reads from the catalog the headings, blocks or tasks of the notes that the pieces of a scope require.
+    Returns the function that adds those of a note to its text."""
     headings: dict[int, list[HeadingRow]] = {}
-    for note_id, level, start, end in catalog.rows_in(sql, notes):
-        headings.setdefault(note_id, []).append(HeadingRow(level, start, end))
-    return headings
+    if scope in (Scope.HEADING, Scope.SECTION):
+        sql = (
+            "SELECT note_id, level, start_pos, end_pos FROM headings"
+            " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
+        )
+        for note_id, level, start, end in catalog.rows_in(sql, notes):
+            headings.setdefault(note_id, []).append(HeadingRow(level, start, end))
+    blocks = catalog.block_spans(notes) if scope is Scope.BLOCK else {}
+    tasks = catalog.tasks(notes) if task_states(scope) else {}
+    return lambda note_id, text: NoteText(
+        text, headings.get(note_id, ()), blocks.get(note_id), tasks.get(note_id)
+    )

@@ -12,7 +12,7 @@ from vault_indexer.parse import property_lines, task_fields
 from vault_indexer.search.deadline import LOOK, PARSED, QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import Ids, Matches, Pattern, Span, TextCandidates, pattern_of
 from vault_indexer.search.filters.properties import has_property
-from vault_indexer.search.filters.scopes import NoteText, Pieces, pieces, read_structure
+from vault_indexer.search.filters.scopes import Pieces, pieces, read_structure
 from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern, text_pattern
 from vault_indexer.search.filters.text_source import (
     MayHold,
@@ -38,83 +38,13 @@ from vault_indexer.search.query import (
     encode,
 )
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.system import record
 from vault_indexer.text.tokens import LONGEST_TERM
 
 __all__ = ["TextReader"]
 
 
-# Titles, aliases, tags and properties of notes. Phrases match there in the same way as in the text.
-
-
 _BETWEEN_TEXTS = "\n\n"
 """The separator of texts that are searched together. No phrase extends over a blank line."""
-
-
-class MetadataReader:
-    """Searches titles, aliases, tags and properties for patterns.
-
-    `TextReader` owns one, for one query over one snapshot in one thread. The metadata are read only for notes
-    that pass the keyword index, and once between two calls of `forget`. Reads and searches count in the
-    budget, but do not stop when it is spent.
-    """
-
-    def __init__(
-        self,
-        catalog: CatalogReader,
-        budget: ReadingBudget,
-        candidates: TextCandidates,
-        position: Callable[[int], int],
-        search: PatternSearch,
-    ) -> None:
-        """`position` gives the place of a note in the masks of the candidates."""
-        self._catalog = catalog
-        self._budget = budget
-        self._candidates = candidates
-        self._position = position
-        self._search = search
-        self._read: dict[int, tuple[str, bool]] = {}
-
-    def forget(self) -> None:
-        self._read = {}
-
-    def notes_with(self, pattern: Pattern, notes: Ids) -> Ids:
-        """Returns the notes with the pattern in title, an alias, a tag or a property. All notes are first
-        searched together."""
-        if not notes:
-            return notes
-        bare, with_properties = self._candidates.of_names(pattern)
-        at = {note_id: self._position(note_id) for note_id in sorted(notes)}
-        likely = [note_id for note_id, position in at.items() if with_properties[position]]
-        self._load([note_id for note_id in likely if note_id not in self._read])
-        likely = [note_id for note_id in likely if self._read[note_id][1] or bare[at[note_id]]]
-        # A flag such as `(?s)` could make an expression match across two notes.
-        if isinstance(pattern, TextPattern) or not pattern.has_flags:
-            together = _BETWEEN_TEXTS.join(self._read[note_id][0] for note_id in likely)
-            if not self._search.may_hold(pattern, SearchedText(encode(together))):
-                return frozenset()
-        return frozenset(note_id for note_id in likely if self._is_in(pattern, self._read[note_id][0]))
-
-    def _is_in(self, pattern: Pattern, metadata: str) -> bool:
-        if isinstance(pattern, RegexMatcher):
-            return self._search.find(pattern, encode(metadata)) is not None
-        searched = SearchedText(metadata)
-        self._budget.spend(LOOK + len(metadata))
-        return pattern.is_in(searched)
-
-    def _load(self, notes: Sequence[int]) -> None:
-        """Reads the metadata of each note as one text, and whether the note has properties."""
-        sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
-        self._budget.spend(LOOK * len(notes))
-        for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, notes):
-            texts = [title]
-            for several in (aliases, tags):
-                texts += names_of_json(several)
-            has_properties = frontmatter != "{}"
-            if has_properties:
-                self._budget.spend(len(frontmatter))
-                texts += property_lines(json.loads(frontmatter))
-            self._read[note_id] = _BETWEEN_TEXTS.join(texts), has_properties
 
 
 # The requirements of a condition on pieces for the whole text: pure functions of the condition.
@@ -166,130 +96,108 @@ def _required_words(node: Node) -> set[str]:
             return set()
 
 
-# Tests whether a piece of a note matches a tree of words, phrases and expressions.
+# Conditions that are decided by the text of notes.
 
 
 PieceTest = Callable[[int, int], bool]
 """Whether the text from one position to another passes."""
 
-
-@record
-class NoteInScope:
-    """A note whose pieces are tested. Each tested piece contains the word `required`, if there is one."""
-
-    note_id: int
-    searched: NoteSource
-    scope: Scope
-    required: TextPattern | None
-
-
-class PieceTests:
-    """Creates the tests of pieces, note by note.
-
-    `PieceReader` owns one, for one query in one thread. A pattern that the keyword index or a search of the
-    whole text excludes is not tested in the pieces of the note.
-    """
-
-    def __init__(
-        self,
-        candidates: TextCandidates,
-        position: Callable[[int], int],
-        search: PatternSearch,
-        budget: ReadingBudget,
-    ) -> None:
-        """`position` gives the place of a note in the masks of the candidates."""
-        self._candidates = candidates
-        self._position = position
-        self._search = search
-        self._budget = budget
-
-    def of(self, inside: Node | None, note: NoteInScope) -> PieceTest:
-        """Returns the test whether a piece of the note matches a tree. None matches every piece."""
-        match inside:
-            case None:
-                return _always
-            case Word() | Phrase() | Regex():
-                return self._of_pattern(pattern_of(inside), note)
-            case All(parts):
-                return partial(_all, [self.of(part, note) for part in _words_first(parts)])
-            case Either(parts):
-                return partial(_any, [self.of(part, note) for part in _words_first(parts)])
-            case Not(operand, _):
-                return partial(_not, self.of(operand, note))
-            case Property():
-                return partial(self._has_field, inside, note.searched.text)
-            case _:
-                raise AssertionError(inside)
-
-    def _has_field(self, wanted: Property, text: str, start: int, end: int) -> bool:
-        self._budget.spend(end - start)
-        return has_property(wanted, task_fields(text[start:end]))
-
-    def _of_pattern(self, pattern: Pattern, note: NoteInScope) -> PieceTest:
-        if pattern is note.required:  # `text_pattern` is cached: equal words are the same object
-            return _always
-        if not self._candidates.of_pattern(pattern)[self._position(note.note_id)]:
-            return _never
-        is_seen = is_seen_in_text(pattern, note.scope)
-        if is_seen and not self._search.occurrence(pattern)(note.note_id, note.searched):
-            return _never
-        if isinstance(pattern, TextPattern):
-            return partial(self._search.is_within, pattern, note.searched)
-        return partial(self._search.matches_within, pattern, note.searched.text)
-
-
-def _words_first(parts: Sequence[Node]) -> list[Node]:
-    """Sorts words before regular expressions, because in a short text a word takes a third of the time."""
-    return sorted(parts, key=lambda part: any(isinstance(leaf, Regex) for leaf in atoms(part)))
-
-
-def _always(_start: int, _end: int) -> bool:
-    return True
-
-
-def _never(_start: int, _end: int) -> bool:
-    return False
-
-
-def _all(tests: Sequence[PieceTest], start: int, end: int) -> bool:
-    return all(test(start, end) for test in tests)
-
-
-def _any(tests: Sequence[PieceTest], start: int, end: int) -> bool:
-    return any(test(start, end) for test in tests)
-
-
-def _not(test: PieceTest, start: int, end: int) -> bool:
-    return not test(start, end)
-
-
-# Conditions on pieces of notes: `line:`, `section:`, `block:`, `task:`, `heading:`, `content:`.
-
-
 _SMALL_PART = 8
 """If the pieces are less than 1/8 of the text, each is searched separately. A rule of thumb."""
 
+_SOMEWHERE = ((0, 0),)
+"""Where only the notes are asked for, and a note has no frontmatter, which does not count."""
 
-class PieceReader:
-    """Finds the pieces of notes that match a tree of words, phrases and expressions.
 
-    `TextReader` owns one, for one query over one snapshot in one thread. Notes are read through `texts`. A
-    note that is incomplete when the budget is spent is added to its unread notes.
+class TextReader:
+    """Searches the texts of notes for phrases and places.
+
+    `Evaluation` owns one, for one query over one snapshot in one thread. `candidates` determines, without
+    reading a note, whether it may contain a pattern; `position` returns the position of a note in its masks.
+    A text is read at most once for each batch of notes, and decoded only if RE2 finds the required pattern.
+    All work counts in the budget. When it is spent, no further notes are read, and a note that is incomplete
+    then is added to the unread ones.
     """
 
     def __init__(
         self,
         catalog: CatalogReader,
+        deadline: QueryDeadline,
         budget: ReadingBudget,
-        texts: NoteTexts,
-        search: PatternSearch,
-        tests: PieceTests,
+        candidates: TextCandidates,
+        position: Callable[[int], int],
     ) -> None:
         self._catalog = catalog
         self._budget = budget
-        self._texts = texts
-        self._search = search
-        self._tests = tests
+        self._candidates = candidates
+        self._position = position
+        self._texts = NoteTexts(catalog, deadline, budget)
+        self._search = PatternSearch(budget)
+        self._metadata: dict[int, tuple[str, bool]] = {}
+
+    @property
+    def unread(self) -> set[int]:
+        """The notes that were not read because the budget was spent. Callers must not use their matches."""
+        return self._texts.unread
+
+    def forget(self) -> None:
+        """Discards the texts of the previous notes and their matches."""
+        self._texts.forget()
+        self._search.forget()
+        self._metadata = {}
+
+    def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
+        """Returns the notes with the words in this order, or with a match of the expression. Matches in the
+        text have places (all, or only the first). Matches in title, alias, tag or property have none. The
+        text of a note without a body is its frontmatter."""
+        pattern = pattern_of(node)
+        if isinstance(pattern, RegexMatcher):
+            places = self._matches_in_texts(pattern, notes, all_places=all_places)
+        else:
+            places = self._words_in_texts(pattern, notes, all_places=all_places)
+        named = self._notes_named(pattern, notes.difference(places))
+        return Matches(frozenset(places) | named, places)
+
+    def _notes_named(self, pattern: Pattern, notes: Ids) -> Ids:
+        """Returns the notes with the pattern in title, an alias, a tag or a property, as in the text. Only
+        notes that pass the keyword index are read, and first all are searched together. This counts in the
+        budget, but does not stop when it is spent."""
+        if not notes:
+            return notes
+        bare, with_properties = self._candidates.of_names(pattern)
+        at = {note_id: self._position(note_id) for note_id in sorted(notes)}
+        likely = [note_id for note_id, position in at.items() if with_properties[position]]
+        self._load_metadata([note_id for note_id in likely if note_id not in self._metadata])
+        likely = [note_id for note_id in likely if self._metadata[note_id][1] or bare[at[note_id]]]
+        # A flag such as `(?s)` could make an expression match across two notes.
+        if isinstance(pattern, TextPattern) or not pattern.has_flags:
+            together = _BETWEEN_TEXTS.join(self._metadata[note_id][0] for note_id in likely)
+            if not self._search.may_hold(pattern, SearchedText(encode(together))):
+                return frozenset()
+        return frozenset(
+            note_id for note_id in likely if self._is_in_metadata(pattern, self._metadata[note_id][0])
+        )
+
+    def _is_in_metadata(self, pattern: Pattern, metadata: str) -> bool:
+        if isinstance(pattern, RegexMatcher):
+            return self._search.find(pattern, encode(metadata)) is not None
+        searched = SearchedText(metadata)
+        self._budget.spend(LOOK + len(metadata))
+        return pattern.is_in(searched)
+
+    def _load_metadata(self, notes: Sequence[int]) -> None:
+        """Reads the metadata of each note as one text, and whether the note has properties."""
+        sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
+        self._budget.spend(LOOK * len(notes))
+        for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, notes):
+            texts = [title]
+            for several in (aliases, tags):
+                texts += names_of_json(several)
+            has_properties = frontmatter != "{}"
+            if has_properties:
+                self._budget.spend(len(frontmatter))
+                texts += property_lines(json.loads(frontmatter))
+            self._metadata[note_id] = _BETWEEN_TEXTS.join(texts), has_properties
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
         """Returns the notes with a section, line, … that matches `inside` (None: with any such piece)."""
@@ -297,12 +205,15 @@ class PieceReader:
         regex = required_regex(inside, scope) if word is None else None
         may_hold = self._may_hold(inside, scope) if inside else None
         read = list(self._texts.read(notes, may_hold))
-        structure = read_structure(self._catalog, scope, [note_id for note_id, _ in read])
+        with_structure = read_structure(self._catalog, scope, [note_id for note_id, _ in read])
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._texts.until_spent(read):
-            note = structure.note(note_id, searched.text)
-            self._count_structure(note, scope)
-            test = self._tests.of(inside, NoteInScope(note_id, searched, scope, word))
+            note = with_structure(note_id, searched.text)
+            self._budget.spend(LOOK)
+            if scope is Scope.BLOCK and note.blocks is None:
+                self._budget.spend(PARSED * len(note.text))
+            of_pattern = partial(self._test_of_pattern, note_id, searched, scope, word)
+            test = self._test_of(inside, searched.text, of_pattern)
             spans = self._spans(pieces(note, scope), searched, test, word or regex)
             found = tuple(spans if all_places else islice(spans, 1))
             # Places may be missing, or a match may come later: the note is incomplete.
@@ -321,19 +232,59 @@ class PieceReader:
                 return self._search.occurrence(pattern) if is_seen_in_text(pattern, scope) else None
             case All(parts):
                 tests = [test for part in parts if (test := self._may_hold(part, scope)) is not None]
-                return partial(_all_may_hold, tests) if tests else None
+                return partial(_all, tests) if tests else None
             case Either(parts):
                 either = [self._may_hold(part, scope) for part in parts]
                 certain = [test for test in either if test is not None]
                 # One alternative without a test may hold in any note.
-                return partial(_any_may_hold, certain) if len(certain) == len(parts) else None
+                return partial(_any, certain) if len(certain) == len(parts) else None
             case _:
                 return None
 
-    def _count_structure(self, note: NoteText, scope: Scope) -> None:
-        self._budget.spend(LOOK)
-        if scope is Scope.BLOCK and note.blocks is None:
-            self._budget.spend(PARSED * len(note.text))
+    def _test_of(
+        self, inside: Node | None, text: str, of_pattern: Callable[[Pattern], PieceTest]
+    ) -> PieceTest:
+        """Returns the test whether a piece of the text matches a tree. None matches every piece."""
+        match inside:
+            case None:
+                return _always
+            case Word() | Phrase() | Regex():
+                return of_pattern(pattern_of(inside))
+            case All(parts):
+                return partial(_all, [self._test_of(part, text, of_pattern) for part in _words_first(parts)])
+            case Either(parts):
+                return partial(_any, [self._test_of(part, text, of_pattern) for part in _words_first(parts)])
+            case Not(operand, _):
+                test = self._test_of(operand, text, of_pattern)
+                return lambda start, end: not test(start, end)
+            case Property():
+                return partial(self._has_field, inside, text)
+            case _:
+                raise AssertionError(inside)
+
+    def _has_field(self, wanted: Property, text: str, start: int, end: int) -> bool:
+        self._budget.spend(end - start)
+        return has_property(wanted, task_fields(text[start:end]))
+
+    def _test_of_pattern(
+        self,
+        note_id: int,
+        searched: NoteSource,
+        scope: Scope,
+        required: TextPattern | None,
+        pattern: Pattern,
+    ) -> PieceTest:
+        """Returns the test for pieces of one note, of which each contains the word `required`. A pattern that
+        the keyword index or a search of the whole text excludes is not tested in the pieces."""
+        if pattern is required:  # `text_pattern` is cached: equal words are the same object
+            return _always
+        if not self._candidates.of_pattern(pattern)[self._position(note_id)]:
+            return _never
+        if is_seen_in_text(pattern, scope) and not self._search.occurrence(pattern)(note_id, searched):
+            return _never
+        if isinstance(pattern, TextPattern):
+            return partial(self._search.is_within, pattern, searched)
+        return partial(self._search.matches_within, pattern, searched.text)
 
     def _spans(
         self, found: Pieces, searched: NoteSource, test: PieceTest, required: Pattern | None
@@ -389,73 +340,6 @@ class PieceReader:
             at = match[0] + len(encode(text[position:after]))
             position = after
 
-
-def _all_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) -> bool:
-    return all(test(note_id, searched) for test in tests)
-
-
-def _any_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) -> bool:
-    return any(test(note_id, searched) for test in tests)
-
-
-# Conditions that are decided by the text of notes.
-
-
-_SOMEWHERE = ((0, 0),)
-"""Where only the notes are asked for, and a note has no frontmatter, which does not count."""
-
-
-class TextReader:
-    """Searches the texts of notes for phrases and places.
-
-    `Evaluation` owns one, for one query over one snapshot in one thread. `candidates` determines, without
-    reading a note, whether it may contain a pattern; `position` returns the position of a note in its masks.
-    A text is read at most once for each batch of notes, and decoded only if RE2 finds the required pattern.
-    All work counts in the budget. When it is spent, no further notes are read.
-    """
-
-    def __init__(
-        self,
-        catalog: CatalogReader,
-        deadline: QueryDeadline,
-        budget: ReadingBudget,
-        candidates: TextCandidates,
-        position: Callable[[int], int],
-    ) -> None:
-        self._budget = budget
-        self._texts = NoteTexts(catalog, deadline, budget)
-        self._search = PatternSearch(budget)
-        self._metadata = MetadataReader(catalog, budget, candidates, position, self._search)
-        tests = PieceTests(candidates, position, self._search, budget)
-        self._pieces = PieceReader(catalog, budget, self._texts, self._search, tests)
-
-    @property
-    def unread(self) -> set[int]:
-        """The notes that were not read because the budget was spent. Callers must not use their matches."""
-        return self._texts.unread
-
-    def forget(self) -> None:
-        """Discards the texts of the previous notes and their matches."""
-        self._texts.forget()
-        self._search.forget()
-        self._metadata.forget()
-
-    def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
-        """Returns the notes with the words in this order, or with a match of the expression. Matches in the
-        text have places (all, or only the first). Matches in title, alias, tag or property have none. The
-        text of a note without a body is its frontmatter."""
-        pattern = pattern_of(node)
-        if isinstance(pattern, RegexMatcher):
-            places = self._matches_in_texts(pattern, notes, all_places=all_places)
-        else:
-            places = self._words_in_texts(pattern, notes, all_places=all_places)
-        named = self._metadata.notes_with(pattern, notes.difference(places))
-        return Matches(frozenset(places) | named, places)
-
-    def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
-        """Returns the notes with a section, line, … that matches `inside` (None: with any such piece)."""
-        return self._pieces.notes_within(scope, inside, notes, all_places=all_places)
-
     def _words_in_texts(
         self, pattern: TextPattern, notes: Ids, *, all_places: bool
     ) -> dict[int, tuple[Span, ...]]:
@@ -486,3 +370,24 @@ class TextReader:
             if all_places and self._budget.is_spent:
                 self._texts.unread.add(note_id)
         return places
+
+
+def _words_first(parts: Sequence[Node]) -> list[Node]:
+    """Sorts words before regular expressions, because in a short text a word takes a third of the time."""
+    return sorted(parts, key=lambda part: any(isinstance(leaf, Regex) for leaf in atoms(part)))
+
+
+def _always(_start: int, _end: int) -> bool:
+    return True
+
+
+def _never(_start: int, _end: int) -> bool:
+    return False
+
+
+def _all(tests: Sequence[Callable[..., bool]], *piece: object) -> bool:
+    return all(test(*piece) for test in tests)
+
+
+def _any(tests: Sequence[Callable[..., bool]], *piece: object) -> bool:
+    return any(test(*piece) for test in tests)

@@ -10,9 +10,9 @@ from functools import cached_property
 
 from vault_indexer.model import language_of_path
 from vault_indexer.parse import ReadableText, code_blocks, link_labels, render_markdown
+from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.search.deadline import LOOK, RENDERED, QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import Ids, Pattern, Span
-from vault_indexer.search.filters.scopes import NoteText
 from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern
 from vault_indexer.search.query import RegexMatcher, encode
 from vault_indexer.store.catalog import CatalogReader
@@ -63,7 +63,9 @@ class NoteSource(SearchedText):
 
     @cached_property
     def text_start(self) -> int:
-        return NoteText(self.text).text_start
+        """The start of the displayed text: that of the body, or of the frontmatter if there is no body."""
+        start = body_start(self.text)
+        return start if self.text[start:].strip() else 0
 
     def part_at(self, position: int) -> tuple[ShownPart, bool]:
         """Returns the part that contains a character of the text, and whether this call rendered it."""

@@ -59,7 +59,10 @@ class StatusEvents:
                     last, sent = status, time.monotonic()
                     yield status
                     if before and (before.generation, before.seq) != (found.generation, found.seq):
-                        yield _event("notes", await asyncio.to_thread(self._changes_since, before, found))
+                        changes = NoteChanges(found.seq, more=True)
+                        if before.generation == found.generation:
+                            changes = await asyncio.to_thread(self._changes, before.seq, found.seq)
+                        yield _event("notes", changes)
                     before = found
                 elif time.monotonic() - sent > self._show_life_every_s:
                     sent = time.monotonic()
@@ -67,11 +70,6 @@ class StatusEvents:
                 await self._pause()
         finally:
             self._open -= 1
-
-    def _changes_since(self, before: StatusReport, now: StatusReport) -> NoteChanges:
-        if before.generation != now.generation:
-            return NoteChanges(now.seq, more=True)
-        return self._changes(before.seq, now.seq)
 
     async def _pause(self) -> None:
         until = time.monotonic() + self._look_every_s

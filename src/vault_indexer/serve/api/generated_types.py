@@ -58,7 +58,7 @@ def python_types() -> str:
 
 
 def _all_types() -> list[type]:
-    """The types of all answers."""
+    """The dataclasses that the JSON of all answers consists of, each after its dependencies."""
     rows = (*ENDPOINTS, PROOF, *(route.endpoint for route in extension_routes()))
     named = [
         name
@@ -66,14 +66,9 @@ def _all_types() -> list[type]:
         for name in (row.answer, row.line, *(other_answer[2] for other_answer in row.other_answers))
     ]
     roots = [name for names in named if names for name in names.split(" | ")]
-    return json_types([answer_type(name) for name in (*roots, *_OTHERS)])
-
-
-def json_types(roots: Sequence[type]) -> list[type]:
-    """The dataclasses that the JSON of some dataclasses consists of, each after its dependencies."""
     found: dict[type, None] = {}
-    for root in roots:
-        _collect(root, found)
+    for name in (*roots, *_OTHERS):
+        _collect(answer_type(name), found)
     return list(found)
 
 

@@ -47,7 +47,6 @@ from vault_indexer.model import (
     UpgradeState,
     VaultList,
     Verification,
-    Why,
 )
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
@@ -90,16 +89,16 @@ def hit_keys(fields: str) -> frozenset[str] | None:
 
 def with_shares(answer: SearchAnswer) -> SearchAnswer:
     strongest = max((hit.why.keyword.score for hit in answer.results if hit.why.keyword), default=0.0)
-    hits = (replace(hit, shares=_shares(hit.why, strongest)) for hit in answer.results)
+    hits = []
+    for hit in answer.results:
+        why = hit.why
+        shares = Shares(
+            words=why.keyword.score / strongest if why.keyword and strongest > 0 else 0.0,
+            meaning=why.vector.score if why.vector else 0.0,
+            links=why.graph.score if why.graph else 0.0,
+        )
+        hits.append(replace(hit, shares=shares))
     return replace(answer, results=tuple(hits))
-
-
-def _shares(why: Why, strongest: float) -> Shares:
-    return Shares(
-        words=why.keyword.score / strongest if why.keyword and strongest > 0 else 0.0,
-        meaning=why.vector.score if why.vector else 0.0,
-        links=why.graph.score if why.graph else 0.0,
-    )
 
 
 # Actions of agent tools beyond queries to the service, passed to the server at construction.

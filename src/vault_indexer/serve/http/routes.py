@@ -123,10 +123,6 @@ def error_report(error: VaultIndexerError) -> ErrorReport:
     return ErrorReport(kind or "error", str(error))
 
 
-def wrong_request(problem: str) -> JSONResponse:
-    return failure(422, ErrorReport("request", problem))
-
-
 def internal_error() -> JSONResponse:
     """The response 500 to an unexpected error, whose details are only in the log."""
     return failure(500, ErrorReport("internal", "internal error: see the daemon's log"))
@@ -196,7 +192,7 @@ class EndpointRoute:
         try:
             values = self._values(scope["query_string"], b"" if self._in_query else await _body(receive))
         except WrongRequestError as wrong:
-            response: Response = wrong_request(str(wrong))
+            response: Response = failure(422, ErrorReport("request", str(wrong)))
         else:
             response = await self._in_thread(self._response, values)
             if self._has_etag and response.status_code == 200:

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -16,6 +16,7 @@ from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send,
 from vault_indexer.serve.mcp.protocol import OPTIONS, PATH, error_message, fault_of
 from vault_indexer.serve.mcp.tools import CallWatch, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
+from vault_indexer.system import record
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -55,7 +56,10 @@ class McpApp:
         OPTIONS.set(frozenset(scope["query_string"].decode("latin-1").split("&")))
         body: bytes = (await receive()).get("body", b"")  # whole: the guard has read it
         if fault := fault_of(body):  # the SDK would take a request with a wrong id for a notification
-            await _send_error(send, error_message(None, *fault))
+            headers = [(b"content-type", b"application/json")]
+            await send({"type": "http.response.start", "status": 400, "headers": headers})
+            error = json.dumps(error_message(None, *fault)).encode()
+            await send({"type": "http.response.body", "body": error})
             return
         again = replay(body, receive)
         await manager.handle_request(cast("Any", scope), cast("Any", again), cast("Any", send))
@@ -72,12 +76,6 @@ class McpApp:
             # The task group of the manager must end in the task that began it, so this task waits until it is
             # cancelled.
             await asyncio.Event().wait()
-
-
-async def _send_error(send: Send, error: Mapping[str, object]) -> None:
-    headers = [(b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": 400, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(error).encode()})
 
 
 class ToolSet(Protocol):
@@ -127,21 +125,19 @@ class VaultTools:
         )
 
 
+@record
 class RowTools:
     """The ToolSet for endpoints that `answer` answers, with one tool for each. `watch` follows its calls."""
 
-    def __init__(
-        self, rows: Sequence[ToolRow], instructions: str, timeout_s: float, watch: CallWatch = nullcontext
-    ) -> None:
-        self._rows = rows
-        self._instructions = instructions
-        self._timeout_s = timeout_s
-        self._watch = watch
+    rows: Sequence[ToolRow]
+    instructions: str
+    timeout_s: float
+    watch: CallWatch = nullcontext
 
     def make_manager(self) -> StreamableHTTPSessionManager:
         server = importlib.import_module("vault_indexer.serve.mcp.server")
         made: StreamableHTTPSessionManager = server.make_manager(
-            server.server_of_rows(self._rows, self._instructions, self._timeout_s, self._watch)
+            server.server_of_rows(self.rows, self.instructions, self.timeout_s, self.watch)
         )
         return made
 

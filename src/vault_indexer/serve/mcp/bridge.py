@@ -166,13 +166,10 @@ class Bridge:
         params = _object(call.message.get("params"))
         if _version_of(params):
             return self._daemon.post(call, call.message, _version_of(params))
-        if call.message["method"] == "tools/call" and self._can_ask:
+        elicitation = _object(self._client.get("capabilities")).get("elicitation")
+        if call.message["method"] == "tools/call" and isinstance(elicitation, dict):
             return self._call_that_may_ask(call, params)
         return self._daemon.post(call, call.message, "", self._negotiated)
-
-    @property
-    def _can_ask(self) -> bool:
-        return isinstance(_object(self._client.get("capabilities")).get("elicitation"), dict)
 
     def _call_that_may_ask(self, call: _Call, params: Message) -> Message | None:
         """A tool call from a client that began with a handshake and can ask its user.
@@ -239,17 +236,13 @@ class _Call:
         self.message = message
         self.key = _key(message["id"])
         self.is_cancelled = False
-        self._connection: HTTPConnection | None = None
-
-    def use(self, connection: HTTPConnection) -> None:
-        """Sets the connection that `cancel` has to close."""
-        self._connection = connection
+        self.connection: HTTPConnection | None = None
 
     def cancel(self) -> None:
         """Closes the connection, which makes the daemon abandon the search."""
         # First: the thread that the closed connection wakes checks it.
         self.is_cancelled = True
-        waiting = self._connection.sock if self._connection else None
+        waiting = self.connection.sock if self.connection else None
         if waiting is not None:
             try:
                 waiting.shutdown(socket.SHUT_RDWR)
@@ -308,7 +301,7 @@ class _Daemon:
     ) -> Message | None:
         address = urlsplit(info.url)
         connection = HTTPConnection(address.netloc, timeout=_TIMEOUT_S)
-        call.use(connection)
+        call.connection = connection
         try:
             sent = {**headers, "Authorization": f"Bearer {info.token}"}
             connection.request("POST", address.path + self._path, body, sent)

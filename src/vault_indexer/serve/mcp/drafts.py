@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
@@ -97,7 +97,7 @@ def check_draft(_view: ToolView, context: AnswerContext, arguments: Mapping[str,
             for one in drafted
             if len(one.text.split()) >= _LEAST_CLAIM
             for target in one.cites
-            for found in _citation(context, one, _link_named(links, target))
+            for found in _citation(context, one, links, target)
         ],
         "same": list(_same(context, drafted, path)),
     }
@@ -146,28 +146,20 @@ def _without_citations(sentence: str) -> tuple[str, tuple[str, ...]]:
     return bare, tuple(cites)
 
 
-def _link_named(links: tuple[OutgoingLink, ...], written: str) -> OutgoingLink | None:
-    target, _, subpath = written.partition("|")[0].partition("#")
-    return next(
-        (link for link in links if link.target == target.strip() and link.subpath == subpath.strip()), None
-    )
-
-
 def _problem(link: OutgoingLink) -> Object:
     named = f"{link.target}#{link.subpath}" if link.subpath else link.target
     return {"line": link.line, "link": named, "problem": link.problem or "no such note or file"}
 
 
 def _citation(
-    context: AnswerContext, sentence: _DraftSentence, link: OutgoingLink | None
+    context: AnswerContext, sentence: _DraftSentence, links: Sequence[OutgoingLink], written: str
 ) -> Iterator[Object]:
     """What the check finds of a citation; nothing if its link leads to no note."""
-    if (
-        link is None
-        or not link.resolved
-        or link.problem
-        or not link.resolved.lower().endswith((".md", ".canvas"))
-    ):
+    target, _, subpath = (part.strip() for part in written.partition("|")[0].partition("#"))
+    link = next((one for one in links if (one.target, one.subpath) == (target, subpath)), None)
+    if not link or not link.resolved or link.problem:
+        return
+    if not link.resolved.lower().endswith((".md", ".canvas")):
         return
     outline = context.service.outline(link.resolved)
     found = _evidence(outline, link, sentence.text)
@@ -228,10 +220,7 @@ def _same(context: AnswerContext, drafted: list[_DraftSentence], path: str) -> I
         found = context.vaults.search(request, context.vault, is_cancelled=context.is_cancelled)
         for hit in found.results:
             if hit.path != path and len(wanted & _words(hit.content)) >= _SAME * len(wanted):
-                yield cast(
-                    "Object",
-                    {"line": sentence.line, "path": hit.path, "at": hit.line, "text": hit.snippet},
-                )
+                yield {"line": sentence.line, "path": hit.path, "at": hit.line, "text": hit.snippet}
 
 
 def _words(text: str) -> set[str]:

@@ -68,17 +68,14 @@ def fault_of(message: bytes) -> tuple[int, str] | None:
         return PARSE_ERROR, "the line is not JSON"
     if not isinstance(found, dict):
         return INVALID_REQUEST, "not a message: one JSON-RPC message a line"
-    if "method" in found and "id" in found and not _is_id(found["id"]):
+    request_id = found.get("id", 0)
+    if "method" in found and (isinstance(request_id, bool) or not isinstance(request_id, str | int)):
         return INVALID_REQUEST, "not a message: id is neither a text nor an integer"
     return None
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def error_message(request_id: object, code: int, text: str) -> dict[str, object]:

@@ -176,7 +176,10 @@ class _Excerpt:
                 if step not in reached:
                     continue
                 number = reached.pop(step) + step
-                if _is_in_body(self._lines, number) and self.add(number):
+                if not 0 <= number < len(self._lines):
+                    continue
+                ends_properties = self._lines[number].rstrip() == "---" and self._lines[0].startswith("---")
+                if not ends_properties and self.add(number):
                     reached[step] = number
 
     def text(self) -> str:
@@ -189,13 +192,6 @@ class _Excerpt:
                 parts.append(self._lines[number].rstrip())
             before = number
         return "\n".join(parts).rstrip()
-
-
-def _is_in_body(lines: Sequence[str], number: int) -> bool:
-    """Whether there is such a line, and it is not the end of the properties."""
-    if not 0 <= number < len(lines):
-        return False
-    return lines[number].rstrip() != "---" or not lines[0].startswith("---")
 
 
 def _lines_that_explain(lines: Sequence[str], number: int) -> Iterator[int]:
@@ -244,11 +240,7 @@ def line_at(text: str, line: int) -> int:
 
 
 def _line_starts(text: str) -> list[int]:
-    starts = [0]
-    position = text.find("\n")
-    while position >= 0:
-        starts.append(position + 1)
-        position = text.find("\n", position + 1)
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
     if len(starts) > 1 and starts[-1] == len(text):
         starts.pop()  # the line break at the end of the last line starts no line
     return starts

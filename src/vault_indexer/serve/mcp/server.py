@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
@@ -201,7 +201,9 @@ def server_with(tools: Sequence[VaultTool], context: AnswerContext, timeout_s: f
 def server_of_rows(
     rows: Sequence[ToolRow], instructions: str, timeout_s: float, watch: CallWatch
 ) -> MCPServer[Any]:
-    return _bare_server([VaultTool.of(RowCalls.of(row, timeout_s, watch)) for row in rows], instructions)
+    views = (ToolView(endpoint=row.endpoint, row=row.endpoint) for row in rows)
+    calls = (RowCalls(view, row, timeout_s, watch) for view, row in zip(views, rows, strict=True))
+    return _bare_server([VaultTool.of(one) for one in calls], instructions)
 
 
 def _bare_server(tools: Sequence[VaultTool], instructions: str) -> VaultServer:
@@ -351,10 +353,6 @@ class RowCalls:
     watch: CallWatch
     log: ClassVar = "the log"
 
-    @classmethod
-    def of(cls, row: ToolRow, timeout_s: float, watch: CallWatch) -> RowCalls:
-        return cls(ToolView(endpoint=row.endpoint, row=row.endpoint), row, timeout_s, watch)
-
     async def result(self, arguments: Mapping[str, Any], _: Context[Any, Any]) -> Result:
         """The result of a call. Raises VaultIndexerError."""
         with self.watch(self.view.name):
@@ -394,7 +392,7 @@ class ToolCalls:
     ) -> Result:
         """Asks the user through the host if the host supports it. Otherwise the model has to ask, and proves
         it by `confirm` and the code from its first call, so that no first call changes anything."""
-        change = await self._in_thread(partial(strategy_change, strategy=strategy))
+        change = await _within(partial(strategy_change, strategy=strategy), self.context, self.timeout_s)
         if change.previous == strategy:
             return _result(encode(change))
         if _can_ask(request):
@@ -409,10 +407,8 @@ class ToolCalls:
             code = self.codes.issue(CHOSEN_VAULT.get(), strategy)
             asking = f"Ask the user: {change.message} Then call again with confirm = true, code = {code}."
             return _result(encode(replace(change, message=asking)))
-        return _result(encode(await self._in_thread(partial(change_strategy, change=change))))
-
-    async def _in_thread(self, function: Callable[..., T]) -> T:
-        return await _within(function, self.context, self.timeout_s)
+        changed = await _within(partial(change_strategy, change=change), self.context, self.timeout_s)
+        return _result(encode(changed))
 
 
 async def _within(function: Callable[..., T], context: AnswerContext, timeout_s: float) -> T:
@@ -540,8 +536,7 @@ def _add_resources(server: MCPServer[Any], context: AnswerContext, timeout_s: fl
         context_: CompletionContext | None,
     ) -> Completion | None:
         del context_
-        is_note = isinstance(ref, ResourceTemplateReference) or argument.name == "note"
-        if not is_note:
+        if not isinstance(ref, ResourceTemplateReference) and argument.name != "note":
             return None
         found = await _within(partial(_paths_with, part=argument.value), context, timeout_s)
         more = len(found) > _COMPLETIONS
@@ -560,23 +555,15 @@ def _note_text(context: AnswerContext, path: str) -> str:
     return escaped_hidden(text[:length]) + more
 
 
-def _names_vault(context: AnswerContext) -> bool:
-    """Whether the path of a note must begin with the name of its vault."""
-    return context.vaults.are_several and not context.vault
-
-
 def _paths_with(context: AnswerContext, part: str) -> list[str]:
     """The paths that contain a text; those that begin with it come first."""
-    wanted = part.casefold()
-    found = [path for path in _all_paths(context) if wanted in path.casefold()]
+    wanted, paths = part.casefold(), list[str]()
+    if context.vault or not context.vaults.are_several:
+        paths += context.service.note_paths()
+    else:
+        for name in context.vaults.names:
+            with suppress(VaultIndexerError):  # a vault that cannot be searched now is omitted
+                own = replace(context, vault=name).service.note_paths()
+                paths += (f"{name}/{path}" for path in own)
+    found = [path for path in paths if wanted in path.casefold()]
     return sorted(found, key=lambda path: (not path.casefold().startswith(wanted), path))
-
-
-def _all_paths(context: AnswerContext) -> Iterator[str]:
-    if not _names_vault(context):
-        yield from context.service.note_paths()
-        return
-    for name in context.vaults.names:
-        own = replace(context, vault=name)
-        with suppress(VaultIndexerError):  # a vault that cannot be searched now is omitted
-            yield from (f"{name}/{path}" for path in own.service.note_paths())

@@ -104,21 +104,17 @@ class ToolRow:
 
 
 def input_schema(view: ToolView) -> Schema:
-    parameters = view.endpoint.parameters
+    parameters, values = view.endpoint.parameters, view.listed_values
     required = [parameter.name for parameter in parameters if parameter.required]
+    entry: Schema = {"enum": list(values)} if values else {"type": "string"}
     return {
         "type": "object",
         "properties": {
-            one.name: _list_schema(view) if one.name == view.listed else _parameter_schema(one)
+            one.name: {"type": "array", "items": entry} if one.name == view.listed else _parameter_schema(one)
             for one in parameters
         },
         **({"required": cast("JsonValue", required)} if required else {}),
     }
-
-
-def _list_schema(view: ToolView) -> Schema:
-    values = view.listed_values
-    return {"type": "array", "items": {"enum": list(values)} if values else {"type": "string"}}
 
 
 def _parameter_schema(parameter: Parameter) -> Schema:

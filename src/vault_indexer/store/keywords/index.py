@@ -164,21 +164,22 @@ _QUICK_TIERS = 1
 
 def segments_to_merge(segments: Sequence[Segment], added: int) -> list[Segment]:
     """The segments that a commit rewrites together with `added` new documents; often none."""
-    chosen = _full_tiers(segments, added, _limit_of_commit)
-    return chosen + [
-        segment for segment in segments if segment not in chosen and _is_deleted(segment, _LATE_DELETED)
-    ]
+    return _chosen(
+        segments, added, lambda tier: PER_TIER if tier < _QUICK_TIERS else LATE_PER_TIER, _LATE_DELETED
+    )
 
 
 def segments_to_merge_later(segments: Sequence[Segment]) -> list[Segment]:
     """The segments to rewrite between edits; often none."""
-    chosen = _full_tiers(segments, 0, lambda _tier: PER_TIER + 1)
-    return chosen + [segment for segment in segments if segment not in chosen and _is_deleted(segment, 1)]
+    return _chosen(segments, 0, lambda _tier: PER_TIER + 1, 1)
 
 
-def _full_tiers(segments: Sequence[Segment], added: int, limit: Callable[[int], int]) -> list[Segment]:
+def _chosen(
+    segments: Sequence[Segment], added: int, limit: Callable[[int], int], times: int
+) -> list[Segment]:
     """The segments of full tiers: of the lowest one, and of each higher one that the merged segment falls
-    into."""
+    into. Behind them those whose deleted documents exceed `times` the live ones; a fully deleted segment is
+    dropped anyway."""
     tiers: dict[int, list[Segment]] = defaultdict(list)
     for segment in segments:
         tiers[_tier(segment.doc_count())].append(segment)
@@ -194,22 +195,12 @@ def _full_tiers(segments: Sequence[Segment], added: int, limit: Callable[[int], 
             continue
         chosen += tiers[tier]
         size += sum(segment.doc_count() for segment in tiers[tier])
-    return chosen
-
-
-def _limit_of_commit(tier: int) -> int:
-    return PER_TIER if tier < _QUICK_TIERS else LATE_PER_TIER
+    small = [one for one in segments if one not in chosen and 0 < one.doc_count() <= TIERS[-1]]
+    return chosen + [one for one in small if one.deleted_count() > times * one.doc_count()]
 
 
 def _tier(documents: int) -> int:
     return sum(documents > bound for bound in TIERS)
-
-
-def _is_deleted(segment: Segment, times: int) -> bool:
-    """Whether the deleted documents exceed `times` the live ones. A fully deleted segment is dropped
-    anyway."""
-    live: int = segment.doc_count()
-    return 0 < live <= TIERS[-1] and int(segment.deleted_count()) > times * live
 
 
 POSTINGS_CACHE_BYTES = 64 << 20

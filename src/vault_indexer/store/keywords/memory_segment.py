@@ -15,15 +15,13 @@ from vault_indexer.store.keywords.lexicon import Lexicon, SegmentWords
 from vault_indexer.store.keywords.postings import LiveSegment
 from vault_indexer.store.keywords.schema import FIELDS
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
-from vault_indexer.store.keywords.whoosh_segment import Postings, stored_lengths
+from vault_indexer.store.keywords.whoosh_segment import Postings, is_longest, stored_lengths
 from vault_indexer.system import LruCache
 from vault_indexer.text.terms import VARIANT_MARK
-from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.store.keywords.whoosh_segment import Bytes, Ints, Keys
+    from vault_indexer.arrays import Bytes, Keys
+    from vault_indexer.store.keywords.whoosh_segment import Ints
 
 
 TermCounts = Mapping[str, Mapping[str, int]]
@@ -61,7 +59,10 @@ class MemorySegment:
             ]
             for field in FIELDS
         }
-        self._lengths = {field: self._lengths_of(own) for field, own in self._counts.items()}
+        self._lengths = {field: np.zeros(self.size, np.int64) for field in FIELDS}
+        for field, counted in self._counts.items():
+            for number, terms in counted:
+                self._lengths[field][number] = sum(terms.values())
         self.field_totals = {field: int(own.sum()) for field, own in self._lengths.items()}
 
     def postings(self, field: str, term: str) -> Postings | None:
@@ -84,19 +85,9 @@ class MemorySegment:
 
         def documents(field: str) -> Ints:
             own = self._counts[field]
-            return np.array([number for number, counts in own if any(map(_is_longest, counts))], np.int32)
+            return np.array([number for number, counts in own if any(map(is_longest, counts))], np.int32)
 
         return {field: documents(field) for field in FIELDS}
-
-    def _lengths_of(self, counts: Sequence[tuple[int, Mapping[str, int]]]) -> NDArray[np.int64]:
-        lengths = np.zeros(self.size, np.int64)
-        for number, own in counts:
-            lengths[number] = sum(own.values())
-        return lengths
-
-
-def _is_longest(term: str) -> bool:
-    return len(term) >= LONGEST_TERM and term[0] != VARIANT_MARK
 
 
 # All words of a vault with their document frequencies, as one serialisable value.

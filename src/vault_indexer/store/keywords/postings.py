@@ -231,16 +231,12 @@ def _joined(parts: Sequence[Occurrences]) -> Occurrences | None:
     )
 
 
-def nothing() -> Sparse:
-    return Sparse(np.empty(0, np.int32), np.empty(0, np.float32))
-
-
 def combine(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
     """Combines values of equal position with `how` (`np.add` or `np.maximum`; values are not negative).
     `size` is the number of all documents."""
     parts = [part for part in parts if len(part.positions)]
     if len(parts) < 2:
-        return parts[0] if parts else nothing()
+        return parts[0] if parts else Sparse(np.empty(0, np.int32), np.empty(0, np.float32))
     if sums_in_order([len(part.positions) for part in parts], size):
         dense = np.zeros(size, np.float32)
         for part in parts:

@@ -235,7 +235,9 @@ class WordScores:
         self._postings = postings
         self._weights = weights
         self._rounds = len(live) >= rounded_from
-        self._lengths: dict[int, _FieldLengths] = {}
+        self._lengths: dict[int, tuple[Bytes, Floats32]] = {}
+        """For each field, the index into `stored_lengths` by position, and the norm of each length."""
+
         # A word is scored once, but each search needs its shares.
         self._boosts = lru_cache(maxsize=_BOOSTS)(partial(_find_boosts, postings, weights, len(live)))
         self._words: LruCache[Classes, Sparse | Dense | RoundedScores] = LruCache(
@@ -285,10 +287,15 @@ class WordScores:
         return self._words.get(classes, lambda: self._score_word(classes))
 
     def _score_word(self, classes: Classes) -> Sparse | Dense | RoundedScores:
-        lists = [list(self._score_fields(one)) for one in classes]
+        lists = [
+            [self._score(self._pool(each), each.field, each.boost) for each in self._fields_of(one)]
+            for one in classes
+        ]
         lengths = [[len(part.positions) for part in parts] for parts in lists]
-        # Only long lists save memory by rounding, and their exact scores must be available by look-up.
-        if self._rounds and max(map(sum, lengths), default=0) * _LONG > self._size and _is_short(classes):
+        # Only long lists save memory by rounding, and their exact scores must be available by look-up: not
+        # for a prefix shared by many words.
+        is_long = max(map(sum, lengths), default=0) * _LONG > self._size
+        if self._rounds and is_long and all(len(one.variants) <= MOST_SUMMED for one in classes):
             in_order = tuple(sums_in_order(length, self._size) for length in lengths)
             return RoundedScores.of(self._dense(lists), in_order)
         scores = [combine(parts, self._size, np.add) for parts in lists]
@@ -332,10 +339,6 @@ class WordScores:
             scores.append(saturate(pooled, norms, self._weights.k1) * np.float32(each.boost))
         return scores
 
-    def _score_fields(self, one: TermClass) -> Iterator[Sparse]:
-        for each in self._fields_of(one):
-            yield self._score(self._pool(each), each.field, each.boost)
-
     def _fields_of(self, one: TermClass) -> Iterator[_FieldOfClass]:
         exact = self._postings.of(one.exact)
         variants = [(self._postings.of(term), weight) for term, weight in one.variants]
@@ -364,7 +367,7 @@ class WordScores:
             total = sum(segment.data.field_totals[name] for segment in self._segments)
             average, b = total / (self._size or 1), self._weights.of(name).b
             lengths = stored_lengths().astype(np.float32)
-            self._lengths[field] = _FieldLengths(codes, length_norms(lengths, average, b, self._weights.k1))
+            self._lengths[field] = codes, length_norms(lengths, average, b, self._weights.k1)
         codes, norms = self._lengths[field]
         found: Floats32 = norms[codes[positions]]
         return found
@@ -398,18 +401,6 @@ class _FieldOfClass(NamedTuple):
     boost: float
     exact: Occurrences | None
     variants: Sequence[tuple[Occurrences, float]]
-
-
-class _FieldLengths(NamedTuple):
-    """By position, the index into `stored_lengths` of a field, and the norm of each length."""
-
-    codes: Bytes
-    norms: Floats32
-
-
-def _is_short(classes: Classes) -> bool:
-    """Whether the scores can be looked up individually: not for a prefix shared by many words."""
-    return all(len(one.variants) <= MOST_SUMMED for one in classes)
 
 
 def _pool_at(positions: NDArray[np.integer], held: _FieldOfClass) -> Floats32 | None:

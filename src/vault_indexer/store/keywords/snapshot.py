@@ -160,7 +160,8 @@ class KeywordSnapshot:
         self._count = int(self._live.sum())
         self.lexicon = lexicon or Lexicon([])
         # A search requests the same frequency about five times, and many words for a short prefix.
-        self._frequency = lru_cache(maxsize=_FREQUENCIES)(partial(_largest_frequency, self._postings))
+        frequencies = self._postings.frequencies
+        self._frequency = lru_cache(maxsize=_FREQUENCIES)(lambda term: max(frequencies(term), default=0))
         self._with_longer = lru_cache(maxsize=_COMPLETIONS)(partial(_with_completions, self.lexicon))
 
     def __len__(self) -> int:
@@ -349,10 +350,6 @@ def held_weight(held: Mask | Floats32, terms: Sequence[QueryTerm]) -> Floats32:
     worth = np.array([term.weight for term in terms], np.float32)
     worth /= np.float32(sum(term.weight for term in terms) or 1.0)
     return row_products(held.astype(np.float32, copy=False), worth)
-
-
-def _largest_frequency(postings: TermPostings, term: str) -> int:
-    return max(postings.frequencies(term), default=0)
 
 
 def _with_completions(lexicon: Lexicon, classes: Classes) -> Classes:

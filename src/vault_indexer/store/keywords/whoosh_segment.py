@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vault_indexer.arrays import spread_ranges
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.keywords.lexicon import SegmentWords
 from vault_indexer.store.keywords.schema import (
@@ -46,12 +47,10 @@ if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3PerDocWriter, W3Segment
     from whoosh.filedb.filestore import FileStorage
 
-    from vault_indexer.arrays import Mask, Positions
+    from vault_indexer.arrays import Bytes, Keys, Mask, Positions
 
-    Bytes = NDArray[np.uint8]
     Counts = NDArray[np.uint8] | NDArray[np.uint32]
     Ints = NDArray[np.int32]
-    Keys = NDArray[np.int64]
     Segment = W3Segment
     """A finished segment, for packages that pass it on and do not know the engine."""
 
@@ -198,7 +197,6 @@ class TermTable:
 # valid for a reader that uses it after a later commit has removed the file.
 
 
-_DIRECTORY = struct.Struct("!qi")
 _EXTENT = struct.Struct("!Qi")
 _EXTENT_AT = 23  # the offset in a term's entry (`whoosh.codec.whoosh3.W3TermInfo`)
 _BLOCK_HEADER = 8
@@ -223,7 +221,7 @@ class SegmentData:
         self.field_totals: dict[str, int] = {f: segment._fieldlengths.get(f, 0) for f in FIELDS}
         with (folder / segment.make_filename(segment.COMPOUND_EXT)).open("rb") as file:
             self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        start, _ = _DIRECTORY.unpack_from(self._map, 0)
+        start, _ = _DIRECTORY_SLOT.unpack_from(self._map, 0)
         self._files = pickle.loads(self._map[start:])
         self._terms = self._part(".trm")
         self._table = TermTable(self._terms)
@@ -296,12 +294,8 @@ class SegmentData:
         found: dict[str, Ints] = {}
         for field in FIELDS:
             entries = self._table.starting_with(field, "")
-            starts = [
-                start
-                for term, start in zip(entries.terms, entries.starts, strict=True)
-                if len(term) >= LONGEST_TERM and term[0] != VARIANT_MARK
-            ]
-            documents = [self._decode(start).documents for start in starts]
+            pairs = zip(entries.terms, entries.starts, strict=True)
+            documents = [self._decode(start).documents for term, start in pairs if is_longest(term)]
             found[field] = np.unique(np.concatenate([np.empty(0, np.int32), *documents]))
         return found
 
@@ -317,12 +311,8 @@ class SegmentData:
     def numbers_of(self, keys: Keys) -> Keys:
         """Document numbers of the `keys` in the segment, including deleted documents."""
         ordered, order = self._keys_in_order
-        first, last = ordered.searchsorted(keys), ordered.searchsorted(keys, "right")
-        held = first < last
-        first, last = first[held], last[held]
-        if len(first) == int((last - first).sum()):
-            return order[first]
-        return np.concatenate([order[a:b] for a, b in zip(first, last, strict=True)])
+        _, found = spread_ranges(ordered.searchsorted(keys), ordered.searchsorted(keys, "right"))
+        return order[found]
 
     def lengths(self, field: str) -> Ints:
         """Tokens of the field by document number, in the steps that Whoosh stores (0 for none)."""
@@ -355,6 +345,11 @@ class SegmentData:
         return Postings(documents, frequencies)
 
 
+def is_longest(term: str) -> bool:
+    """Whether the word of a term may be truncated."""
+    return len(term) >= LONGEST_TERM and term[0] != VARIANT_MARK
+
+
 @cache
 def stored_lengths() -> Ints:
     """The 256 lengths in tokens that Whoosh distinguishes."""
@@ -385,7 +380,6 @@ merge. A rule of thumb."""
 
 _BLOCK_TAG = b"W3Bl"
 _TERM_INFO = struct.Struct("!BfIBBfIIQi")  # whoosh.codec.whoosh3.W3TermInfo, with the postings' extent
-_LENGTH = struct.Struct("!i")
 _FIELD_ID = struct.Struct("!H")
 _COMPRESS_ABOVE = 64
 _MANY = 16
@@ -538,7 +532,7 @@ def encode_postings(
         data = zlib.compress(data, compression)
     block_info = dumps((count, last, most, compression, shortest, longest), 2)
     # A negative length marks the last block of a term; here it is always the only one.
-    block = _BLOCK_TAG + _LENGTH.pack(-len(block_info) - len(data)) + block_info + data
+    block = _BLOCK_TAG + _SIZE.pack(-len(block_info) - len(data)) + block_info + data
     info = _TERM_INFO.pack(
         0, sum(frequencies), count, shortest, longest, most, first, last, offset, len(block)
     )
