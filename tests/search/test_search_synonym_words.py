@@ -27,6 +27,7 @@ def test_synonyms_are_those_of_the_golden() -> None:
         {
             "Each phrase of a group stands for the others": lambda query: str(pairs(query)),
             "A hyphenated word is one word of a phrase": lambda query: str(pairs(query, HYPHENATED)),
+            "Irregular forms stand for each other": lambda query: str(pairs(query, ())),
         },
     )
 
@@ -41,10 +42,6 @@ def test_a_phrase_and_a_word_of_it_both_have_synonyms() -> None:
 
 def test_a_phrase_that_a_group_has_twice_and_one_without_words_count_once_and_not_at_all() -> None:
     assert pairs("wagon", (("wagon", "cart", "cart", "...", "wagon"),)) == [("wagon", "cart")]
-
-
-def test_without_groups_there_are_no_synonyms() -> None:
-    assert pairs("car", ()) == []
 
 
 def test_a_word_is_one_more_form_with_less_weight_and_a_phrase_shares_its_weight() -> None:

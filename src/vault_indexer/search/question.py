@@ -128,7 +128,10 @@ def _weighed_words(prepared: PreparedQuery, texts: Sequence[TypedWords]) -> tupl
     weights = word_weights(prepared).tolist()
     claims = list(_claims(prepared, texts, weights))
     synonyms: dict[str, frozenset[str]] = {}
+    known: set[str] = set()
     for synonym in prepared.synonyms:
+        if all(map(prepared.statistics.knows, synonym.searched_words)):
+            known |= {word.word for word in synonym.written_words}
         for word in synonym.written_words if len(synonym.searched_words) == 1 else ():
             synonyms[word.word] = synonyms.get(word.word, frozenset()) | synonym.searched_words[0].forms
     return tuple(
@@ -136,7 +139,7 @@ def _weighed_words(prepared: PreparedQuery, texts: Sequence[TypedWords]) -> tupl
             term.word,
             weight,
             term.forms | synonyms.get(term.word, frozenset()),
-            claim is None,
+            claim is None or term.word in known,
             claim or prepared.text[term.start : term.end],
         )
         for term, weight, claim in zip(prepared.words, weights, claims, strict=True)

@@ -8,9 +8,11 @@ questions written for German and Dutch (20 each) nDCG@10 rose from .66 to .77 an
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from types import MappingProxyType
 
 from vault_indexer.model import Correction
@@ -187,10 +189,13 @@ def find_synonyms(
     groups: Groups, languages: Sequence[str], words: Iterable[QueryTerm]
 ) -> tuple[Synonym, ...]:
     """Returns for each phrase of a group that occurs in the query, in any form, the other phrases of its
-    group. `languages` are those of the vault."""
-    if not groups:
+    group. `languages` are those of the vault, whose irregular forms are groups as well."""
+    own, words = tuple(languages), tuple(words)
+    irregular = _irregular_forms(own)
+    found = dict.fromkeys(irregular[form] for word in words for form in word.forms & irregular.keys())
+    if not (groups or found):
         return ()
-    table = _phrases(groups, tuple(languages))
+    table = _phrases((*groups, *found), own)
     whole = _whole_words(words)
     synonyms: dict[Synonym, None] = {}
     for start, word in enumerate(whole):
@@ -241,7 +246,20 @@ class _Phrases:
     by_form: Mapping[str, tuple[int, ...]]
 
 
-@lru_cache(maxsize=8)
+@cache
+def _irregular_forms(languages: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    """Returns the group of each word with irregular forms in these languages, by the word and by its stem."""
+    file = files("vault_indexer.search.terms") / "irregular_forms.toml"
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    found: dict[str, tuple[str, ...]] = {}
+    for language in filter(table.__contains__, languages):
+        for group in table[language].split(", "):
+            forms = tuple(group.split())
+            found = {key: forms for word in forms for key in (word, stem(word, language))} | found
+    return MappingProxyType(found)
+
+
+@lru_cache(maxsize=64)
 def _phrases(groups: Groups, languages: tuple[str, ...]) -> _Phrases:
     phrases: list[_Phrase] = []
     numbers: list[tuple[int, ...]] = []
