@@ -21,6 +21,14 @@ class TerminalText(io.StringIO):
         return True
 
 
+def set_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Variables of a terminal with colours, so wide."""
+    for name in TERMINAL_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+
 class CommandHere:
     """`indexer` with the environment of a sandbox and in its folder, while a test runs."""
 
@@ -65,10 +73,7 @@ class CommandHere:
 
     def terminal(self, *arguments: str, columns: int = 80) -> Ran:
         """`indexer ARGUMENTS` on this vault and index, at a terminal: `out` is all that it is sent."""
-        for name in TERMINAL_VARIABLES:
-            self._monkeypatch.delenv(name, raising=False)
-        self._monkeypatch.setenv("TERM", "xterm-256color")
-        self._monkeypatch.setenv("COLUMNS", str(columns))
+        set_terminal(self._monkeypatch, columns)
         place = ("--vault", str(self.sandbox.vault), "--index-dir", str(self.sandbox.index_dir))
         shown = TerminalText()
         with redirect_stdout(shown), redirect_stderr(shown):
