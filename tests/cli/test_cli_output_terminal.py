@@ -9,8 +9,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from cli_sandbox import TERMINAL_VARIABLES, Sandbox
-from command_here import TerminalText
+from cli_sandbox import Sandbox
+from command_here import TerminalText, set_terminal
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -125,10 +125,7 @@ def test_a_pipe_is_neither_coloured_nor_wrapped_nor_read_as_markup(
 
 
 def test_a_terminal_is_coloured_as_asked_and_as_wide_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in TERMINAL_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "20")
+    set_terminal(monkeypatch, 20)
     shown = TerminalText()
     with redirect_stdout(shown), redirect_stderr(shown):
         protect_terminal()
