@@ -121,6 +121,25 @@ class Sandbox:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
+    def serve(self) -> subprocess.Popen[str]:
+        """`indexer serve` on this vault and index, once it answers."""
+        place = ["--vault", str(self.vault), "--index-dir", str(self.index_dir)]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vault_indexer.cli", "serve", *place],
+            env=self.environ,
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr is not None
+        said: list[str] = []
+        for line in process.stderr:
+            said.append(line)
+            if "http://127.0.0.1:" in line:
+                return process
+        raise AssertionError("".join(said))
+
     def indexer(self, *arguments: str, stdin: str = "", timeout: float = PROCESS_S) -> Ran:
         """`indexer ARGUMENTS` on this vault and index."""
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))

@@ -35,16 +35,8 @@ def in_bash(sandbox: Sandbox, script: str) -> Ran:
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vault_indexer "$@"\n')
     command.chmod(0o755)
     (sandbox.root / "home").mkdir(exist_ok=True)
-    done = subprocess.run(
-        [BASH, "--norc", "-c", script],
-        env={**sandbox.environ, "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}"},
-        cwd=sandbox.root,
-        capture_output=True,
-        text=True,
-        timeout=PROCESS_S,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    path = f"{commands}{os.pathsep}{os.environ['PATH']}"
+    return Sandbox(sandbox.root, {"PATH": path}).run_program([BASH, "--norc", "-c", script])
 
 
 def completing(*words: str) -> str:

@@ -7,8 +7,6 @@ import os
 import signal
 import socket
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,30 +16,10 @@ from waiting import PROCESS_S, wait_until
 from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 
 
-def serving(sandbox: Sandbox) -> subprocess.Popen[str]:
-    """`indexer serve`, once it answers."""
-    place = ["--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "vault_indexer.cli", "serve", *place],
-        env=sandbox.environ,
-        cwd=sandbox.root,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    said: list[str] = []
-    for line in process.stderr:
-        said.append(line)
-        if "http://127.0.0.1:" in line:
-            return process
-    raise AssertionError("".join(said))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly(sandbox: Sandbox, number: signal.Signals) -> None:
-    process = serving(sandbox)
+    process = sandbox.serve()
     assert (sandbox.index_dir / "daemon.json").exists()
     process.send_signal(number)
     out, err = process.communicate(timeout=PROCESS_S)

@@ -26,10 +26,6 @@ from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
 
 
-def own_config(sandbox: Sandbox) -> Path:
-    return sandbox.root / "config" / "vault-indexer" / "config.toml"
-
-
 def index_of(folder: Path) -> Path:
     """A folder that looks like a complete index."""
     (folder / "generations" / "0001").mkdir(parents=True)
@@ -44,39 +40,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state folder of this test alone."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path
-
-
-def test_after_a_first_rebuild_the_folder_is_known(sandbox: Sandbox) -> None:
-    nothing = sandbox.run("search", "x")
-    assert (nothing.code, nothing.out) == (2, "")
-    assert nothing.err == 'indexer: No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.\n'
-    assert sandbox.run("rebuild", "--vault", "vault").code == 0
-    inside = sandbox.run("search", "telescope", cwd=sandbox.vault / "Kitchen")
-    assert inside.out.startswith("Sky/Night sky.md"), inside.err
-    assert sandbox.run("config", "show", "--json").data["vault"] == str(sandbox.vault), "the only one"
-
-
-def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
-    (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
-    before = sorted(sandbox.vault.rglob("*"))
-    made = sandbox.run("init", "vault")
-    assert made.code == 0, made.err
-    lines = made.err.splitlines()
-    assert lines[0] == f"Added vault ({sandbox.vault}) to {own_config(sandbox)}."
-    assert lines[-6].startswith("Indexed 3 notes in ")
-    assert lines[-5:-3] == ["1 file skipped (indexer check names them).", "Next:"]
-    assert sorted(sandbox.vault.rglob("*")) == before
-    again = sandbox.run("init", cwd=sandbox.vault / "Sky")
-    assert again.err.startswith("Already indexed: 3 notes.\nNext:")
-    assert sandbox.run("search", "telescope").out.startswith("Sky/Night sky.md")
-
-
-def test_init_in_a_folder_without_notes_asks_for_one(sandbox: Sandbox) -> None:
-    (sandbox.root / "empty").mkdir()
-    ran = sandbox.run("init", cwd=sandbox.root / "empty")
-    assert ran.code == 2
-    assert ran.complains("There are no Markdown notes here", "indexer init ~/Notes")
-    assert not own_config(sandbox).exists()
 
 
 @pytest.mark.long
@@ -106,18 +69,6 @@ def test_the_vaults_are_listed_while_their_daemon_is_ending(copied: Sandbox) -> 
         listed = copied.run("vault", "list")
     assert listed.code == 0, listed.err
     assert listed.out.startswith("work ")
-
-
-def test_check_knows_a_left_over_index_where_no_vault_is_left(sandbox: Sandbox) -> None:
-    assert sandbox.run("rebuild", "--vault", "vault").code == 0
-    sandbox.vault.rename(sandbox.root / "gone")
-    found = sandbox.run("check")
-    assert found.code == 1
-    (line,) = found.out.splitlines()
-    assert line.startswith("!   left-over index")
-    assert line.endswith(f"{sandbox.vault} is gone (indexer vault remove {sandbox.vault} --delete-index)")
-    assert sandbox.run("vault", "remove", str(sandbox.vault), "--delete-index").err == "Deleted the index.\n"
-    assert sandbox.run("check").complains("No vault here")
 
 
 def test_an_index_is_left_over_once_its_vault_is_gone(state: Path) -> None:

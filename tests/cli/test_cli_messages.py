@@ -42,6 +42,7 @@ SUBCOMMANDS = (
 MISTAKES = (
     "sync",
     "serch telescope",
+    "zzz -n 3 words",
     "search",
     "search telescope --limt 3",
     "search telescope -i",

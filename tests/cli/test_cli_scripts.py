@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox
-from waiting import PROCESS_S
 
 pytestmark = pytest.mark.long
 
@@ -42,13 +40,6 @@ def test_paths_open_from_where_one_is(served: Sandbox) -> None:
 
 
 def test_the_package_is_the_command(sandbox: Sandbox) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "vault_indexer", "links", "--null", "x"],
-        env=sandbox.environ,
-        capture_output=True,
-        text=True,
-        timeout=PROCESS_S,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr == "indexer: --null ends the lines of --files, --paths or --lines: add one of them\n"
+    ran = sandbox.run_program([sys.executable, "-m", "vault_indexer", "links", "--null", "x"])
+    assert ran.code == 2
+    assert ran.err == "indexer: --null ends the lines of --files, --paths or --lines: add one of them\n"

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -229,44 +228,6 @@ def test_status_says_the_size_of_an_index_in_decimal_units(
         file.truncate(size)
     daemon.answer(STATUS, replace(REPORT, index_dir=str(index)))
     assert here.indexer("status").out.splitlines()[-1] == f"index        {words}, {index}"
-
-
-def configure_two(here: CommandHere) -> tuple[Path, Path]:
-    """A table of two vaults, `b` and `a`, whose indices are in folders of their names."""
-    folders = here.sandbox.vault, here.sandbox.root / "second"
-    folders[1].mkdir()
-    indices = here.sandbox.root / "b", here.sandbox.root / "a"
-    lines = [
-        f'{index.name} = {{ path = "{folder}", index_dir = "{index}" }}'
-        for folder, index in zip(folders, indices, strict=True)
-    ]
-    here.configure("\n".join(["[vaults]", *lines, ""]))
-    return indices
-
-
-def test_of_several_vaults_status_has_a_line_each_and_one_for_their_daemon(
-    here: CommandHere, daemon: AnsweringDaemon
-) -> None:
-    first, second = configure_two(here)
-    for index in (first, second):
-        daemon.announce(index, here.sandbox.vault)
-    daemon.answer(STATUS, replace(REPORT, daemon=DaemonState(True, 1, "http://127.0.0.1:1/vault/a")))
-    assert here.run("status").out.splitlines() == [
-        "a            3 notes, up to date",
-        "b            3 notes, up to date",
-        "running      http://127.0.0.1:1",
-    ]
-    daemon.answer(STATUS, replace(REPORT, daemon=DaemonState()))
-    assert here.run("status").out.splitlines()[-1].startswith("not running  ")
-    (second / "daemon.json").unlink()
-    (here.sandbox.root / "second").rmdir()
-    lines = here.run("status").out.splitlines()
-    problem = lines[0].removeprefix("a            ")
-    assert problem.startswith(f"no such vault: {here.sandbox.root / 'second'}")
-    told = here.run("status", "--json").data["vaults"]
-    assert isinstance(told, list)
-    found = [(one["name"], one["status"] is None, one["problem"]) for one in told]
-    assert found == [("a", True, problem), ("b", False, "")]
 
 
 @pytest.fixture
