@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any, cast
 
 import anyio
 import pytest
+from golden_cases import check_golden, of_parts
 from mcp.client.client import Client
 from mcp.server.mcpserver.context import Context
 from mcp.shared.exceptions import MCPError
@@ -81,27 +83,6 @@ def refusal(tools: Tools, ask: Callable[[Client], Awaitable[object]], **options:
     return tools.talk(conversation, **options)
 
 
-@pytest.mark.parametrize(
-    ("ask", "said"),
-    [
-        (lambda client: client.call_tool("no_such_tool", {}), "unknown tool: no_such_tool"),
-        (lambda client: client.call_tool("x" * 61, {}), f"unknown tool: {'x' * 60}"),
-        (lambda client: client.call_tool("set_chunker", {}), "unknown tool: set_chunker"),
-        (lambda client: client.get_prompt("no_such_prompt", {}), "unknown prompt: no_such_prompt"),
-        (lambda client: client.get_prompt("find_related"), "find_related: the argument note is missing"),
-        (
-            lambda client: client.get_prompt("weekly_review", {"since": " "}),
-            "weekly_review: the argument since is missing",
-        ),
-    ],
-)
-def test_what_the_server_does_not_have_is_an_invalid_parameter(
-    garden: Tools, ask: Callable[[Client], Awaitable[object]], said: str
-) -> None:
-    error = refusal(garden, ask)
-    assert (error.code, error.message) == (-32602, said)
-
-
 def read(tools: Tools, path: str, address: str = "") -> str:
     """The text of a resource, or why there is none."""
 
@@ -162,11 +143,25 @@ def completed(
     return tools.talk(conversation, **options)
 
 
-def test_paths_are_completed_those_that_begin_with_the_text_first(garden: Tools) -> None:
-    assert completed(garden, "BEAN") == (["Bean.md", "Beans.md", "Plots/Broad beans.md"], 3, False)
-    logs = [f"Log/{number:03}.md" for number in range(101)]
-    assert completed(garden, "log/") == (logs[:100], 101, True)
-    assert completed(garden, "log/0") == (logs[:100], 100, False)
+def test_the_server_refuses_and_completes_as_the_golden_says(garden: Tools) -> None:
+    def refused(ask: Callable[[Client], Awaitable[object]]) -> str:
+        error = refusal(garden, ask)
+        return f"{error.code} {error.message}"
+
+    def begun(part: str) -> str:
+        values, count, more = completed(garden, part)
+        return f"{', '.join(values[:3])}: {len(values)} of {count}{', and more' * more}"
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "mcp_server.md",
+        {
+            "A tool that there is not": lambda name: refused(lambda client: client.call_tool(name, {})),
+            "A prompt that there is not, or that lacks an argument": of_parts(
+                lambda name, given: refused(lambda client: client.get_prompt(name, json.loads(given)))
+            ),
+            "Paths are completed, those that begin with the text first": begun,
+        },
+    )
 
 
 def test_the_argument_note_of_a_prompt_is_completed_and_no_other(garden: Tools) -> None:
