@@ -146,15 +146,3 @@ def test_a_note_has_an_etag_that_changes_with_it(api: Api) -> None:
         other = api.ask(f"/v1/{route}?path=Bread", headers={"If-None-Match": etag})
         assert other.status == 200
         assert other.headers["etag"] != etag
-
-
-@pytest.mark.parametrize(
-    ("target", "status", "title"),
-    [("search?q=", 422, "Unprocessable Content"), ("note?path=nowhere", 404, "Not Found")],
-)
-def test_an_error_is_problem_details(api: Api, target: str, status: int, title: str) -> None:
-    answer = api.ask(f"/v1/{target}")
-    assert answer.headers["content-type"] == "application/problem+json"
-    body = json.loads(answer.body)
-    assert (body["type"], body["status"], body["title"]) == ("about:blank", status, title)
-    assert body["detail"] == body["error"]["message"]

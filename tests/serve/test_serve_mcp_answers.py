@@ -314,16 +314,11 @@ def test_an_id_begins_with_its_vault_where_several_can_be_meant() -> None:
     assert str(refused.value) == f"'{'x' * 60}' does not begin with the name of a vault: a, b"
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "name", "value"),
-    [
+def test_an_argument_is_the_value_that_is_meant() -> None:
+    for tool, given, name, value in (
         ("search", {"query": "x", "by": None}, "by", "note"),
         ("search", {"query": "x", "limit": "7"}, "limit", 7),
         ("get_notes", {"paths": ["a", "b c"]}, "paths", "a\nb c"),
         ("get_notes", {"paths": "a"}, "paths", "a"),
-    ],
-)
-def test_an_argument_is_the_value_that_is_meant(
-    tool: str, given: dict[str, object], name: str, value: object
-) -> None:
-    assert checked_arguments(VIEWS[tool], given)[name] == value
+    ):
+        assert checked_arguments(VIEWS[tool], given)[name] == value
