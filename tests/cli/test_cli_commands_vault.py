@@ -144,13 +144,6 @@ def test_init_beside_a_daemon_waits_until_meaning_is_searched(
     assert {asked.path for asked in daemon.requests} == {VAULTS.path, "/vault/work/v1/status"}
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("place", ["--vault vault --index-dir i", "--vault work"])
-def test_a_question_builds_the_index_of_a_folder_with_a_place_for_it(here: CommandHere, place: str) -> None:
-    here.configure(f'vaults = {{ work = "{here.sandbox.vault}" }}\n')
-    assert here.run("search", "bread", *place.split()).code == 0
-
-
 @pytest.mark.parametrize(
     ("folder", "note", "vault"),
     [

@@ -68,12 +68,6 @@ def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandb
     ], shown
 
 
-def test_an_unknown_shell_is_refused_with_those_there_are(sandbox: Sandbox) -> None:
-    refused = sandbox.run("completion", "tcsh")
-    assert refused.code == 2
-    assert refused.complains("'tcsh' is not one of 'bash', 'zsh', 'fish', 'powershell'")
-
-
 @pytest.mark.parametrize(
     ("shell", "script", "variables", "expected"),
     [

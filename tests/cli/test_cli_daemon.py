@@ -84,13 +84,6 @@ def test_without_a_daemon_they_are_made_here(tmp_path: Path) -> None:
     assert (shown.code, shown.err) == (0, "There are no better vectors to create.\n")
 
 
-@pytest.mark.parametrize("option", ["--pause", "--resume"])
-def test_only_a_daemon_can_be_paused(indexed: Sandbox, option: str) -> None:
-    ran = indexed.indexer("embed", option)
-    assert ran.code == 3
-    assert ran.complains("no daemon")
-
-
 def strategy_of(sandbox: Sandbox) -> object:
     return manifest_of(sandbox)["chunking_config"]["strategy"]
 
