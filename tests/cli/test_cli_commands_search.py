@@ -11,7 +11,7 @@ from cli_sandbox import Sandbox
 from command_here import CommandHere
 from sessions import compare_session, sessions
 
-SEARCH = Path(__file__).parent / "fixtures" / "sessions" / "search.md"
+FIRST_INDEX = Path(__file__).parent / "fixtures" / "sessions" / "first_index.md"
 
 
 @pytest.fixture
@@ -43,12 +43,13 @@ def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(indexed
     assert "No note contains 'telescpoe': also searched for 'telescope'" in said.err
 
 
+@pytest.mark.long
 @pytest.mark.posix("paths with slashes")
-@pytest.mark.parametrize("heading", sessions(SEARCH))
+@pytest.mark.parametrize("heading", sessions(FIRST_INDEX))
 def test_what_is_indexed_first_is_found(
     here: CommandHere, heading: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compare_session(SEARCH, heading, here, AnsweringDaemon("http://none"), monkeypatch)
+    compare_session(FIRST_INDEX, heading, here, AnsweringDaemon("http://none"), monkeypatch)
 
 
 def test_options_stand_before_the_command_too_and_variables_name_the_place(indexed: Sandbox) -> None:
