@@ -1,14 +1,14 @@
 """The client of a daemon: what it sends, and what it makes of every kind of answer."""
 
 import os
-import socket
-import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from answering_daemon import TOKEN, AnsweringDaemon, AskedFor, Reply, answering_daemon
 from golden_cases import check_golden
+from http_servers import serving
 
 from vault_indexer import errors
 from vault_indexer.contract.requests import RebuildOptions
@@ -90,22 +90,13 @@ def test_the_answer_of_another_program_is_told_as_one(
     ],
 )
 def test_a_daemon_that_hangs_up_does_not_answer(sent: bytes, reason: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    def hang_up(request: BaseHTTPRequestHandler) -> None:
+        request.wfile.write(sent)
 
-        def hang_up() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                request = b""
-                while not request.endswith(b"\r\n\r\n"):
-                    request += connection.recv(1 << 16)
-                connection.sendall(sent)
-
-        thread = threading.Thread(target=hang_up)
-        thread.start()
+    with serving(hang_up) as server:
+        url = f"http://127.0.0.1:{server.server_port}"
         with pytest.raises(errors.DaemonError) as raised:
             DaemonClient(DaemonInfo(os.getpid(), url, TOKEN, "", "")).ask(STATUS)
-        thread.join()
     assert type(raised.value) is errors.DaemonError
     said = f"the daemon (process {os.getpid()}) at {url} does not answer: {reason}"
     assert str(raised.value) == said
