@@ -68,16 +68,14 @@ class CommandHere:
 
     def indexer(self, *arguments: str) -> Ran:
         """`indexer ARGUMENTS` on this vault and index."""
-        place = ("--vault", str(self.sandbox.vault), "--index-dir", str(self.sandbox.index_dir))
-        return self.run(*arguments, *place)
+        return self.run(*arguments, *self.sandbox.place)
 
     def terminal(self, *arguments: str, columns: int = 80) -> Ran:
         """`indexer ARGUMENTS` on this vault and index, at a terminal: `out` is all that it is sent."""
         set_terminal(self._monkeypatch, columns)
-        place = ("--vault", str(self.sandbox.vault), "--index-dir", str(self.sandbox.index_dir))
         shown = TerminalText()
         with redirect_stdout(shown), redirect_stderr(shown):
-            code = _status((*arguments, *place))
+            code = _status((*arguments, *self.sandbox.place))
         return Ran(code, shown.getvalue(), "")
 
 

@@ -110,17 +110,13 @@ def limited(sandbox: Sandbox, *arguments: str) -> Ran:
     return sandbox.run_program(["/bin/sh", "-c", shell, sys.executable, *arguments])
 
 
-def place(sandbox: Sandbox) -> tuple[str, ...]:
-    return ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 @pytest.mark.parametrize(
     "command",
     ["search telescope", "rebuild", "check", "export"],
 )
 def test_too_little_address_space_is_said_in_one_line(sandbox: Sandbox, command: str) -> None:
-    ended = limited(sandbox, *command.split(), *place(sandbox))
+    ended = limited(sandbox, *command.split(), *sandbox.place)
     assert ended.err.splitlines() == [SAID]
     assert (ended.code, ended.out) == (3, "")
     assert not sandbox.index_dir.exists()
@@ -138,7 +134,7 @@ def test_all_vaults_are_no_exception(sandbox: Sandbox) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 def test_a_command_that_a_daemon_answers_does_with_less(served: Sandbox) -> None:
-    found = limited(served, "search", "telescope", *place(served))
+    found = limited(served, "search", "telescope", *served.place)
     assert found.code == 0, found.err
     assert "Night sky" in found.out
 
@@ -155,9 +151,8 @@ def test_a_closed_pipe_is_no_failure(served: Sandbox) -> None:
         "import os, sys\nread, write = os.pipe()\nos.dup2(write, 1)\nos.close(read)\nos.close(write)\n"
         "from vault_indexer.cli.app import main\nmain()\n"
     )
-    place = ("--vault", str(served.vault), "--index-dir", str(served.index_dir))
     for options in ((), ("--json",), ("--paths",)):
-        ran = served.run("search", "telescope", *options, *place, code=code)
+        ran = served.run("search", "telescope", *options, *served.place, code=code)
         assert (ran.code, ran.err) == (0, ""), options
 
 

@@ -53,8 +53,7 @@ def test_what_is_indexed_first_is_found(
 
 
 def test_options_stand_before_the_command_too_and_variables_name_the_place(indexed: Sandbox) -> None:
-    place = ("--vault", str(indexed.vault), "--index-dir", str(indexed.index_dir), "--json")
-    assert indexed.run(*place, "search", "telescope").data["query"] == "telescope"
+    assert indexed.run(*indexed.place, "--json", "search", "telescope").data["query"] == "telescope"
     variables = {"INDEXER_VAULT": str(indexed.vault), "INDEXER_INDEX_DIR": str(indexed.index_dir)}
     assert Sandbox(indexed.root, variables).run("search", "telescope").code == 0
 

@@ -69,29 +69,20 @@ def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandb
 
 
 @pytest.mark.parametrize(
-    ("shell", "script", "variables", "expected"),
+    ("shell", "script", "expected"),
     [
-        (
-            "zsh",
-            "compdef _indexer_completion indexer",
-            {"_TYPER_COMPLETE_ARGS": "indexer sea"},
-            '"search":"Find notes',
-        ),
-        (
-            "fish",
-            "complete --command indexer",
-            {"_TYPER_COMPLETE_ARGS": "indexer sea", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
-            "search\tFind notes",
-        ),
+        ("zsh", "compdef _indexer_completion indexer", '"search":"Find notes'),
+        ("fish", "complete --command indexer", "search\tFind notes"),
     ],
 )
 def test_zsh_and_fish_get_a_script_and_completions(
-    sandbox: Sandbox, shell: str, script: str, variables: dict[str, str], expected: str
+    sandbox: Sandbox, shell: str, script: str, expected: str
 ) -> None:
     printed = Sandbox(sandbox.root, {"_INDEXER_COMPLETE": f"source_{shell}"}).run()
     assert printed.code == 0, printed.err
     assert f"_INDEXER_COMPLETE=complete_{shell}" in printed.out
     assert script in printed.out
+    variables = {"_TYPER_COMPLETE_ARGS": "indexer sea", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
     asked = Sandbox(sandbox.root, {"_INDEXER_COMPLETE": f"complete_{shell}", **variables}).run()
     assert expected in asked.out
     assert "serve" not in asked.out

@@ -115,6 +115,5 @@ def test_a_daemon_whose_index_is_deleted_again_and_again_ends(sandbox: Sandbox) 
 @pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
 def test_an_answer_that_finds_no_room_is_one_clear_line(copied: Sandbox) -> None:
     command = [sys.executable, "-m", "vault_indexer.cli", "export"]
-    place = ["--vault", str(copied.vault), "--index-dir", str(copied.index_dir)]
-    ran = copied.run_program(["sh", "-c", f'exec "$@" > {FULL_DEVICE}', "sh", *command, *place])
+    ran = copied.run_program(["sh", "-c", f'exec "$@" > {FULL_DEVICE}', "sh", *command, *copied.place])
     assert (ran.code, ran.err) == (3, "indexer: No space left on device\n")

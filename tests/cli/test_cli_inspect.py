@@ -88,12 +88,7 @@ def test_inspect_by_a_strategy_gives_the_chunks_that_a_build_stores(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        run(
-            [
-                *("inspect", f"{strategy}/Note.md", "--strategy", strategy, "--json"),
-                *("--vault", str(cut.vault), "--index-dir", str(cut.index_dir)),
-            ]
-        )
+        run(["inspect", f"{strategy}/Note.md", "--strategy", strategy, "--json", *cut.place])
     printed = capsys.readouterr()
     assert (ended.value.code or 0, printed.err) == (0, "")
     assert chunks_of(printed.out) == stored[strategy]

@@ -100,11 +100,16 @@ def test_only_an_index_that_nobody_uses_is_deleted_and_nothing_else(state: Path)
     assert [path.name for path in index.iterdir()] == ["evals"]
 
 
-def test_a_record_that_another_user_could_write_is_not_believed(state: Path) -> None:
-    vault = state / "Notes"
-    vault.mkdir()
-    remember_vault(vault, index_of(state / "index"))
-    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+@pytest.fixture
+def record(state: Path) -> Path:
+    """The record of a vault `Notes` and its index."""
+    (state / "Notes").mkdir()
+    remember_vault(state / "Notes", index_of(state / "index"))
+    (found,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+    return found
+
+
+def test_a_record_that_another_user_could_write_is_not_believed(record: Path) -> None:
     record.chmod(0o666)
     assert known_vaults() == {}
     record.chmod(0o600)
@@ -130,58 +135,37 @@ def test_records_are_those_of_indices_that_are_there_and_by_folder(state: Path) 
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_record_is_written_again_only_where_it_changes(state: Path) -> None:
-    vault = state / "Notes"
-    vault.mkdir()
-    index = index_of(state / "index")
-    remember_vault(vault, index)
-    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+def test_a_record_is_written_again_only_where_it_changes(state: Path, record: Path) -> None:
+    vault, index = state / "Notes", state / "index"
     before = record.stat()
     remember_vault(vault, index)
     assert (record.stat().st_ino, record.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     remember_vault(vault, index, is_removed=True)
-    assert json.loads(record.read_text()) == {
-        "vault": str(vault),
-        "index_dir": str(index),
-        "is_removed": True,
-    }
+    told = {"vault": str(vault), "index_dir": str(index), "is_removed": True}
+    assert json.loads(record.read_text()) == told
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "[]",
-        "{}",
-        "[" * 5000,
-        '{"vault": "/a", "index_dir": "INDEX"}',
+        *("", "[]", "{}", "[" * 5000, '{"vault": "/a", "index_dir": "INDEX"}'),
         '{"vault": "a", "index_dir": "INDEX", "is_removed": false}',
         '{"vault": "/a", "index_dir": "index", "is_removed": false}',
     ],
 )
-def test_a_damaged_record_is_none(state: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_record_is_none(
+    state: Path, record: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(state)
-    vault, index = state / "Notes", index_of(state / "index")
-    vault.mkdir()
-    remember_vault(vault, index)
-    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
-    record.write_text(text.replace("INDEX", str(index)))
+    record.write_text(text.replace("INDEX", str(state / "index")))
     assert recorded_vaults() == []
 
 
-@pytest.mark.parametrize(
-    ("name", "taken", "free"),
-    [
-        ("a", [], "a"),
-        ("a", ["b"], "a"),
-        ("a", ["a"], "a-2"),
-        ("a", ["a", "a-2", "a-4"], "a-3"),
-        ("a", ["a", "a-2", "a-3"], "a-4"),
-        ("x" * 40, ["x" * 40], f"{'x' * 37}-2"),
-    ],
-)
-def test_a_name_that_is_taken_gets_a_number(name: str, taken: list[str], free: str) -> None:
-    assert free_name(name, taken) == free
+def test_a_name_that_is_taken_gets_a_number() -> None:
+    assert [free_name("a", taken.split()) for taken in ("", "b", "a", "a a-2 a-4", "a a-2 a-3")] == [
+        *("a", "a", "a-2", "a-3", "a-4")
+    ]
+    assert free_name("x" * 40, ["x" * 40]) == f"{'x' * 37}-2"
 
 
 def test_of_an_index_all_is_deleted_that_the_program_wrote(state: Path) -> None:

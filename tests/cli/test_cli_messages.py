@@ -79,9 +79,8 @@ def test_messages(copied: Sandbox) -> None:
     names = [one.name for one in COMMANDS]
     helps = [f"{name} --help" for name in (*names, *SUBCOMMANDS)]
     plain = Sandbox(copied.root, {"COLUMNS": "100", "EDITOR": "", "VISUAL": ""})
-    place = ("--vault", str(copied.vault), "--index-dir", str(copied.index_dir))
     found = ["# Help and mistakes\n"]
-    for commands, where in ((("--help", *helps), ()), (MISTAKES, place)):
+    for commands, where in ((("--help", *helps), ()), (MISTAKES, copied.place)):
         ran = plain.run("|".join(commands), *where, code=EACH)
         for command, out, err in zip(commands, parts(ran.out), parts(ran.err), strict=True):
             said = err.rpartition("[exit")[0] or out.rpartition("[exit")[0]

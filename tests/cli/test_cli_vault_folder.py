@@ -26,7 +26,6 @@ from vault_indexer.cli.vault_folder import (
     current_folder,
     enclosing_vault,
     enclosing_vault_here,
-    is_pinned,
     keeps_all,
     named_or_enclosing_vault,
     note_in_vault,
@@ -273,29 +272,8 @@ def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None
             ask()
 
 
-@pytest.mark.parametrize(
-    ("selection", "environ", "pinned"),
-    [
-        (VaultSelection(), {}, False),
-        (VaultSelection(Path("a")), {"INDEXER_VAULT": "a"}, False),
-        (VaultSelection(index_dir=Path("a")), {}, True),
-        (VaultSelection(config=Path("a")), {}, True),
-        (VaultSelection(), {"INDEXER_INDEX_DIR": "a"}, True),
-        (VaultSelection(), {"INDEXER_CONFIG": "a"}, True),
-        (VaultSelection(), {"INDEXER_CONFIG": "", "INDEXER_INDEX_DIR": ""}, False),
-    ],
-)
-def test_an_index_or_configuration_is_named_for_one_command_alone(
-    selection: VaultSelection, environ: dict[str, str], pinned: bool
-) -> None:
-    assert is_pinned(selection, environ) == pinned
-
-
-def test_of_several_vaults_one_is_named(here: CommandHere) -> None:
-    here.configure('[vaults]\na = "x"\nb = "y"\n')
+def test_a_vault_of_the_table_has_an_index_beside_the_configuration(here: CommandHere) -> None:
     environ = here.sandbox.environ
-    with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\."):
-        resolve_target(None, None, None, environ=environ, options={})
     here.configure(f'[vaults]\na = {{ path = "{here.sandbox.vault}", index_dir = "i" }}\n')
     target = resolve_target(None, None, None, environ=environ, options={})
     assert (target.vault, target.index_dir) == (here.sandbox.vault, here.config.parent / "i")
