@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from waiting import PROCESS_S
 
@@ -43,7 +44,7 @@ class Ran:
     err: str
 
     @property
-    def data(self) -> dict[str, object]:
+    def data(self) -> dict[str, Any]:
         """Standard output as one JSON object; fails where anything else stands there."""
         found = json.loads(self.out)
         assert isinstance(found, dict)
@@ -69,6 +70,11 @@ class Sandbox:
     @property
     def index_dir(self) -> Path:
         return self.root / "index"
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The options that name this vault and index."""
+        return ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
 
     def write(self, path: str, text: str) -> None:
         file = self.vault / path
@@ -121,10 +127,27 @@ class Sandbox:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
+    def serve(self) -> subprocess.Popen[str]:
+        """`indexer serve` on this vault and index, once it answers."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vault_indexer.cli", "serve", *self.place],
+            env=self.environ,
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr is not None
+        said: list[str] = []
+        for line in process.stderr:
+            said.append(line)
+            if "http://127.0.0.1:" in line:
+                return process
+        raise AssertionError("".join(said))
+
     def indexer(self, *arguments: str, stdin: str = "", timeout: float = PROCESS_S) -> Ran:
         """`indexer ARGUMENTS` on this vault and index."""
-        place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
-        return self.run(*arguments, *place, stdin=stdin, timeout=timeout)
+        return self.run(*arguments, *self.place, stdin=stdin, timeout=timeout)
 
     def terminal(
         self, *arguments: str, columns: int = 80, code: str | None = None, timeout: float = PROCESS_S
@@ -134,11 +157,10 @@ class Sandbox:
         import pty  # not on Windows
 
         master, slave = pty.openpty()
-        place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
         program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
         kept = {name: value for name, value in self.environ.items() if name not in TERMINAL_VARIABLES}
         with subprocess.Popen(
-            [sys.executable, *program, *arguments, *place],
+            [sys.executable, *program, *arguments, *self.place],
             env={**kept, "TERM": "xterm-256color", "COLUMNS": str(columns)},
             cwd=self.root,
             stdin=slave,

@@ -21,6 +21,14 @@ class TerminalText(io.StringIO):
         return True
 
 
+def set_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Variables of a terminal with colours, so wide."""
+    for name in TERMINAL_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+
 class CommandHere:
     """`indexer` with the environment of a sandbox and in its folder, while a test runs."""
 
@@ -60,19 +68,14 @@ class CommandHere:
 
     def indexer(self, *arguments: str) -> Ran:
         """`indexer ARGUMENTS` on this vault and index."""
-        place = ("--vault", str(self.sandbox.vault), "--index-dir", str(self.sandbox.index_dir))
-        return self.run(*arguments, *place)
+        return self.run(*arguments, *self.sandbox.place)
 
     def terminal(self, *arguments: str, columns: int = 80) -> Ran:
         """`indexer ARGUMENTS` on this vault and index, at a terminal: `out` is all that it is sent."""
-        for name in TERMINAL_VARIABLES:
-            self._monkeypatch.delenv(name, raising=False)
-        self._monkeypatch.setenv("TERM", "xterm-256color")
-        self._monkeypatch.setenv("COLUMNS", str(columns))
-        place = ("--vault", str(self.sandbox.vault), "--index-dir", str(self.sandbox.index_dir))
+        set_terminal(self._monkeypatch, columns)
         shown = TerminalText()
         with redirect_stdout(shown), redirect_stderr(shown):
-            code = _status((*arguments, *place))
+            code = _status((*arguments, *self.sandbox.place))
         return Ran(code, shown.getvalue(), "")
 
 

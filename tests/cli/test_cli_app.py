@@ -9,16 +9,12 @@ import traceback
 from collections import ChainMap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from vault_indexer.cli.app import COMMANDS, main, program_of
 from vault_indexer.cli.commands.status import LANGUAGES
 from vault_indexer.providers.choose import languages_of_provider
-
-if TYPE_CHECKING:
-    pass
 
 
 @pytest.fixture

@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-import errno
-import json
-import os
 import shutil
 import socket
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from answering_daemon import AnsweringDaemon
 from cli_sandbox import NOTES, Ran, Sandbox
 from command_here import CommandHere
+from sessions import compare_session, sessions
 from waiting import PROCESS_S
 
 from vault_indexer.store import IndexDir
 
-
-@pytest.mark.parametrize(
-    ("vault", "said"), [("nowhere", "no such vault: "), ("vault/Welcome.md", "the vault is not a folder")]
-)
-def test_a_vault_that_is_none_is_named(here: CommandHere, vault: str, said: str) -> None:
-    ran = here.run("search", "x", "--vault", str(here.sandbox.root / vault))
-    assert (ran.code, ran.out, len(ran.err.splitlines())) == (3, "", 1)
-    assert ran.complains(f"indexer: {said}", vault)
+BAD_INPUT = Path(__file__).parent / "fixtures" / "sessions" / "bad_input.md"
 
 
-def test_a_loop_of_links_is_no_vault(here: CommandHere) -> None:
-    loop = here.sandbox.root / "loop"
-    loop.symlink_to("loop")
-    for command in (("search", "x"), ("init",), ("status",)):
-        at = ("--vault",) if command != ("init",) else ()
-        ran = here.run(*command, *at, str(loop))
-        assert (ran.code in (2, 3), ran.out, len(ran.err.splitlines())) == (True, "", 1)
-        assert ran.complains("cannot be read", os.strerror(errno.ELOOP), "loop")
+@pytest.mark.posix("paths with slashes")
+@pytest.mark.parametrize("heading", sessions(BAD_INPUT))
+def test_bad_input_is_told_in_a_line(
+    here: CommandHere, heading: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chmod(mode: str, folder: str) -> None:
+        Path(folder).chmod(int(mode, 8))
+
+    compare_session(BAD_INPUT, heading, here, AnsweringDaemon("http://none"), monkeypatch, chmod=chmod)
 
 
 def write_newer_manifest(index_dir: Path) -> None:
@@ -74,29 +66,6 @@ def test_an_index_of_a_newer_program_is_refused_and_kept(
     assert set(changed) <= {"catalog.db-shm", "catalog.db-wal"}
 
 
-THREE_MISTAKES = """
-[chunking]
-max_chunk_chars = "many"
-[search]
-limt = 5
-[search.recency]
-enabled = 3
-"""
-
-
-def test_a_config_with_three_mistakes_names_all_three(here: CommandHere) -> None:
-    here.sandbox.write(".indexer.toml", THREE_MISTAKES)
-    for command in (("config", "show"), ("search", "x"), ("serve",)):
-        ran = here.indexer(*command)
-        assert ran.code == 2, command
-        assert ran.complains(
-            "chunking.max_chunk_chars", "search.limt", "search.limit", "search.recency.enabled"
-        )
-        assert len(ran.err.splitlines()) == 3
-    told = here.indexer("check", "--json").data["vaults"][0]  # type: ignore[index]
-    assert len(told["configuration"]) == 3
-
-
 @pytest.mark.long
 def test_a_port_in_use(sandbox: Sandbox) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -110,15 +79,6 @@ def test_a_port_in_use(sandbox: Sandbox) -> None:
         background = sandbox.indexer("start", "--config", str(config), "--wait", str(PROCESS_S))
         assert background.code == 3
         assert background.complains("the daemon did not start", f"cannot bind to port {port}")
-
-
-@pytest.mark.parametrize("command", [("search", "x"), ("start",), ("rebuild",), ("serve",)])
-def test_an_index_folder_that_cannot_be_written(here: CommandHere, command: tuple[str, ...]) -> None:
-    vault = here.sandbox.vault
-    blocked = vault / "Welcome.md" / "index"
-    ran = here.run(*command, "--vault", str(vault), "--index-dir", str(blocked))
-    assert ran.code == 3
-    assert ran.complains("indexer: ", "Welcome.md/index")
 
 
 def test_a_query_and_a_name_have_at_most_4096_bytes(
@@ -150,17 +110,13 @@ def limited(sandbox: Sandbox, *arguments: str) -> Ran:
     return sandbox.run_program(["/bin/sh", "-c", shell, sys.executable, *arguments])
 
 
-def place(sandbox: Sandbox) -> tuple[str, ...]:
-    return ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 @pytest.mark.parametrize(
     "command",
     ["search telescope", "rebuild", "check", "export"],
 )
 def test_too_little_address_space_is_said_in_one_line(sandbox: Sandbox, command: str) -> None:
-    ended = limited(sandbox, *command.split(), *place(sandbox))
+    ended = limited(sandbox, *command.split(), *sandbox.place)
     assert ended.err.splitlines() == [SAID]
     assert (ended.code, ended.out) == (3, "")
     assert not sandbox.index_dir.exists()
@@ -178,35 +134,15 @@ def test_all_vaults_are_no_exception(sandbox: Sandbox) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 def test_a_command_that_a_daemon_answers_does_with_less(served: Sandbox) -> None:
-    found = limited(served, "search", "telescope", *place(served))
+    found = limited(served, "search", "telescope", *served.place)
     assert found.code == 0, found.err
     assert "Night sky" in found.out
 
 
-@pytest.mark.parametrize("index_dir", [".", "..", "linked"])
-def test_an_index_folder_that_contains_the_notes_is_refused(here: CommandHere, index_dir: str) -> None:
-    vault = here.sandbox.vault
-    (vault / "linked").symlink_to(vault)
-    before = vault.stat().st_mode
-    ran = here.run("rebuild", "--vault", str(vault), "--index-dir", str(vault / index_dir))
-    assert ran.code == 2
-    assert ran.complains(str(vault / index_dir), "contains the notes of")
-    assert (vault.stat().st_mode, (vault / "generations").exists()) == (before, False)
-
-
 def test_a_query_from_standard_input(served: Sandbox) -> None:
-    place = ("--vault", str(served.vault), "--index-dir", str(served.index_dir), "--json")
     for command, key in (("search", "query"), ("ask", "question")):
-        done = subprocess.run(
-            [sys.executable, "-m", "vault_indexer.cli", command, "-", *place],
-            input="rings of\n  Saturn\n",
-            env=served.environ,
-            capture_output=True,
-            text=True,
-            timeout=PROCESS_S,
-            check=False,
-        )
-        assert json.loads(done.stdout)[key] == "rings of Saturn", done.stderr
+        ran = served.indexer(command, "-", "--json", stdin="rings of\n  Saturn\n")
+        assert ran.data[key] == "rings of Saturn", ran.err
 
 
 def test_a_closed_pipe_is_no_failure(served: Sandbox) -> None:
@@ -215,9 +151,8 @@ def test_a_closed_pipe_is_no_failure(served: Sandbox) -> None:
         "import os, sys\nread, write = os.pipe()\nos.dup2(write, 1)\nos.close(read)\nos.close(write)\n"
         "from vault_indexer.cli.app import main\nmain()\n"
     )
-    place = ("--vault", str(served.vault), "--index-dir", str(served.index_dir))
     for options in ((), ("--json",), ("--paths",)):
-        ran = served.run("search", "telescope", *options, *place, code=code)
+        ran = served.run("search", "telescope", *options, *served.place, code=code)
         assert (ran.code, ran.err) == (0, ""), options
 
 
@@ -276,19 +211,3 @@ def test_rebuild_refuses_an_emptied_folder_through_the_daemon(
         assert here.indexer("rebuild", "--json").data["notes"] == 3
     finally:
         assert copied.indexer("stop").code == 0
-
-
-def test_a_check_finds_what_cannot_run(here: CommandHere) -> None:
-    file = here.sandbox.root / "config.toml"
-    file.write_text(
-        '[embedding]\nprovider = "openai"\nurl = "http://127.0.0.1:9/v1"\napi_key_env = "NO_SUCH_KEY"\n'
-        '[chunking]\nstrategy = "llm"\n'
-    )
-    ran = here.indexer("check", "--config", str(file))
-    assert (ran.code, ran.err) == (1, "")
-    assert f'{file}: embedding.model = "": must be set: embedding.provider is "openai"' in ran.out
-    assert "NO_SUCH_KEY" in ran.out
-    assert 'llm.provider = "none"' in ran.out
-    vault = here.indexer("check", "--json", "--config", str(file)).data["vaults"][0]  # type: ignore[index]
-    keys = [problem["key"] for problem in vault["configuration"]]
-    assert keys == ["embedding.model", "embedding.api_key_env", "llm.provider"]

@@ -34,11 +34,6 @@ def test_a_new_configuration_is_edited_and_checked(
     assert here.config.read_text() == f"{starter_config()}# mine\nzebra = 1\n", "it is not begun again"
 
 
-def test_all_values_are_shown_where_wanted(here: CommandHere) -> None:
-    every = here.run("config", "show", "--all")
-    assert (every.err, len(every.out.splitlines()) > 20) == ("", True)
-
-
 def test_what_is_chosen_is_shown_with_its_origin(here: CommandHere) -> None:
     here.configure("[search]\nlimit = 7\n")
     shown = here.indexer("config", "show")

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from answering_daemon import AnsweringDaemon
 from cli_sandbox import Sandbox
+from command_here import CommandHere
+from sessions import compare_session, sessions
+
+FIRST_INDEX = Path(__file__).parent / "fixtures" / "sessions" / "first_index.md"
 
 
 @pytest.fixture
@@ -37,41 +43,19 @@ def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(indexed
     assert "No note contains 'telescpoe': also searched for 'telescope'" in said.err
 
 
-@pytest.mark.parametrize(("copies", "said"), [(1, "and 1 copy"), (2, "and 2 copies")])
-def test_notes_with_the_same_text_are_one_hit(sandbox: Sandbox, copies: int, said: str) -> None:
-    bread = (sandbox.vault / "Kitchen/Bread.md").read_text("utf-8")
-    for number in range(copies):
-        (sandbox.vault / f"Kitchen/Bread {number}.md").write_text(bread, "utf-8")
-    shown = sandbox.indexer("search", "flour and a ripe starter", "--limit", "5")
-    assert shown.code == 0, shown.err
-    assert [line for line in shown.out.splitlines() if said in line and "Bread" in line]
-    assert len([line for line in shown.out.splitlines() if "Kitchen/Bread" in line]) == 1
-    files = sandbox.indexer("search", "flour and a ripe starter", "--files").out
-    assert files.count("Kitchen/Bread") == 1 + copies, "a script gets every file"
-    found = json.loads(sandbox.indexer("search", "flour and a ripe starter", "--json").out)["results"]
-    assert {len(hit.get("copies", ())) for hit in found if "Bread" in hit["path"]} == {copies}
+@pytest.mark.long
+@pytest.mark.posix("paths with slashes")
+@pytest.mark.parametrize("heading", sessions(FIRST_INDEX))
+def test_what_is_indexed_first_is_found(
+    here: CommandHere, heading: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare_session(FIRST_INDEX, heading, here, AnsweringDaemon("http://none"), monkeypatch)
 
 
 def test_options_stand_before_the_command_too_and_variables_name_the_place(indexed: Sandbox) -> None:
-    place = ("--vault", str(indexed.vault), "--index-dir", str(indexed.index_dir), "--json")
-    assert indexed.run(*place, "search", "telescope").data["query"] == "telescope"
+    assert indexed.run(*indexed.place, "--json", "search", "telescope").data["query"] == "telescope"
     variables = {"INDEXER_VAULT": str(indexed.vault), "INDEXER_INDEX_DIR": str(indexed.index_dir)}
     assert Sandbox(indexed.root, variables).run("search", "telescope").code == 0
-
-
-def test_the_first_search_builds_the_index(sandbox: Sandbox) -> None:
-    ran = sandbox.indexer("search", "telescope", "--json")
-    assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["results"][0]["path"] == "Sky/Night sky.md"
-    assert ran.data["notices"] == ["Indexed 3 notes (first use)."]
-
-
-@pytest.mark.long
-def test_a_note_written_since_is_found(sandbox: Sandbox) -> None:
-    assert sandbox.indexer("rebuild").code == 0
-    sandbox.write("Sky/Comet.md", "# Comet\n\nA comet has a long bright tail.\n")
-    hits = json.loads(sandbox.indexer("search", "comet", "--json").out)["results"]
-    assert hits[0]["path"] == "Sky/Comet.md"
 
 
 @pytest.mark.parametrize("named", ["Hidden/Diary.md", "Hidden/Diary", "diary"])
@@ -82,13 +66,6 @@ def test_a_note_that_a_list_excludes(copied: Sandbox, named: str) -> None:
     assert ran.code != 0
     said = "Hidden/Diary.md is not in the index: .indexerignore excludes it by 'Hidden/'"
     assert ran.complains(said)
-
-
-def test_a_mistake_in_the_query_points_at_its_column(indexed: Sandbox) -> None:
-    for options in (("--explain", "Bread"), ()):
-        ran = indexed.indexer("search", *options, "bread before:soon")
-        assert ran.code == 2
-        assert ran.complains("column 14", "soon")
 
 
 @pytest.mark.long

@@ -121,8 +121,7 @@ def test_a_daemon_that_does_not_start_says_why(
     assert (ran.code, ran.out) == (3, "")
     assert ran.err == f"indexer: the daemon did not start: {told.format(log=log)}\n"
     (command,) = commands_in(here.sandbox.index_dir)
-    place = ["--vault", str(here.sandbox.vault), "--index-dir", str(here.sandbox.index_dir)]
-    assert command[-10:-2] == ["vault_indexer.cli", "serve", "--log-file", str(log), *place]
+    assert command[-10:-2] == ["vault_indexer.cli", "serve", "--log-file", str(log), *here.sandbox.place]
     assert command[-2:] == ["--take-over", "--yes"]
 
 

@@ -11,6 +11,8 @@ from typing import NoReturn
 import pytest
 from answering_daemon import TOKEN, AnsweringDaemon, answering_daemon
 from command_here import CommandHere
+from golden_cases import check_golden, of_parts
+from golden_commands import GOLDENS
 from sessions import compare_session, sessions
 
 from vault_indexer.cli.known_vaults import forget_vault, recorded_vaults, remember_vault
@@ -144,75 +146,57 @@ def test_init_beside_a_daemon_waits_until_meaning_is_searched(
     assert {asked.path for asked in daemon.requests} == {VAULTS.path, "/vault/work/v1/status"}
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("place", ["--vault vault --index-dir i", "--vault work"])
-def test_a_question_builds_the_index_of_a_folder_with_a_place_for_it(here: CommandHere, place: str) -> None:
-    here.configure(f'vaults = {{ work = "{here.sandbox.vault}" }}\n')
-    assert here.run("search", "bread", *place.split()).code == 0
-
-
-@pytest.mark.parametrize(
-    ("folder", "note", "vault"),
-    [
-        (".", "Bread.md", "first"),
-        (".", "Bread", "first"),
-        (".", "sub/Rye.md", "second"),
-        (".", "second/sub/Rye", "second"),
-        (".", "./second/Both.md", "second"),
-        (".", "{root}/first/Both.md", "first"),
-        ("other", "../first/Bread.md", "first"),
-        (".", "Both.md", None),
-        (".", "Nowhere", None),
-        (".", "", None),
-        ("second/sub", "Bread.md", None),
-    ],
-)
 def test_of_several_vaults_a_command_means_the_one_with_the_note(
-    here: CommandHere, monkeypatch: pytest.MonkeyPatch, folder: str, note: str, vault: str | None
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = here.sandbox.root
     for path in ("first/Bread.md", "first/Both.md", "second/Both.md", "second/sub/Rye.md", "other/x"):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).touch()
     here.configure(f'vaults = {{ a = "{root}/first", b = "{root}/second" }}\n')
-    monkeypatch.chdir(root / folder)
-    selection = VaultSelection(None, None, None)
-    found = vault_of_note(note.format(root=root), selection, os.environ)
-    assert found.vault == (root / vault if vault else None)
-    if vault:
-        named = note_in_vault(note.format(root=root), root / vault)
-        assert (root / vault / f"{named.removesuffix('.md')}.md").is_file()
+
+    def found(folder: str, written: str) -> str:
+        monkeypatch.chdir(root / folder)
+        note = written.replace("/box", str(root))
+        vault = vault_of_note(note, VaultSelection(None, None, None), os.environ).vault
+        if vault is None:
+            return "none"
+        named = note_in_vault(note, vault)
+        assert (vault / f"{named.removesuffix('.md')}.md").is_file()
+        return f"{vault}: {named}".replace(str(root), "/box")
+
+    check_golden(GOLDENS / "notes.md", {"": of_parts(found)})
+
+
+@pytest.fixture
+def homeless(here: CommandHere, monkeypatch: pytest.MonkeyPatch) -> CommandHere:
+    """The command of a user without a home folder and a name."""
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME", "USER", "LOGNAME", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", _no_entry)
+    monkeypatch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
+    return here
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the folders of users elsewhere")
-@pytest.mark.parametrize(
-    ("home", "command", "code", "said"),
-    [
-        ("file", "init vault", 3, "Not a directory: {root}/file/.config/vault-indexer; set HOME to"),
-        ("file", "vault add work vault", 3, "Not a directory"),
-        ("file", "vault list", 0, "There are no vaults."),
-        (None, "init vault", 3, "Not a directory: /dev/null/vault-indexer; set HOME to"),
-        (None, "status", 2, "No vault here."),
-        (None, "status --vault vault", 3, "was never indexed"),
-        (None, "service status", 3, "a service needs a user name and a home folder"),
-        pytest.param(None, "search bread --vault vault --index-dir index", 0, "", marks=pytest.mark.long),
-    ],
-)
-def test_without_a_home_a_command_works_or_says_so_in_one_line(
-    here: CommandHere, monkeypatch: pytest.MonkeyPatch, home: str | None, command: str, code: int, said: str
-) -> None:
-    root = here.sandbox.root
+def test_without_a_home_a_command_works_or_says_so_in_one_line(homeless: CommandHere) -> None:
+    root = homeless.sandbox.root
     (root / "file").touch()
-    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME", "USER", "LOGNAME", "LNAME", "USERNAME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
-    if home:
-        monkeypatch.setenv("HOME", str(root / home))
-    else:
-        monkeypatch.setattr("pwd.getpwuid", _no_entry)
-    ran = here.run(*command.split())
-    assert (ran.code, said.format(root=root) in ran.err) == (code, True), ran.err
-    assert not code or ran.err.count("\n") == 1
+
+    def said(home: str, command: str) -> str:
+        with pytest.MonkeyPatch.context() as patch:
+            if home:
+                patch.setenv("HOME", str(root / home))
+            ran = homeless.run(*command.split())
+        return f"{ran.code} {ran.err.removesuffix(chr(10))}".replace(str(root), "/box")
+
+    check_golden(GOLDENS / "homes.md", {"": of_parts(said)})
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the folders of users elsewhere")
+def test_without_a_home_a_named_vault_is_searched(homeless: CommandHere) -> None:
+    assert homeless.indexer("search", "bread").code == 0
 
 
 def _no_entry(uid: int) -> NoReturn:

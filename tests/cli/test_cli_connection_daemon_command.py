@@ -11,29 +11,32 @@ from pathlib import Path
 import pytest
 from answering_daemon import answering_daemon
 from command_here import TerminalText
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.cli.connection.daemon_command import HINT_FILE, hint_at_start, place_options
 from vault_indexer.cli.parameters import VaultSelection
+from vault_indexer.cli.vault_folder import is_pinned
 
 
-@pytest.mark.parametrize(
-    ("selection", "environ", "expected"),
-    [
-        (VaultSelection(), {}, []),
-        (VaultSelection(index_dir=Path("i")), {}, ["--index-dir", "{here}/i"]),
-        (VaultSelection(), {"INDEXER_INDEX_DIR": "j"}, ["--index-dir", "{here}/j"]),
-        (VaultSelection(index_dir=Path("i")), {"INDEXER_INDEX_DIR": "j"}, ["--index-dir", "{here}/i"]),
-        (VaultSelection(config=Path("c")), {"INDEXER_CONFIG": "d"}, ["--config", "{here}/c"]),
-        (VaultSelection(), {"INDEXER_CONFIG": "/d"}, ["--config", "/d"]),
-    ],
-)
 def test_what_was_named_is_named_to_the_daemon_in_full(
-    selection: VaultSelection, environ: dict[str, str], expected: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = str(Path.cwd())
-    assert place_options(selection, None, environ) == [one.replace("{here}", here) for one in expected]
-    vault = ["--vault", f"{here}/Notes"]
-    assert place_options(selection, Path("Notes"), environ)[:2] == vault
+    monkeypatch.chdir(tmp_path)
+
+    def named(options: str, variables: str) -> str:
+        given = {name: Path(value) for name, _, value in (one.partition("=") for one in options.split())}
+        selection = VaultSelection(**given)
+        environ = {name: value for name, _, value in (one.partition("=") for one in variables.split())}
+        found = place_options(selection, None, environ)
+        assert place_options(selection, Path("Notes"), environ) == [
+            "--vault",
+            str(tmp_path / "Notes"),
+            *found,
+        ]
+        pinned = "for this command alone" if is_pinned(selection, environ) else "for all"
+        return f"{pinned} {' '.join(found)}".replace(str(tmp_path), "/here")
+
+    check_golden(Path(__file__).parent / "fixtures" / "places.md", {"": of_parts(named)})
 
 
 HINT = "Searches are faster while the daemon runs (indexer start).\n"

@@ -97,18 +97,8 @@ def answers_at_last(sandbox: Sandbox, process: subprocess.Popen[str]) -> None:
 
 
 def test_a_daemon_whose_index_is_deleted_again_and_again_ends(sandbox: Sandbox) -> None:
-    place = ["--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "vault_indexer.cli", "serve", *place],
-        env=sandbox.environ,
-        cwd=sandbox.root,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = sandbox.serve()
     try:
-        assert process.stderr is not None
-        assert "http://127.0.0.1:" in process.stderr.readline()
         for _ in range(2):  # it is announced again, and answers, once it was deleted
             answers_at_last(sandbox, process)
             shutil.rmtree(sandbox.index_dir.rename(sandbox.root / "deleted"))
@@ -125,15 +115,5 @@ def test_a_daemon_whose_index_is_deleted_again_and_again_ends(sandbox: Sandbox) 
 @pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")
 def test_an_answer_that_finds_no_room_is_one_clear_line(copied: Sandbox) -> None:
     command = [sys.executable, "-m", "vault_indexer.cli", "export"]
-    place = ["--vault", str(copied.vault), "--index-dir", str(copied.index_dir)]
-    with FULL_DEVICE.open("w") as full:
-        done = subprocess.run(
-            [*command, *place],
-            env=copied.environ,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=WAIT_S,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (3, "indexer: No space left on device\n")
+    ran = copied.run_program(["sh", "-c", f'exec "$@" > {FULL_DEVICE}', "sh", *command, *copied.place])
+    assert (ran.code, ran.err) == (3, "indexer: No space left on device\n")

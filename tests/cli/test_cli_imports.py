@@ -35,16 +35,12 @@ def loaded(sandbox: Sandbox, *arguments: str) -> set[str]:
     return {name if name.startswith("vault_indexer.") else name.partition(".")[0] for name in modules}
 
 
-def place(sandbox: Sandbox) -> tuple[str, ...]:
-    return ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))
-
-
 def test_help_loads_nothing_heavy(sandbox: Sandbox) -> None:
     assert loaded(sandbox, "--help") & (ENGINES | FRAMEWORKS | {"pydantic", "yaml"}) == set()
 
 
 def test_search_in_process_loads_no_framework(indexed: Sandbox) -> None:
-    modules = loaded(indexed, "search", "telescope", *place(indexed))
+    modules = loaded(indexed, "search", "telescope", *indexed.place)
     assert modules & FRAMEWORKS == set()
     assert {"numpy", "faiss"} <= modules
     # Each of these costs a twentieth of the command.
@@ -53,7 +49,7 @@ def test_search_in_process_loads_no_framework(indexed: Sandbox) -> None:
 
 
 def test_search_through_the_daemon_loads_no_engine_and_no_configuration(served: Sandbox) -> None:
-    modules = loaded(served, "search", "telescope", *place(served))
+    modules = loaded(served, "search", "telescope", *served.place)
     # pydantic is not ours here: newer versions of typer convert their parameters with it.
     assert modules & (ENGINES | FRAMEWORKS | {"yaml"}) == set()
     assert modules & {"vault_indexer.bootstrap", "vault_indexer.config", "vault_indexer.model"} == set()

@@ -88,29 +88,11 @@ def test_inspect_by_a_strategy_gives_the_chunks_that_a_build_stores(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        run(
-            [
-                *("inspect", f"{strategy}/Note.md", "--strategy", strategy, "--json"),
-                *("--vault", str(cut.vault), "--index-dir", str(cut.index_dir)),
-            ]
-        )
+        run(["inspect", f"{strategy}/Note.md", "--strategy", strategy, "--json", *cut.place])
     printed = capsys.readouterr()
     assert (ended.value.code or 0, printed.err) == (0, "")
     assert chunks_of(printed.out) == stored[strategy]
     assert {chunk[3] for chunk in stored[strategy]} == {strategy}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("strategy", "code", "says"),
-    [("llm", 3, "llm.provider"), ("custom", 2, "chunking.custom.function"), ("worl", 2, "word, token")],
-)
-def test_a_strategy_that_cannot_work_says_what_it_needs(
-    strategy: str, code: int, says: str, sandbox: Sandbox
-) -> None:
-    ran = sandbox.indexer("inspect", "Welcome", "--strategy", strategy)
-    assert (ran.code, ran.out) == (code, "")
-    assert ran.complains(says)
 
 
 def test_inspect_needs_no_index_and_keeps_the_contract(sandbox: Sandbox) -> None:
@@ -148,13 +130,6 @@ def test_inspect_follows_links_as_the_index_of_a_site_does(here: CommandHere) ->
     assert found.code == 0, found.err
     links = [json.loads(line)["links"][0]["resolved"] for line in found.out.splitlines()]
     assert links == ["_posts/2024-05-07-wheat.md", "_posts/2024-05-06-rye.md"]
-
-
-@pytest.mark.long
-def test_export_without_an_index_says_what_to_do(sandbox: Sandbox) -> None:
-    ran = sandbox.indexer("export")
-    assert ran.code == 3
-    assert ran.complains("indexer rebuild")
 
 
 def test_a_path_opens_in_obsidian_where_the_vault_is_one_of_obsidian(tmp_path: Path) -> None:

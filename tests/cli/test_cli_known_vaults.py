@@ -26,10 +26,6 @@ from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
 
 
-def own_config(sandbox: Sandbox) -> Path:
-    return sandbox.root / "config" / "vault-indexer" / "config.toml"
-
-
 def index_of(folder: Path) -> Path:
     """A folder that looks like a complete index."""
     (folder / "generations" / "0001").mkdir(parents=True)
@@ -44,39 +40,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state folder of this test alone."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path
-
-
-def test_after_a_first_rebuild_the_folder_is_known(sandbox: Sandbox) -> None:
-    nothing = sandbox.run("search", "x")
-    assert (nothing.code, nothing.out) == (2, "")
-    assert nothing.err == 'indexer: No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.\n'
-    assert sandbox.run("rebuild", "--vault", "vault").code == 0
-    inside = sandbox.run("search", "telescope", cwd=sandbox.vault / "Kitchen")
-    assert inside.out.startswith("Sky/Night sky.md"), inside.err
-    assert sandbox.run("config", "show", "--json").data["vault"] == str(sandbox.vault), "the only one"
-
-
-def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
-    (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
-    before = sorted(sandbox.vault.rglob("*"))
-    made = sandbox.run("init", "vault")
-    assert made.code == 0, made.err
-    lines = made.err.splitlines()
-    assert lines[0] == f"Added vault ({sandbox.vault}) to {own_config(sandbox)}."
-    assert lines[-6].startswith("Indexed 3 notes in ")
-    assert lines[-5:-3] == ["1 file skipped (indexer check names them).", "Next:"]
-    assert sorted(sandbox.vault.rglob("*")) == before
-    again = sandbox.run("init", cwd=sandbox.vault / "Sky")
-    assert again.err.startswith("Already indexed: 3 notes.\nNext:")
-    assert sandbox.run("search", "telescope").out.startswith("Sky/Night sky.md")
-
-
-def test_init_in_a_folder_without_notes_asks_for_one(sandbox: Sandbox) -> None:
-    (sandbox.root / "empty").mkdir()
-    ran = sandbox.run("init", cwd=sandbox.root / "empty")
-    assert ran.code == 2
-    assert ran.complains("There are no Markdown notes here", "indexer init ~/Notes")
-    assert not own_config(sandbox).exists()
 
 
 @pytest.mark.long
@@ -108,18 +71,6 @@ def test_the_vaults_are_listed_while_their_daemon_is_ending(copied: Sandbox) -> 
     assert listed.out.startswith("work ")
 
 
-def test_check_knows_a_left_over_index_where_no_vault_is_left(sandbox: Sandbox) -> None:
-    assert sandbox.run("rebuild", "--vault", "vault").code == 0
-    sandbox.vault.rename(sandbox.root / "gone")
-    found = sandbox.run("check")
-    assert found.code == 1
-    (line,) = found.out.splitlines()
-    assert line.startswith("!   left-over index")
-    assert line.endswith(f"{sandbox.vault} is gone (indexer vault remove {sandbox.vault} --delete-index)")
-    assert sandbox.run("vault", "remove", str(sandbox.vault), "--delete-index").err == "Deleted the index.\n"
-    assert sandbox.run("check").complains("No vault here")
-
-
 def test_an_index_is_left_over_once_its_vault_is_gone(state: Path) -> None:
     vault, index = state / "Notes", index_of(state / "index")
     vault.mkdir()
@@ -149,11 +100,16 @@ def test_only_an_index_that_nobody_uses_is_deleted_and_nothing_else(state: Path)
     assert [path.name for path in index.iterdir()] == ["evals"]
 
 
-def test_a_record_that_another_user_could_write_is_not_believed(state: Path) -> None:
-    vault = state / "Notes"
-    vault.mkdir()
-    remember_vault(vault, index_of(state / "index"))
-    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+@pytest.fixture
+def record(state: Path) -> Path:
+    """The record of a vault `Notes` and its index."""
+    (state / "Notes").mkdir()
+    remember_vault(state / "Notes", index_of(state / "index"))
+    (found,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+    return found
+
+
+def test_a_record_that_another_user_could_write_is_not_believed(record: Path) -> None:
     record.chmod(0o666)
     assert known_vaults() == {}
     record.chmod(0o600)
@@ -179,58 +135,37 @@ def test_records_are_those_of_indices_that_are_there_and_by_folder(state: Path) 
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_record_is_written_again_only_where_it_changes(state: Path) -> None:
-    vault = state / "Notes"
-    vault.mkdir()
-    index = index_of(state / "index")
-    remember_vault(vault, index)
-    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+def test_a_record_is_written_again_only_where_it_changes(state: Path, record: Path) -> None:
+    vault, index = state / "Notes", state / "index"
     before = record.stat()
     remember_vault(vault, index)
     assert (record.stat().st_ino, record.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     remember_vault(vault, index, is_removed=True)
-    assert json.loads(record.read_text()) == {
-        "vault": str(vault),
-        "index_dir": str(index),
-        "is_removed": True,
-    }
+    told = {"vault": str(vault), "index_dir": str(index), "is_removed": True}
+    assert json.loads(record.read_text()) == told
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "[]",
-        "{}",
-        "[" * 5000,
-        '{"vault": "/a", "index_dir": "INDEX"}',
+        *("", "[]", "{}", "[" * 5000, '{"vault": "/a", "index_dir": "INDEX"}'),
         '{"vault": "a", "index_dir": "INDEX", "is_removed": false}',
         '{"vault": "/a", "index_dir": "index", "is_removed": false}',
     ],
 )
-def test_a_damaged_record_is_none(state: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_record_is_none(
+    state: Path, record: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(state)
-    vault, index = state / "Notes", index_of(state / "index")
-    vault.mkdir()
-    remember_vault(vault, index)
-    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
-    record.write_text(text.replace("INDEX", str(index)))
+    record.write_text(text.replace("INDEX", str(state / "index")))
     assert recorded_vaults() == []
 
 
-@pytest.mark.parametrize(
-    ("name", "taken", "free"),
-    [
-        ("a", [], "a"),
-        ("a", ["b"], "a"),
-        ("a", ["a"], "a-2"),
-        ("a", ["a", "a-2", "a-4"], "a-3"),
-        ("a", ["a", "a-2", "a-3"], "a-4"),
-        ("x" * 40, ["x" * 40], f"{'x' * 37}-2"),
-    ],
-)
-def test_a_name_that_is_taken_gets_a_number(name: str, taken: list[str], free: str) -> None:
-    assert free_name(name, taken) == free
+def test_a_name_that_is_taken_gets_a_number() -> None:
+    assert [free_name("a", taken.split()) for taken in ("", "b", "a", "a a-2 a-4", "a a-2 a-3")] == [
+        *("a", "a", "a-2", "a-3", "a-4")
+    ]
+    assert free_name("x" * 40, ["x" * 40]) == f"{'x' * 37}-2"
 
 
 def test_of_an_index_all_is_deleted_that_the_program_wrote(state: Path) -> None:

@@ -42,12 +42,15 @@ SUBCOMMANDS = (
 MISTAKES = (
     "sync",
     "serch telescope",
+    "zzz -n 3 words",
     "search",
     "search telescope --limt 3",
     "search telescope -i",
     "search telescope --limit 0",
     "ask telescope --limit 0",
     "search (telescope",
+    "search bread before:soon",
+    "search --explain Bread bread before:soon",
     "links",
     "links Nowhere",
     "links --orphans --broken",
@@ -60,6 +63,9 @@ MISTAKES = (
     "help nonsense",
     "pause",
     "pause --for soon",
+    "embed --pause",
+    "embed --resume",
+    "completion tcsh",
     "resume",
     "vault add A /nowhere",
     "vault remove nobody",
@@ -73,9 +79,8 @@ def test_messages(copied: Sandbox) -> None:
     names = [one.name for one in COMMANDS]
     helps = [f"{name} --help" for name in (*names, *SUBCOMMANDS)]
     plain = Sandbox(copied.root, {"COLUMNS": "100", "EDITOR": "", "VISUAL": ""})
-    place = ("--vault", str(copied.vault), "--index-dir", str(copied.index_dir))
     found = ["# Help and mistakes\n"]
-    for commands, where in ((("--help", *helps), ()), (MISTAKES, place)):
+    for commands, where in ((("--help", *helps), ()), (MISTAKES, copied.place)):
         ran = plain.run("|".join(commands), *where, code=EACH)
         for command, out, err in zip(commands, parts(ran.out), parts(ran.err), strict=True):
             said = err.rpartition("[exit")[0] or out.rpartition("[exit")[0]

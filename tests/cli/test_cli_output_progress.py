@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from cli_sandbox import TERMINAL_VARIABLES
-from command_here import TerminalText
-from golden_cases import check_golden
+from command_here import TerminalText, set_terminal
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.cli.output.progress import (
     CaseProgress,
@@ -46,23 +45,6 @@ def test_a_long_build_says_every_two_seconds_what_it_does(capsys: pytest.Capture
     ]
 
 
-@pytest.mark.parametrize(
-    ("notes", "seconds", "line"),
-    [
-        (19, 2.0, "Reading notes: 19 of 173"),
-        (20, 2.0, "Reading notes: 20 of 173 (10 notes/s, 15 s left)"),
-        (172, 2.0, "Reading notes: 172 of 173 (86 notes/s, 0.0 s left)"),
-        (173, 2.0, "Reading notes: 173 of 173"),
-        (100, 1.999, ""),
-    ],
-)
-def test_a_rate_is_told_once_there_is_something_to_judge_by(
-    capsys: pytest.CaptureFixture[str], notes: int, seconds: float, line: str
-) -> None:
-    Lines().show(progress("notes", notes, seconds))
-    assert capsys.readouterr().err == (f"{line}\n" if line else "")
-
-
 def test_the_next_line_is_two_seconds_behind_the_last(capsys: pytest.CaptureFixture[str]) -> None:
     lines = Lines()
     for seconds in (3.0, 4.9, 5.0, 6.9, 7.0):
@@ -70,17 +52,22 @@ def test_the_next_line_is_two_seconds_behind_the_last(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == "Checking the notes: 1 of 173\n" * 3
 
 
-def test_seconds_as_a_person_says_them() -> None:
+def test_seconds_and_rates_as_a_person_says_them(capsys: pytest.CaptureFixture[str]) -> None:
+    def told(notes: str, seconds: str) -> str:
+        Lines().show(progress("notes", int(notes), float(seconds)))
+        return capsys.readouterr().err.removesuffix("\n")
+
     check_golden(
-        Path(__file__).parent / "fixtures" / "words.md", {"": lambda seconds: duration(float(seconds))}
+        Path(__file__).parent / "fixtures" / "words.md",
+        {
+            "Seconds": lambda seconds: duration(float(seconds)),
+            "A rate is told once there is something to judge by": of_parts(told),
+        },
     )
 
 
 def test_at_a_terminal_a_build_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in TERMINAL_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "100")
+    set_terminal(monkeypatch, 100)
     shown = TerminalText()
     with redirect_stderr(shown), showing() as show:
         show(progress("notes", 50, 2.0))

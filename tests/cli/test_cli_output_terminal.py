@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from cli_sandbox import TERMINAL_VARIABLES, Sandbox
-from command_here import TerminalText
+from cli_sandbox import Sandbox
+from command_here import TerminalText, set_terminal
+from golden_cases import check_golden
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -34,14 +34,6 @@ from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.text.control_characters import clean
 
 HINT = "Searches are faster while the daemon runs (indexer start)."
-
-STYLES = re.compile(r"\x1b\[[0-9;]*m")
-LINKS = re.compile(r"\x1b\]8;[^;]*;([^\x1b]*)\x1b\\")
-
-
-def shown(text: str) -> str:
-    """The text without styles and hyperlinks."""
-    return LINKS.sub("", STYLES.sub("", text))
 
 
 @pytest.mark.long
@@ -125,10 +117,7 @@ def test_a_pipe_is_neither_coloured_nor_wrapped_nor_read_as_markup(
 
 
 def test_a_terminal_is_coloured_as_asked_and_as_wide_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in TERMINAL_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "20")
+    set_terminal(monkeypatch, 20)
     shown = TerminalText()
     with redirect_stdout(shown), redirect_stderr(shown):
         protect_terminal()
@@ -168,27 +157,28 @@ PLACES = (
 )
 
 
-@pytest.mark.parametrize(
-    ("form", "sent"),
-    [
-        (GrepLines(files=True), b'v/a.md\n"v/b\\nc.md"\n'),
-        (GrepLines(files=True, null=True), b"v/a.md\0v/b\nc.md\0"),
-        (GrepLines(paths=True), b'v/a.md:3\n"v/b\\nc.md"\nv/a.md:9\n'),
-        (GrepLines(paths=True, null=True), b"v/a.md:3\0v/b\nc.md\0v/a.md:9\0"),
-        (GrepLines(lines=True), b'v/a.md:3:one two\n"v/b\\nc.md":1:three\nv/a.md:9:four\n'),
-        (GrepLines(lines=True, null=True), b"v/a.md:3:one two\0v/b\nc.md:1:three\0v/a.md:9:four\0"),
-    ],
-)
-def test_a_place_is_a_record(
-    form: GrepLines, sent: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_places_are_printed_as_the_golden_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    stream = BytesBehindText()
-    with redirect_stdout(stream):
-        stream.write("before\n")
-        form.print(tmp_path / "v", PLACES)
-    assert stream.sent == b"before\n" + sent
-    assert form.wanted
+
+    def printed(names: str) -> str:
+        form = GrepLines(**dict.fromkeys(names.split(), True))
+        assert form.wanted
+        stream = BytesBehindText()
+        with redirect_stdout(stream):
+            stream.write("before\n")
+            form.print(tmp_path / "v", PLACES)
+        return stream.sent.decode().removeprefix("before\n").replace("\0", "␀").removesuffix("\n")
+
+    def refused(names: str) -> str:
+        form = GrepLines(**dict.fromkeys(names.removesuffix(" json").split(), True))
+        with pytest.raises(UsageError) as error:
+            form.check(Output(names.endswith(" json")))
+        return str(error.value)
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "forms.md",
+        {"A place is a record": printed, "One form at a time": refused},
+    )
 
 
 def test_a_terminal_gets_no_path_that_it_would_obey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,21 +192,6 @@ def test_a_terminal_gets_no_path_that_it_would_obey(tmp_path: Path, monkeypatch:
     with redirect_stdout(pipe):
         GrepLines(paths=True).print(tmp_path, [NotePlace("\udcff.md", 3, "")])
     assert pipe.sent == b"\xff.md:3\n", "the bytes of the name"
-
-
-@pytest.mark.parametrize(
-    ("form", "json"),
-    [
-        (GrepLines(files=True, paths=True), False),
-        (GrepLines(lines=True, paths=True), False),
-        (GrepLines(files=True, lines=True), False),
-        (GrepLines(lines=True), True),
-        (GrepLines(null=True), False),
-    ],
-)
-def test_one_form_at_a_time(form: GrepLines, json: bool) -> None:
-    with pytest.raises(UsageError):
-        form.check(Output(json))
 
 
 PERSIAN = "می\u200cخواهم"

@@ -17,7 +17,7 @@ import typer
 from pydantic import BaseModel, PlainSerializer, ValidationError, field_validator
 from typer.testing import CliRunner
 
-from vault_indexer.cli.app import main, run
+from vault_indexer.cli.app import main
 from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters, one_command
 from vault_indexer.errors import IndexUnusableError, UsageError, VaultError
 
@@ -172,26 +172,6 @@ def test_what_is_given_before_the_command_counts_where_it_is_not_given_behind_it
             typer.main.get_command(program)(args=arguments, prog_name="indexer")
     assert [where for where, _ in found] == [Where("a", "b"), Where("a", "c"), Where("d", "")]
     assert {size for _, size in found} == {Size(1, 3)}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (
-            "serch telescope --limit 3",
-            "? To search: indexer search serch telescope",
-        ),
-        ("zzz", "No such command 'zzz'. To search: indexer search zzz"),
-        ("zzz -n 3 words", "No such command 'zzz'. To search: indexer search zzz"),
-    ],
-)
-def test_a_word_that_is_no_command_is_told_how_to_search(
-    capsys: pytest.CaptureFixture[str], arguments: str, said: str
-) -> None:
-    with pytest.raises(SystemExit) as ended_by:
-        run(arguments.split())
-    assert ended_by.value.code == 2
-    assert said in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_words_of_the_process_are_the_command(

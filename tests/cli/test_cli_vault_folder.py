@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,8 @@ import pytest
 from answering_daemon import AnsweringDaemon, Reply, answering_daemon
 from cli_sandbox import Sandbox, make
 from command_here import CommandHere
+from golden_cases import check_golden, of_parts
+from golden_commands import GOLDENS
 from sessions import compare_session, sessions
 from test_cli_imports import LOADED
 from waiting import PROCESS_S
@@ -25,7 +26,6 @@ from vault_indexer.cli.vault_folder import (
     current_folder,
     enclosing_vault,
     enclosing_vault_here,
-    is_pinned,
     keeps_all,
     named_or_enclosing_vault,
     note_in_vault,
@@ -53,31 +53,46 @@ def variables(here: CommandHere, **more: str) -> Mapping[str, str]:
 
 
 @pytest.fixture
-def named(here: CommandHere) -> Path:
+def named(here: CommandHere) -> None:
     """A table of one vault, `work`, and an indexed folder that is known as `notes`."""
     here.configure(f'[vaults]\nwork = "{here.sandbox.vault}"\n')
     notes = here.sandbox.root / "far" / "Notes"
     notes.mkdir(parents=True)
     (here.sandbox.root / "far" / "CURRENT").touch()
     remember_vault(notes, here.sandbox.root / "far")
-    return notes
 
 
-def test_option_and_variable_take_names_and_folders(here: CommandHere, named: Path) -> None:
-    def meant(option: str | None, **more: str) -> Path | None:
+@pytest.mark.usefixtures("named")
+@pytest.mark.posix("paths with slashes")
+def test_folders_and_notes_are_found_as_the_golden_says(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, vault = here.sandbox.root, here.sandbox.vault
+    (root / "home").mkdir()
+    (root / "link").symlink_to(vault)
+
+    def meant(option: str, variable: str) -> str:
+        monkeypatch.chdir(root)
         selection = VaultSelection(Path(option) if option else None)
-        return named_or_enclosing_vault(selection, variables(here, **more))
+        found = named_or_enclosing_vault(selection, variables(here, INDEXER_VAULT=variable))
+        return str(found).replace(str(root), "/box")
 
-    vault = here.sandbox.vault
-    assert (meant("work"), meant("notes"), meant("nowhere")) == (vault, named, Path("nowhere"))
-    assert meant(None, INDEXER_VAULT="work") == vault
-    assert meant(None, INDEXER_VAULT="notes") == named
-    assert meant(None, INDEXER_VAULT="~/x") == here.sandbox.root / "home" / "x"
-    assert meant("work", INDEXER_VAULT="notes") == vault, "the option is stronger"
-    assert meant(None, INDEXER_VAULT="./work") == Path("work"), "a folder"
-    (here.sandbox.root / "notes").mkdir()
-    assert meant("notes") == Path("notes"), "there is such a folder here"
-    assert meant(None) is None
+    def note(written: str) -> str:
+        monkeypatch.chdir(vault / "Kitchen")
+        try:
+            found = note_in_vault(written.replace("/box", str(root)), vault)
+        except UsageError as error:
+            found = str(error)
+        return found.replace(str(root), "/box")
+
+    check_golden(
+        GOLDENS / "vault_folder.md",
+        {"Which folder an option and a variable mean": of_parts(meant), "A note as a person names it": note},
+    )
+    for odd in ("x" * 300, " "):
+        assert note_in_vault(odd, vault) == odd
+    (root / "notes").mkdir()
+    assert meant("notes", "") == "notes", "there is such a folder here"
 
 
 @pytest.mark.usefixtures("named")
@@ -133,42 +148,6 @@ def test_in_a_folder_that_was_removed_nothing_is_enclosing(
     assert enclosing_vault_here(VaultSelection(), variables(here)) is None
     assert note_in_vault("Bread", here.sandbox.vault) == "Bread"
     assert shown_path("A.md", here.sandbox.vault) == str(here.sandbox.vault / "A.md")
-    ran = here.run("search", "x")
-    assert (ran.code, ran.complains("No vault here.")) == (2, True)
-
-
-@pytest.mark.parametrize(
-    ("note", "path"),
-    [
-        ("Bread", "Kitchen/Bread"),
-        ("Bread.md", "Kitchen/Bread.md"),
-        ("./Bread.md", "Kitchen/Bread.md"),
-        ("../Welcome", "Welcome"),
-        ("../Kitchen/../Welcome.md", "Welcome.md"),
-        ("{vault}/Welcome.md", "Welcome.md"),
-        ("{link}/Welcome.md", "Welcome.md"),
-        ("~/../vault/Welcome.md", "Welcome.md"),
-        ("./Gone.md", "{vault}/Kitchen/Gone.md"),
-        ("Gone", "Gone"),
-        ("Welcome", "Welcome"),
-        ("x" * 300, "x" * 300),
-        (" ", " "),
-        *((outside, "") for outside in ("/etc/hostname", "../../x.md", "{vault}", "~/x.md")),
-    ],
-)
-def test_a_note_as_a_person_names_it(
-    here: CommandHere, monkeypatch: pytest.MonkeyPatch, note: str, path: str
-) -> None:
-    vault, link = here.sandbox.vault, here.sandbox.root / "link"
-    (here.sandbox.root / "home").mkdir()
-    link.symlink_to(vault)
-    monkeypatch.chdir(vault / "Kitchen")
-    named = note.format(vault=vault, link=link)
-    if path:
-        assert note_in_vault(named, vault) == path.format(vault=vault)
-        return
-    with pytest.raises(UsageError, match=re.escape(f"{named} is outside the vault {vault}")):
-        note_in_vault(named, vault)
 
 
 def test_from_outside_a_path_names_a_note_only_where_there_is_the_file(here: CommandHere) -> None:
@@ -293,29 +272,8 @@ def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None
             ask()
 
 
-@pytest.mark.parametrize(
-    ("selection", "environ", "pinned"),
-    [
-        (VaultSelection(), {}, False),
-        (VaultSelection(Path("a")), {"INDEXER_VAULT": "a"}, False),
-        (VaultSelection(index_dir=Path("a")), {}, True),
-        (VaultSelection(config=Path("a")), {}, True),
-        (VaultSelection(), {"INDEXER_INDEX_DIR": "a"}, True),
-        (VaultSelection(), {"INDEXER_CONFIG": "a"}, True),
-        (VaultSelection(), {"INDEXER_CONFIG": "", "INDEXER_INDEX_DIR": ""}, False),
-    ],
-)
-def test_an_index_or_configuration_is_named_for_one_command_alone(
-    selection: VaultSelection, environ: dict[str, str], pinned: bool
-) -> None:
-    assert is_pinned(selection, environ) == pinned
-
-
-def test_of_several_vaults_one_is_named(here: CommandHere) -> None:
-    here.configure('[vaults]\na = "x"\nb = "y"\n')
+def test_a_vault_of_the_table_has_an_index_beside_the_configuration(here: CommandHere) -> None:
     environ = here.sandbox.environ
-    with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\."):
-        resolve_target(None, None, None, environ=environ, options={})
     here.configure(f'[vaults]\na = {{ path = "{here.sandbox.vault}", index_dir = "i" }}\n')
     target = resolve_target(None, None, None, environ=environ, options={})
     assert (target.vault, target.index_dir) == (here.sandbox.vault, here.config.parent / "i")

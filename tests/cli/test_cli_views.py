@@ -104,8 +104,7 @@ def at_a_terminal(sandbox: Sandbox, commands: Sequence[str], columns: int) -> li
 
 def in_a_pipe(sandbox: Sandbox, commands: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Each command with its standard output and its standard error."""
-    place = ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))
-    ran = sandbox.run("|".join(commands), *place, code=EACH)
+    ran = sandbox.run("|".join(commands), *sandbox.place, code=EACH)
     return zip(commands, parts(ran.out), parts(ran.err), strict=True)
 
 

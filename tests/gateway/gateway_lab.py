@@ -225,7 +225,7 @@ def results(answer: Answer) -> list[dict[str, object]]:
 
 def notices(answer: Answer) -> str:
     assert answer.status == 200, answer.body
-    return "; ".join(map(str, answer.json["notices"]))  # type: ignore[call-overload]
+    return "; ".join(map(str, answer.json["notices"]))
 
 
 @contextmanager

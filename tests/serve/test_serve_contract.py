@@ -72,14 +72,8 @@ def questions(query: str, note: str) -> list[str]:
         *("links?view=orphans&limit=1", f"note?path={note}", f"graph?path={note}&limit=3", "graph"),
         *("clusters", "clusters?by=community", f"view?path={note}", "picture?path=no.png"),
         *(f"chunks?path={note}", f"chunks?path={note}&strategy=word", "bodies?keys=1048576,x"),
-        *(
-            "bodies?keys=1048576,9",
-            "complete?q=tag:&limit=3",
-            "health",
-            f"judge?q={query}",
-            "vaults",
-            "rebuild",
-        ),
+        *("bodies?keys=1048576,9", "complete?q=tag:&limit=3", "health", f"judge?q={query}"),
+        *("vaults", "rebuild"),
         *("proof?challenge=0123456789abcdef", "proof?challenge=0", "nothing"),
     ]
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
+from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
 
 from vault_indexer.errors import IndexUnusableError, UnknownNoteError
@@ -254,22 +255,28 @@ def test_a_hit_shows_so_many_tokens_of_its_note(given: dict[str, object], least:
         assert hit["line"] == 90
 
 
-@pytest.mark.parametrize(
-    ("query", "rank", "shown"),
-    [
-        ("when is it due", 5, {"due": "2026-03-01"}),
-        ("what does Ana do", 5, {"owner": "Ana"}),
-        ("the weather", 5, {}),
-        ("the weather", 0, {"due": "2026-03-01", "owner": "Ana"}),
-    ],
-)
-def test_a_hit_has_the_properties_that_the_query_mentions(
-    query: str, rank: int, shown: dict[str, object]
-) -> None:
-    own = {"due": "2026-03-01", "owner": "Ana", "tags": ["due"]}
-    hits = [hit_of("x", path=f"{number}.md", frontmatter=own) for number in range(6)]
-    results = ask(context_of(Service(hits)), "search", query=query)["results"]
-    assert results[rank].get("properties", {}) == shown
+def test_answers_show_what_the_golden_says() -> None:
+    def properties(query: str, rank: str) -> str:
+        own = {"due": "2026-03-01", "owner": "Ana", "tags": ["due"]}
+        hits = [hit_of("x", path=f"{number}.md", frontmatter=own) for number in range(6)]
+        results = ask(context_of(Service(hits)), "search", query=query)["results"]
+        return str(results[int(rank)].get("properties", {}))
+
+    def passages(kind: Any, verdict: Any, wanted: str) -> str:
+        said = (AnswerSentence("pea bun", (), "quoted"),) if kind == "quotes" else ()
+        read = (hit_of("pea bun"),)
+        answered = AskAnswer("x?", kind, verdict, said, (), read, (), "", 1.0, IndexState(1, 1, 0))
+        found = ask(context_of(Service(answered=answered)), "ask", query="x?", passages=wanted == "wanted")
+        assert found["kind"] == kind
+        return ", ".join(key for one in found["passages"] for key in one if key in ("snippet", "content"))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "mcp_answers.md",
+        {
+            "A hit has the properties that the query mentions": of_parts(properties),
+            "Passages are whole where they are wanted": of_parts(passages),
+        },
+    )
 
 
 def test_over_the_command_a_hit_has_no_url_and_no_title_that_follows_from_its_id() -> None:
@@ -278,28 +285,6 @@ def test_over_the_command_a_hit_has_no_url_and_no_title_that_follows_from_its_id
     first, second = ask(context_of(Service(hits)), "search", query="x")["results"]
     OPTIONS.set(frozenset())
     assert (first.keys() & {"title", "url"}, second["title"]) == (set(), "Another")
-
-
-@pytest.mark.parametrize(
-    ("kind", "verdict", "wanted", "texts"),
-    [
-        ("quotes", "strong", False, []),
-        ("quotes", "strong", True, [{"content"}]),
-        ("quotes", "weak", False, [{"snippet"}]),
-        ("declined", "none", False, [{"snippet"}]),
-        ("passages", "strong", False, [{"snippet"}]),
-        ("passages", "strong", True, [{"content"}]),
-    ],
-)
-def test_passages_are_places_where_they_are_the_answer_and_whole_where_they_are_wanted(
-    kind: Any, verdict: Any, wanted: bool, texts: list[set[str]]
-) -> None:
-    passages = (hit_of("pea bun"),)
-    said = (AnswerSentence("pea bun", (), "quoted"),) if kind == "quotes" else ()
-    answered = AskAnswer("x?", kind, verdict, said, (), passages, (), "", 1.0, IndexState(1, 1, 0))
-    found = ask(context_of(Service(answered=answered)), "ask", query="x?", passages=wanted)
-    assert [set(one) & {"snippet", "content"} for one in found["passages"]] == texts
-    assert found["kind"] == kind
 
 
 def test_an_id_begins_with_its_vault_where_several_can_be_meant() -> None:
@@ -314,16 +299,11 @@ def test_an_id_begins_with_its_vault_where_several_can_be_meant() -> None:
     assert str(refused.value) == f"'{'x' * 60}' does not begin with the name of a vault: a, b"
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "name", "value"),
-    [
+def test_an_argument_is_the_value_that_is_meant() -> None:
+    for tool, given, name, value in (
         ("search", {"query": "x", "by": None}, "by", "note"),
         ("search", {"query": "x", "limit": "7"}, "limit", 7),
         ("get_notes", {"paths": ["a", "b c"]}, "paths", "a\nb c"),
         ("get_notes", {"paths": "a"}, "paths", "a"),
-    ],
-)
-def test_an_argument_is_the_value_that_is_meant(
-    tool: str, given: dict[str, object], name: str, value: object
-) -> None:
-    assert checked_arguments(VIEWS[tool], given)[name] == value
+    ):
+        assert checked_arguments(VIEWS[tool], given)[name] == value

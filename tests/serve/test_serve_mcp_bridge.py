@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, cast
 
 import pytest
+from golden_cases import check_golden, of_parts
 from http_servers import send, serving
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -314,21 +315,6 @@ def test_other_requests_of_an_earlier_client_are_handed_on_as_they_are(
     assert "Mcp-Method" not in head
 
 
-@pytest.mark.parametrize(
-    ("found", "said"),
-    [
-        (b"<html>", "the daemon's answer is not JSON: it may be of another version"),
-        (b"[1]", "the daemon does not serve /mcp"),
-        (b'{"error": "no"}', "the daemon does not serve /mcp"),
-        (b'{"error": {"kind": "busy", "message": "try again"}}', "try again"),
-    ],
-)
-def test_an_answer_that_is_no_message_is_an_error(found: bytes, said: str) -> None:
-    daemon, host = ScriptedDaemon(lambda _: found), Host()
-    daemon.bridge(host.lines(modern(3, "tools/list")), host)
-    assert host.results == [{"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": said}}]
-
-
 @pytest.mark.parametrize("kind", [{}, {"resultType": "complete"}, {"resultType": "later"}])
 def test_a_result_that_asks_nothing_is_handed_on_without_what_an_earlier_client_does_not_know(
     kind: dict[str, str],
@@ -339,37 +325,6 @@ def test_a_result_that_asks_nothing_is_handed_on_without_what_an_earlier_client_
     daemon.bridge(host.lines(handshake({"elicitation": {}}), call), host)
     assert host.results == [{"jsonrpc": "2.0", "id": "c", "result": known}]
     assert len(daemon.requests) == 1
-
-
-NEWEST, OLD = protocol.MODERN_VERSIONS[-1], {protocol.VERSION_KEY: "1999-01-01"}
-HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
-
-
-@pytest.mark.parametrize(
-    ("sent", "values"),
-    [
-        (modern(3, "initialize", protocolVersion="1999"), [NEWEST, "initialize"]),
-        (legacy(3, "server/discover", _meta=OLD), ["1999-01-01", "server/discover"]),
-        (legacy(3, "server/discover"), []),
-        (legacy(3, "tools/list", _meta={protocol.VERSION_KEY: 5}), []),
-        (b'{"id": 3, "method": "tools/list", "params": [1]}', []),
-        (b'{"id": 3, "method": "tools/list"}', []),
-        (modern(3, "tools/call", name=5), [NEWEST, "tools/call"]),
-        (modern(3, "tools/list", name="a"), [NEWEST, "tools/list"]),
-        (modern(3, "prompts/get", name="a", uri="b"), [NEWEST, "prompts/get", "a"]),
-        (modern(3, "resources/read", name="a", uri="b"), [NEWEST, "resources/read", "b"]),
-    ],
-)
-def test_the_daemon_gets_all_but_handshakes_with_headers_that_repeat_what_later_revisions_say(
-    sent: bytes, values: list[str]
-) -> None:
-    daemon, host = answering(), Host()
-    daemon.bridge(host.lines(sent), host)
-    assert daemon.requests == [json.loads(sent)]
-    assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
-    (head,) = daemon.headers
-    found = {name: value for name, value in head.items() if name.lower().startswith("mcp-")}
-    assert found == dict(zip(HEADERS, values, strict=False))
 
 
 @pytest.mark.parametrize(
@@ -489,26 +444,40 @@ def test_the_page_names_every_tool_with_its_arguments() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "said"),
-    [
-        *((one, -32700, "the line is not JSON") for one in (b"{", b"\xff")),
-        *((b'{"id":%b,"method":"ping"}' % one, -32700, "is not JSON") for one in (b"NaN", b"-Infinity")),
-        *((one, -32600, "one JSON-RPC message a line") for one in (b"[]", b"null")),
-        (json.dumps({"method": "x" * MAX_LINE_BYTES}).encode(), -32600, f"more than {MAX_LINE_BYTES} bytes"),
-        *(
-            (b'{"id":%b,"method":"ping"}' % one, -32600, "id is neither")
-            for one in (b"{}", b"[1]", b"null", b"1.5")
-        ),
-        (b" ", 0, ""),
-        (b'{"id": 5}', 0, ""),
-    ],
-)
-def test_a_line_that_is_no_message_gets_the_error_of_the_protocol(line: bytes, code: int, said: str) -> None:
-    out = io.BytesIO()
+def test_lines_and_answers_are_handled_as_the_golden_says() -> None:
     longest = legacy(6, "ping").strip().ljust(MAX_LINE_BYTES)
-    ScriptedDaemon(lambda _: b"").bridge([line, longest], out)
-    *failed, ping = (json.loads(one) for one in out.getvalue().splitlines())
-    assert (ping["id"], "error" in ping) == (6, False)
-    assert [(one["id"], one["error"]["code"]) for one in failed] == ([(None, code)] if code else [])
-    assert all(said in one["error"]["message"] for one in failed)
+
+    def refused(line: str) -> str:
+        out = io.BytesIO()
+        sent = longest + b" " if line == "(too long)" else line.encode().replace(b"\\xff", b"\xff")
+        ScriptedDaemon(lambda _: b"").bridge([sent, longest], out)
+        *failed, ping = (json.loads(one) for one in out.getvalue().splitlines())
+        assert (ping["id"], "error" in ping) == (6, False)
+        assert all(one["id"] is None for one in failed)
+        return "; ".join(f"{one['error']['code']} {one['error']['message']}" for one in failed)
+
+    def answered(found: str) -> str:
+        daemon, host = ScriptedDaemon(lambda _: found.encode()), Host()
+        daemon.bridge(host.lines(modern(3, "tools/list")), host)
+        (result,) = host.results
+        return f"{result['id']} {result['error']['code']} {result['error']['message']}"
+
+    def headers(method: str, params: str, version: str) -> str:
+        sent = {"id": 3, "method": method, **({"params": json.loads(params)} if params else {})}
+        if version:
+            sent["params"]["_meta"] = {protocol.VERSION_KEY: json.loads(version)}
+        daemon, host = answering(), Host()
+        daemon.bridge(host.lines(json.dumps(sent).encode()), host)
+        assert daemon.requests == [sent]
+        assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
+        (head,) = daemon.headers
+        return ", ".join(f"{name}: {head[name]}" for name in head if name.lower().startswith("mcp-"))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "bridge.md",
+        {
+            "A line that is no message gets the error of the protocol": refused,
+            "An answer of the daemon that is no message is an error": answered,
+            "A request has headers that repeat what later revisions say": of_parts(headers),
+        },
+    )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden, of_parts
+from mcp_clients import structured
 from mcp_in_process import Tools, opened
 
 from vault_indexer.serve.mcp.budget import PAGE_TOKENS, tokens_of
@@ -81,25 +83,14 @@ def test_an_id_is_a_note_or_a_section_of_one(garden: Tools) -> None:
     assert steps["metadata"]["headings"][-1] == "Step 59"
 
 
-def test_an_id_names_its_vault_where_there_are_several(both: Tools) -> None:
-    assert both.answer("fetch", id="sky/Short.md")["text"] == SKY["Short.md"]
-    steps = both.answer("fetch", id="garden/Steps.md")
-    assert (steps["id"], steps["metadata"]["path"]) == ("garden/Steps.md", "Steps.md")
-    assert steps["text"].endswith("such as garden/Steps.md#Heading, gives more.\n")
-    refusal = "'Short.md' does not begin with the name of a vault: garden, sky"
-    assert both.error("fetch", id="Short.md") == refusal
-    assert both.error("fetch", id="sky/Steps.md") == "no such note in the index: 'Steps.md'"
-    for named in ({}, {"vault": "sky"}):
-        (moon,) = both.answer("search", query="telescope craters", limit=1, **named)["results"]
-        assert (moon["id"], moon["url"]) == ("sky/Moon.md", "vault://sky/Moon.md")
-
-
-def test_at_the_address_of_one_vault_an_id_is_a_path(both: Tools) -> None:
-    assert both.answer("fetch", "sky", id="Short.md")["text"] == SKY["Short.md"]
-    steps = both.answer("fetch", "garden", id="Steps.md")
-    assert steps["text"].endswith("such as Steps.md#Heading, gives more.\n")
-    (moon,) = both.answer("search", "sky", query="telescope craters", limit=1)["results"]
-    assert (moon["id"], moon["url"]) == ("Moon.md", "vault://Moon.md")
+def test_a_hit_has_the_id_that_fetch_takes(both: Tools) -> None:
+    for address, named, own_id in (
+        ("", {}, "sky/Moon.md"),
+        ("", {"vault": "sky"}, "sky/Moon.md"),
+        ("sky", {}, "Moon.md"),
+    ):
+        (moon,) = both.answer("search", address, query="telescope craters", limit=1, **named)["results"]
+        assert (moon["id"], moon["url"]) == (own_id, f"vault://{own_id}")
 
 
 def test_a_hit_is_short_or_whole(garden: Tools) -> None:
@@ -138,12 +129,6 @@ def test_notes_are_listed_in_pages_of_the_size_that_is_asked_for(garden: Tools) 
     assert [one["path"] for one in tagged["notes"]] == ["Plots/Peas.md", "Plots/Rye.md"]
 
 
-def test_twenty_notes_are_read_and_one_that_cannot_be_says_so(garden: Tools) -> None:
-    found = garden.answer("get_notes", paths=["Short", *(f"Missing {number}" for number in range(19))])
-    errors = [one.get("error", "") for one in found["notes"]]
-    assert errors == ["", *(f"no such note in the index: 'Missing {number}'" for number in range(19))]
-
-
 HOUSE = {
     "Projects/Alpha.md": (
         "---\ndue: 2026-03-01\ncost: 3\nlead: [Ana, Bo]\n---\n# Alpha\n\n## Steps\n\n"
@@ -161,7 +146,26 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
         yield Tools(Vaults.of(service))
 
 
-def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, house: Tools) -> None:
+def fetched(both: Tools, address: str, own_id: str) -> str:
+    """What an id is, and how its text ends."""
+    result = both.talk(lambda client: client.call_tool("fetch", {"id": own_id}), address=address)
+    if result.is_error:
+        return str(result.content[0].text)  # type: ignore[union-attr]
+    found = structured(result)
+    end = found["text"].rstrip("\n").rpartition("\n")[2]
+    return f"{found['id']} at {found['url']}, {found['metadata']['path']}: {end}"
+
+
+def checked_draft(house: Tools, text: str) -> str:
+    found = house.answer("check_draft", text=text, path="New.md")
+    shown = [f"line {one['line']}: no {one['link']}" for one in found["problems"]]
+    for one in found["citations"]:
+        near = f", nearest in line {one['nearest']['line']}" if one["verdict"] == "unsupported" else ""
+        shown.append(f"line {one['line']}: {one['cites']}, {one['verdict']}{near}")
+    return "\n".join(shown + [f"line {one['line']}: in {one['path']}, too" for one in found["same"]])
+
+
+def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, both: Tools, house: Tools) -> None:
     def part(given: str) -> str:
         found = garden.answer("read_note", path="Short", **json.loads(given))
         assert (found["total_lines"], found.keys() & {"next_offset", "headings"}) == (9, set())
@@ -169,8 +173,12 @@ def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, house: Tools)
 
     def notes(paths: str) -> str:
         found = garden.answer("get_notes", paths=json.loads(paths))["notes"]
-        assert all(one["text"] == GARDEN[one["path"]] for one in found)
-        return " ".join(one["path"] for one in found)
+        assert all("error" in one or one["text"] == GARDEN[one["path"]] for one in found)
+        return ", ".join(one.get("error", one["path"]) for one in found)
+
+    def links(direction: str) -> str:
+        found = house.answer("links", path="Alpha", direction=direction)
+        return f"{len(found['backlinks'])} in, {len(found['outgoing'])} out"
 
     def tasks(given: str) -> str:
         found = [
@@ -192,14 +200,21 @@ def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, house: Tools)
         assert found["sha256"] == sha256(text.encode()).hexdigest()
         return f"line {line}, {found.get('heading', 'no heading')}"
 
+    def overview(key: str) -> str:
+        return json.dumps(house.answer("vault_overview")[key])
+
     check_golden(
         Path(__file__).parent / "fixtures" / "mcp_notes.md",
         {
+            "An id names its vault where there are several": of_parts(partial(fetched, both)),
+            "A draft is checked before it is written": partial(checked_draft, house),
+            "An overview says what the vault contains": overview,
             "An error names what there is": of_parts(
                 lambda tool, given: garden.error(tool, **json.loads(given))
             ),
             "A note is read by heading, by lines or from an offset": part,
-            "Patterns name notes": notes,
+            "Paths and patterns name notes": notes,
+            "Links have a direction": links,
             "Tasks are listed by state, note and folder": tasks,
             "New text belongs behind a line": behind,
         },
@@ -215,47 +230,6 @@ def test_a_place_in_a_section_is_refused_while_the_file_is_newer_than_the_index(
     finally:
         file.write_text(HOUSE["Ben.md"], "utf-8", newline="")
     assert refused == "Ben.md has changed since it was indexed: call again in a few seconds"
-
-
-def test_an_overview_says_what_the_vault_contains(house: Tools) -> None:
-    found = house.answer("vault_overview")
-    assert (found["notes"], found["daily_notes"]) == (3, "Log")
-    assert found["folders"] == {"Log": 1, "Projects": 1}
-    assert found["tags"] == {"log/wet": 1}
-    assert found["open_tasks"] == {"Projects/Alpha.md": 2, "Ben.md": 1}
-    assert found["overdue"] == 1
-    assert len(found["recent"]) == 3
-    properties = {one["name"]: (one["type"], one["notes"], one["examples"]) for one in found["properties"]}
-    assert properties["due"] == ("date", 2, ["2999-01-01", "2026-03-01", "2020-02-10"])
-    assert properties["cost"] == ("number", 2, ["2.5", "3"])
-    assert properties["lead"] == ("list", 1, ["Ana", "Bo"])
-
-
-def test_a_draft_is_checked_before_it_is_written(house: Tools) -> None:
-    draft = (
-        "The frame costs 450 crowns. [[Alpha#Budget]]\n\nThe frame costs 470 crowns [[Alpha#Budget]].\n\n"
-        "See [[Nowhere]], [[#Plan]] and [[Alpha#Plan]].\n\n# Plan\n\n"
-        "The frame costs 450 crowns this spring.\n"
-    )
-    found = house.answer("check_draft", text=draft, path="New.md")
-    below = house.answer(
-        "check_draft", text="## Cost\nFrames cost 90 crowns [[Alpha#Budget]].", path="New.md"
-    )
-    assert [one["line"] for one in below["citations"]] == [2], "a heading needs no blank line below it"
-    assert [(one["line"], one["link"]) for one in found["problems"]] == [(5, "Nowhere"), (5, "Alpha#Plan")]
-    verdicts = [(one["line"], one["cites"], one["verdict"]) for one in found["citations"]]
-    assert verdicts == [
-        (1, "Projects/Alpha.md#Budget", "supported"),
-        (3, "Projects/Alpha.md#Budget", "unsupported"),
-    ]
-    assert found["citations"][1]["nearest"]["line"] == 16
-    assert (9, "Projects/Alpha.md") in [(one["line"], one["path"]) for one in found["same"]]
-
-
-@pytest.mark.parametrize(("direction", "lists"), [("in", (1, 0)), ("out", (0, 1)), ("both", (1, 1))])
-def test_links_have_a_direction(house: Tools, direction: str, lists: tuple[int, int]) -> None:
-    found = house.answer("links", path="Alpha", direction=direction)
-    assert (len(found["backlinks"]), len(found["outgoing"])) == lists
 
 
 def test_a_citation_has_the_date_of_its_note_and_no_second_copy_of_the_sentence(house: Tools) -> None:

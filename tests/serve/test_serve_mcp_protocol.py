@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from mcp.client.client import Client
 from mcp_clients import ERAS, TRANSPORTS, talk
-from mcp_types import CallToolResult, ResourceTemplateReference
+from mcp_types import ResourceTemplateReference
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from serve_api import Api
 
@@ -53,47 +53,32 @@ def too_long(listed: dict[str, Any]) -> list[str]:
     return found
 
 
-@dataclass(frozen=True)
-class Said:
-    """What one client is told, in one conversation."""
-
-    era: str
-    listed: Any
-    results: dict[str, CallToolResult]
-    failed: CallToolResult
-    templates: Any
-    completed: Any
-    read: Any
-    prompts: Any
-    prompt: Any
-    handshake: Any
-
-
 @pytest.fixture(scope="module", params=[(t, e) for t in TRANSPORTS for e in ERAS], ids="-".join)
-def said(request: pytest.FixtureRequest, api: Api) -> Said:
+def said(request: pytest.FixtureRequest, api: Api) -> Any:
+    """What one client is told, in one conversation."""
     transport, era = request.param
 
-    async def ask(client: Client) -> Said:
+    async def ask(client: Client) -> Any:
         templates = await client.list_resource_templates()
         ref = ResourceTemplateReference(uri=templates.resource_templates[0].uri_template)
         legacy = era == "legacy"
-        return Said(
-            era,
-            await client.list_tools(),
-            {name: await client.call_tool(name, given) for name, given in QUESTIONS.items()},
-            await client.call_tool("read_note", {"path": "Nowhere"}),
-            templates,
-            await client.complete(ref, {"name": "path", "value": "sk"}),
-            await client.read_resource("vault://Sky.md"),
-            await client.list_prompts(),
-            await client.get_prompt("answer_from_vault", {"question": "Why {x}?"}),
-            client.session.initialize_result if legacy else await client.session.send_discover(era),
+        return SimpleNamespace(
+            era=era,
+            listed=await client.list_tools(),
+            results={name: await client.call_tool(name, given) for name, given in QUESTIONS.items()},
+            failed=await client.call_tool("read_note", {"path": "Nowhere"}),
+            templates=templates,
+            completed=await client.complete(ref, {"name": "path", "value": "sk"}),
+            read=await client.read_resource("vault://Sky.md"),
+            prompts=await client.list_prompts(),
+            prompt=await client.get_prompt("answer_from_vault", {"question": "Why {x}?"}),
+            handshake=client.session.initialize_result if legacy else await client.session.send_discover(era),
         )
 
     return talk(api, transport, era, ask)
 
 
-def test_the_tools_are_listed_with_schemas_and_fit(said: Said) -> None:
+def test_the_tools_are_listed_with_schemas_and_fit(said: Any) -> None:
     assert too_long(as_json(said.listed)) == []
     tools = {tool.name: tool for tool in said.listed.tools}
     assert set(tools) - {"run_eval"} == {*QUESTIONS, "set_chunker"}
@@ -108,7 +93,7 @@ def test_the_tools_are_listed_with_schemas_and_fit(said: Said) -> None:
         assert tool.annotations.open_world_hint is False
 
 
-def test_every_reading_tool_answers(said: Said) -> None:
+def test_every_reading_tool_answers(said: Any) -> None:
     assert [name for name, result in said.results.items() if result.is_error] == []
     found = {}
     for name, result in said.results.items():
@@ -119,28 +104,27 @@ def test_every_reading_tool_answers(said: Said) -> None:
     assert all("ripe starter" in found[name] for name in ("read_note", "fetch", "get_notes"))
 
 
-def test_an_error_is_the_line_of_the_http_api(api: Api, said: Said) -> None:
+def test_an_error_is_the_line_of_the_http_api(api: Api, said: Any) -> None:
     assert said.failed.is_error
     assert said.failed.content[0].type == "text"
     over_http = api.ask("/v1/note?path=Nowhere").json["error"]
-    assert isinstance(over_http, dict)
     assert said.failed.content[0].text == over_http["message"]
 
 
-def test_notes_are_resources_with_completion(said: Said) -> None:
+def test_notes_are_resources_with_completion(said: Any) -> None:
     (template,) = said.templates.resource_templates
     assert template.uri_template == "vault://{+path}"
     assert said.completed.completion.values == ["Sky.md"]
     assert "rings of Saturn" in said.read.contents[0].text
 
 
-def test_a_prompt_names_what_it_is_about(said: Said) -> None:
+def test_a_prompt_names_what_it_is_about(said: Any) -> None:
     names = {one.name for one in said.prompts.prompts}
     assert names == {"answer_from_vault", "find_related", "weekly_review"}
     assert "Why {x}?" in said.prompt.messages[0].content.text
 
 
-def test_the_bridge_says_of_the_server_what_the_server_says(said: Said) -> None:
+def test_the_bridge_says_of_the_server_what_the_server_says(said: Any) -> None:
     is_legacy = said.era == "legacy"
     found = as_json(said.handshake) if is_legacy else said.handshake
     version = found.get("serverInfo", {}).get("version") or found["_meta"][protocol.SERVER_KEY]["version"]

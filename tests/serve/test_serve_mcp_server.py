@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any, cast
 
 import anyio
 import pytest
+from golden_cases import check_golden, of_parts
 from mcp.client.client import Client
 from mcp.server.mcpserver.context import Context
 from mcp.shared.exceptions import MCPError
@@ -18,14 +20,11 @@ from mcp_in_process import StrategyInMemory, Tools, opened, talk_with
 from mcp_types import (
     CallToolResult,
     ClientCapabilities,
-    ElicitationCapability,
     ElicitRequestParams,
     ElicitResult,
-    FormElicitationCapability,
     InputRequiredResult,
     PromptReference,
     ResourceTemplateReference,
-    UrlElicitationCapability,
 )
 from waiting import DEADLINE_S
 
@@ -81,27 +80,6 @@ def refusal(tools: Tools, ask: Callable[[Client], Awaitable[object]], **options:
     return tools.talk(conversation, **options)
 
 
-@pytest.mark.parametrize(
-    ("ask", "said"),
-    [
-        (lambda client: client.call_tool("no_such_tool", {}), "unknown tool: no_such_tool"),
-        (lambda client: client.call_tool("x" * 61, {}), f"unknown tool: {'x' * 60}"),
-        (lambda client: client.call_tool("set_chunker", {}), "unknown tool: set_chunker"),
-        (lambda client: client.get_prompt("no_such_prompt", {}), "unknown prompt: no_such_prompt"),
-        (lambda client: client.get_prompt("find_related"), "find_related: the argument note is missing"),
-        (
-            lambda client: client.get_prompt("weekly_review", {"since": " "}),
-            "weekly_review: the argument since is missing",
-        ),
-    ],
-)
-def test_what_the_server_does_not_have_is_an_invalid_parameter(
-    garden: Tools, ask: Callable[[Client], Awaitable[object]], said: str
-) -> None:
-    error = refusal(garden, ask)
-    assert (error.code, error.message) == (-32602, said)
-
-
 def read(tools: Tools, path: str, address: str = "") -> str:
     """The text of a resource, or why there is none."""
 
@@ -122,14 +100,6 @@ def test_a_resource_is_the_text_of_a_note_cut_where_a_page_ends(garden: Tools) -
     assert read(garden, "Beans.md") == (
         f"{LONG[:length]}\n[…] The note goes on: read_note with offset = {length} gives the rest.\n"
     )
-
-
-def test_a_resource_names_its_vault_where_there_are_several(both: Tools) -> None:
-    assert read(both, "sky/Moon.md") == SKY["Moon.md"]
-    assert read(both, "Moon.md", address="sky") == SKY["Moon.md"]
-    assert "'Moon.md' does not begin with the name of a vault: closed, garden, sky" in read(both, "Moon.md")
-    assert "no such note in the index: 'Moon.md'" in read(both, "garden/Moon.md")
-    assert "its index\nis gone" in read(both, "closed/Moon.md")
 
 
 @pytest.mark.parametrize(
@@ -162,23 +132,39 @@ def completed(
     return tools.talk(conversation, **options)
 
 
-def test_paths_are_completed_those_that_begin_with_the_text_first(garden: Tools) -> None:
-    assert completed(garden, "BEAN") == (["Bean.md", "Beans.md", "Plots/Broad beans.md"], 3, False)
-    logs = [f"Log/{number:03}.md" for number in range(101)]
-    assert completed(garden, "log/") == (logs[:100], 101, True)
-    assert completed(garden, "log/0") == (logs[:100], 100, False)
+def test_the_server_refuses_and_completes_as_the_golden_says(garden: Tools, both: Tools) -> None:
+    def refused(ask: Callable[[Client], Awaitable[object]]) -> str:
+        error = refusal(garden, ask)
+        return f"{error.code} {error.message}"
 
+    def called(address: str, given: str) -> str:
+        result = both.talk(lambda client: client.call_tool("read_note", json.loads(given)), address=address)
+        return str(result.content[-1].text)  # type: ignore[union-attr]
 
-def test_the_argument_note_of_a_prompt_is_completed_and_no_other(garden: Tools) -> None:
-    related, review = PromptReference(name="find_related"), PromptReference(name="weekly_review")
-    assert completed(garden, "broad", of=related, name="note") == (["Plots/Broad beans.md"], 1, False)
-    assert completed(garden, "broad", of=review, name="since") == ([], 0, False)
+    def begun(part: str, tools: Tools = garden, **options: Any) -> str:
+        values, count, more = completed(tools, part, **options)
+        return f"{', '.join(values[:3])}: {len(values)} of {count}{', and more' * more}"
 
-
-def test_completions_name_the_vault_where_there_are_several_and_leave_closed_ones_out(both: Tools) -> None:
-    assert completed(both, "moon") == (["sky/Moon.md"], 1, False)
-    assert completed(both, "moon", address="sky") == (["Moon.md"], 1, False)
-    assert completed(both, "closed") == ([], 0, False)
+    check_golden(
+        Path(__file__).parent / "fixtures" / "mcp_server.md",
+        {
+            "A tool that there is not": lambda name: refused(lambda client: client.call_tool(name, {})),
+            "A prompt that there is not, or that lacks an argument": of_parts(
+                lambda name, given: refused(lambda client: client.get_prompt(name, json.loads(given)))
+            ),
+            "Paths are completed, those that begin with the text first": begun,
+            "Of several vaults paths are completed with their names": of_parts(
+                lambda address, part: begun(part, both, address=address)
+            ),
+            "The argument note of a prompt is completed, and no other": of_parts(
+                lambda prompt, name: begun("broad", of=PromptReference(name=prompt), name=name)
+            ),
+            "A resource names its vault where there are several": of_parts(
+                lambda address, path: read(both, path, address)
+            ),
+            "A call is about the vault of its address or the one that it names": of_parts(called),
+        },
+    )
 
 
 def test_at_the_address_of_one_vault_no_tool_has_a_parameter_for_it(both: Tools) -> None:
@@ -193,16 +179,6 @@ def test_at_the_address_of_one_vault_no_tool_has_a_parameter_for_it(both: Tools)
     for name, schema in for_one.items():
         assert set(for_all[name]["properties"]) - set(schema["properties"]) <= {"vault"}
         assert "vault" not in schema["properties"]
-
-
-def test_a_call_is_about_the_vault_of_its_address_or_the_one_that_it_names(both: Tools) -> None:
-    assert both.answer("read_note", "sky", path="Moon")["text"] == SKY["Moon.md"]
-    assert both.answer("read_note", path="Moon", vault="sky")["text"] == SKY["Moon.md"]
-    assert both.answer("read_note", "sky", path="Moon", vault="sky")["text"] == SKY["Moon.md"]
-    refused = both.error("read_note", "sky", path="Moon", vault="garden")
-    assert refused == "vault = 'garden': this address is that of sky"
-    assert both.error("read_note", path="Moon", vault="closed") == "its index is gone"
-    assert both.error("read_note", path="Moon").startswith("vault: is required")
 
 
 def test_where_no_vault_can_be_asked_the_reason_is_said_at_once(tmp_path: Path) -> None:
@@ -280,15 +256,7 @@ class Request:
     request_state: str | None = None
 
 
-def host(*, form: bool = False, url: bool = False) -> ClientCapabilities:
-    """What a host can do that shows forms or pages."""
-    shown = ElicitationCapability(
-        form=FormElicitationCapability() if form else None, url=UrlElicitationCapability() if url else None
-    )
-    return ClientCapabilities(elicitation=shown)
-
-
-FORMS = host(form=True)
+FORMS = ClientCapabilities.model_validate({"elicitation": {"form": {}}})
 
 
 def set_chunker(garden: Tools, request: Request, strategy: str = "paragraph") -> tuple[object, str]:
@@ -302,65 +270,44 @@ def set_chunker(garden: Tools, request: Request, strategy: str = "paragraph") ->
     return anyio.run(lambda: calls.result(given, cast("Context[Any, Any]", request))), setting.strategy
 
 
-@pytest.mark.parametrize(
-    ("capabilities", "version", "asks"),
-    [
-        (host(), ERAS[1], True),
-        (FORMS, ERAS[1], True),
-        (host(form=True, url=True), ERAS[1], True),
-        (host(url=True), ERAS[1], False),
-        (ClientCapabilities(), ERAS[1], False),
-        (None, ERAS[1], False),
-        (FORMS, "2025-11-25", False),
-    ],
-    ids=["any form", "forms", "forms and pages", "pages alone", "nothing", "unknown", "earlier"],
-)
-def test_the_host_asks_where_it_can_show_a_form(
-    garden: Tools, capabilities: ClientCapabilities | None, version: str, asks: bool
-) -> None:
-    result, strategy = set_chunker(garden, Request(capabilities, version))
-    assert strategy == "word"
-    assert isinstance(result, InputRequiredResult) is asks
-    if isinstance(result, InputRequiredResult):
-        assert result.request_state == "paragraph"
-        assert result.input_requests is not None
-        (asked,) = (one.model_dump(by_alias=True)["params"] for one in result.input_requests.values())
-        assert asked["requestedSchema"]["required"] == ["confirm"] == list(result.input_requests)
-        assert asked["requestedSchema"]["properties"]["confirm"]["type"] == "boolean"
+def form_of(result: object) -> Mapping[str, Any]:
+    """The form that asks about the strategy."""
+    assert isinstance(result, InputRequiredResult)
+    assert result.request_state == "paragraph"
+    assert result.input_requests is not None
+    (asked,) = (one.model_dump(by_alias=True)["params"] for one in result.input_requests.values())
+    assert asked["requestedSchema"]["required"] == ["confirm"] == list(result.input_requests)
+    form: Mapping[str, Any] = asked["requestedSchema"]["properties"]
+    return form
 
 
-def said(action: str, **content: object) -> ElicitResult:
-    """What a user says to a form."""
-    return ElicitResult(action=action, content=content or None)  # type: ignore[arg-type]
+def test_the_user_is_asked_about_the_strategy_as_the_golden_says(garden: Tools) -> None:
+    def outcome(request: Request) -> str:
+        result, strategy = set_chunker(garden, request)
+        if isinstance(result, CallToolResult):
+            changed = structured(result)["changed"]
+            assert strategy == ("paragraph" if changed else "word")
+            return "changed" if changed else "not changed"
+        assert strategy == "word"
+        return f"asked for a {form_of(result)['confirm']['type']}"
 
+    def capable(shown: str, version: str) -> str:
+        able = None if shown == "unknown" else ClientCapabilities.model_validate(json.loads(shown))
+        return outcome(Request(able, version))
 
-@pytest.mark.parametrize(
-    ("answers", "state", "found"),
-    [
-        ({"confirm": said("accept", confirm=True)}, "paragraph", "changed"),
-        ({"confirm": said("accept", confirm=True)}, "word", "asked"),
-        ({"confirm": said("accept", confirm=True)}, None, "asked"),
-        ({"other": said("accept", confirm=True)}, "paragraph", "asked"),
-        ({}, "paragraph", "asked"),
-        (None, "paragraph", "asked"),
-        ({"confirm": said("decline")}, "paragraph", "declined"),
-        ({"confirm": said("accept")}, "paragraph", "declined"),
-        ({"confirm": ElicitResult(action="accept", content={})}, "paragraph", "declined"),
-        ({"confirm": said("accept", confirm=False)}, "paragraph", "declined"),
-        ({"confirm": said("accept", confirm="yes")}, "paragraph", "declined"),
-        ({"confirm": said("accept", confirm=1)}, "paragraph", "declined"),
-        ({"confirm": said("cancel", confirm=True)}, "paragraph", "declined"),
-        ({"confirm": "accept"}, "paragraph", "declined"),
-    ],
-)
-def test_only_a_clear_yes_to_this_question_changes_the_strategy(
-    garden: Tools, answers: Mapping[str, object] | None, state: str | None, found: str
-) -> None:
-    result, strategy = set_chunker(garden, Request(FORMS, input_responses=answers, request_state=state))
-    assert strategy == ("paragraph" if found == "changed" else "word")
-    assert isinstance(result, InputRequiredResult) is (found == "asked")
-    if isinstance(result, CallToolResult):
-        assert structured(result)["changed"] is (found == "changed")
+    def answered(answers: str, state: str) -> str:
+        given = json.loads(answers)
+        for name, one in (given or {}).items():
+            given[name] = ElicitResult(**one) if isinstance(one, dict) else one
+        return outcome(Request(FORMS, input_responses=given, request_state=state or None))
+
+    check_golden(
+        Path(__file__).parent / "fixtures" / "strategy.md",
+        {
+            "The host asks where it can show a form": of_parts(capable),
+            "Only a clear yes to this question changes the strategy": of_parts(answered),
+        },
+    )
 
 
 def test_the_strategy_that_there_is_needs_no_question(garden: Tools) -> None:

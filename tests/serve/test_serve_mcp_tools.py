@@ -34,9 +34,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 
 def strategy_of(api: Api) -> object:
-    manifest = api.ask("/v1/status").json["manifest"]
-    assert isinstance(manifest, dict)
-    return manifest["chunking_config"]["strategy"]
+    return api.ask("/v1/status").json["manifest"]["chunking_config"]["strategy"]
 
 
 def test_a_search_is_mostly_text_of_the_notes(own: Api) -> None:

@@ -1,17 +1,24 @@
-"""`POST /v1/ask` with a language model: clients that leave, and sentences sent while the model writes."""
+"""`ask` with a language model: clients that leave, sentences sent while the model writes, and notes that
+reach no model through any face (`ask.never_send`): HTTP, an agent, a command, Python."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from pathlib import Path
 
 import pytest
 from openai_server import Answer, ModelServer, model_server
-from serve_api import Api, serve
-from waiting import DEADLINE_S, wait_until
+from serve_api import Api, end, serve
+from waiting import DEADLINE_S, PROCESS_S, wait_until
 
+from vault_indexer import open_vault
 from vault_indexer.serve.http.guard import MAX_LONG_LIVED
 
 QUESTION = "What shows the rings of Saturn?"
+SECRET = "telescope"
 SAID = "The telescope shows the rings of Saturn."
 
 pytestmark = pytest.mark.long
@@ -27,11 +34,15 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def api(server: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """A daemon that would wait for its model for ten minutes."""
-    config = f'[llm]\nprovider = "openai"\nmodel = "m"\nurl = "{server.url}/v1"\n'
-    process, running = serve(tmp_path_factory.mktemp("asked"), config, tuning="[ask]\ntimeout_s = 600\n")
+    tuning = "[ask]\ntimeout_s = 600\n"
+    process, running = serve(tmp_path_factory.mktemp("asked"), config(server), tuning=tuning)
     yield running
     process.kill()
     process.communicate(timeout=DEADLINE_S)
+
+
+def config(server: ModelServer, more: str = "") -> str:
+    return f'[llm]\nprovider = "openai"\nmodel = "m"\nurl = "{server.url}/v1"\n{more}'
 
 
 def send(api: Api, question: str, stream: bool) -> HTTPConnection:
@@ -72,3 +83,56 @@ def test_a_sentence_is_sent_before_the_model_has_ended(server: ModelServer, api:
     assert last["event"] == "answer"
     assert last["data"]["sentences"] == [second["data"]]
     assert [one["text"] for one in last["data"]["dropped"]] == ["The end."]
+
+
+def ask_by_http(api: Api) -> str:
+    return api.post("/v1/ask", json.dumps({"q": QUESTION, "stream": False}).encode()).body.decode()
+
+
+def ask_as_agent(api: Api) -> str:
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "ask", "arguments": {"q": QUESTION}},
+    }
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-06-18",
+    }
+    return api.ask("/mcp", "POST", json.dumps(call).encode(), headers).body.decode()
+
+
+def ask_by_command(api: Api, *options: str) -> str:
+    place = ["--vault", str(api.vault), "--index-dir", str(api.index_dir)]
+    place += ["--config", str(api.vault.parent / "config.toml")]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}
+    return subprocess.run(
+        [sys.executable, "-m", "vault_indexer.cli", "ask", QUESTION, *options, *place],
+        env=environ,
+        capture_output=True,
+        timeout=PROCESS_S,
+        text=True,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.parametrize("never_send", ["Sky.md", "Bread.md"])
+def test_no_face_sends_the_note(tmp_path: Path, never_send: str) -> None:
+    """With the other note kept away, the same questions do send this one."""
+    pytest.importorskip("llama_index.llms.openai_like")
+    with model_server() as server:
+        process, api = serve(tmp_path, config(server, f'[ask]\nnever_send = ["{never_send}"]\n'))
+        answers = [ask_by_http(api), ask_as_agent(api), ask_by_command(api)]
+        shown = ask_by_command(api, "--show-prompt")
+        end(process)
+        own = {"provider": "openai", "model": "m2", "url": f"{server.url}/v1"}
+        with open_vault(
+            api.vault, tmp_path / "own", llm=own, ask={"never_send": [never_send]}, index={"workers": 1}
+        ) as vault:
+            answers.append(vault.ask(QUESTION).sentences[0].text)
+        sent = json.dumps([request.body for request in server.requests])
+    is_kept_away = never_send == "Sky.md"
+    assert (SECRET in sent, SECRET in shown) == (not is_kept_away, not is_kept_away)
+    assert all(SECRET in answer for answer in answers)
