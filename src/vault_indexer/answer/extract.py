@@ -16,7 +16,7 @@ from itertools import dropwhile, pairwise, takewhile
 
 from vault_indexer.answer.check.lexicon import lexicon
 from vault_indexer.answer.check.numbers import value_of_word
-from vault_indexer.answer.pairs import with_border_pairs, without_idle_pairs
+from vault_indexer.answer.pairs import pairs_of, with_border_pairs, without_idle_pairs
 from vault_indexer.answer.question import AskedKind, Said
 from vault_indexer.answer.quotable import whole_steps
 from vault_indexer.answer.sentences import Sentence
@@ -25,7 +25,7 @@ from vault_indexer.providers import WORD_LANGUAGES, word_vectors
 from vault_indexer.search import QuestionWord, function_words, share_held
 from vault_indexer.system import record
 from vault_indexer.text.terms import VARIANT_MARK
-from vault_indexer.text.tokens import RUN, analyze
+from vault_indexer.text.tokens import analyze
 
 RANK_SHARE = 0.7
 """The part of a sentence's value that depends on the score of its hit. The rest depends only on the share of
@@ -153,7 +153,7 @@ class Question:
         self.asked = asked
         telling = [word for word in words if word.weight and word.terms.isdisjoint(asked.asking)]
         telling = without_idle_pairs(telling, asked.question)
-        self.pairs = [word for word in telling if RUN.match(word.word)]
+        self.pairs = pairs_of(telling)
         self.ranked = {word.word: word.weight for word in telling}
         self.words = tuple(_weighed(word, asked) for word in telling)
         self.told = tuple(word for word in self.words if word.terms.isdisjoint(asked.implied)) or self.words

@@ -71,8 +71,8 @@ class VectorReason:
 class KeywordReason:
     """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field
     gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words
-    that the chunk holds, each word at its weight (None: it does not count). `synonyms` are those and
-    the irregular forms that the chunk holds, each with the words of the query that it stands for."""
+    that the chunk holds, each word at its weight (None: it does not count). `synonyms` are the
+    synonyms and irregular forms that the chunk holds, each with the words of the query that it stands for."""
 
     rank: int
     score: Annotated[float, Digits(3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vault_indexer.search.confidence import pair_contents
 from vault_indexer.search.deadline import QueryDeadline, never
 from vault_indexer.search.list_notes import complete_query, list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
@@ -48,6 +49,7 @@ __all__ = [
     "list_tasks",
     "load_words_in_background",
     "never",
+    "pair_contents",
     "prepare_query",
     "question_as_query",
     "question_words",

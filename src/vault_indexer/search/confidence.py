@@ -67,13 +67,15 @@ _IDLE = re.compile("|".join(sorted(map(re.escape, _IDLE_WORDS.split()), key=len,
 """Question words (Thai, Lao, Khmer, Burmese) and connecting words (Thai). An answer need not contain them."""
 
 
-def pair_contents(text: str) -> Mapping[str, float]:
+def pair_contents(
+    text: str, idle_words: re.Pattern[str] = _IDLE, letters: re.Pattern[str] = UNSPACED
+) -> Mapping[str, float]:
     """Returns the weight, in [0, 1], of each pair of such letters in a query: 0 within an idle word, 0.5 at
     its edge. A pair that occurs several times has its largest weight."""
     contents: dict[str, float] = {}
-    for run in _runs(text):
+    for run in _runs(text, letters):
         joined = "".join(run)
-        idle = {place for match in _IDLE.finditer(joined) for place in range(*match.span())}
+        idle = {place for match in idle_words.finditer(joined) for place in range(*match.span())}
         says = [start not in idle for start in accumulate(map(len, run[:-1]), initial=0)]
         for pair, (first, second) in zip(_pairs(run), pairwise(says), strict=True):
             contents[pair] = max(contents.get(pair, 0.0), (first + second) / 2)
@@ -88,7 +90,7 @@ def weigh_runs(text: str, words: Sequence[QueryTerm], held: Floats) -> Floats:
     (1 - 1/l) / (1 - 1/n), which is 1 for the whole query.
     """
     column = {term.word: number for number, term in enumerate(words)}
-    rows = [[column[pair] for pair in _pairs(run)] for run in _runs(text)]
+    rows = [[column[pair] for pair in _pairs(run)] for run in _runs(text, UNSPACED)]
     if not rows:
         return held
     weighed = held.copy()
@@ -105,11 +107,11 @@ def weigh_runs(text: str, words: Sequence[QueryTerm], held: Floats) -> Floats:
     return weighed
 
 
-def _runs(text: str) -> Iterator[list[str]]:
-    """Yields the characters, with their marks, of each run of at least two characters."""
+def _runs(text: str, letters: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yields the characters of each run of at least two that begins with such a letter."""
     for run in RUN.findall(text):
         characters = clusters(run)
-        if len(characters) > 1 and UNSPACED.match(run):
+        if len(characters) > 1 and letters.match(run):
             yield characters
 
 

@@ -64,7 +64,7 @@ class Coalescer:
     def _clear(self) -> None:
         self._dirty: set[str] = set()
         self._folders: set[str] = set()
-        self._control: set[str] = set()
+        self.control: set[str] = set()
         self._reasons: dict[str, None] = {}
         self._first: float | None = None
         self._last = 0.0
@@ -89,7 +89,7 @@ class Coalescer:
     def add_control(self, path: str, now: float) -> None:
         """Record that a file with rules or configuration may have changed."""
         self._touch(now)
-        self._control.add(path)
+        self.control.add(path)
 
     def scan_folder(self, folder: str, now: float) -> None:
         """Record that anything at or below the folder may have changed."""
@@ -119,11 +119,7 @@ class Coalescer:
     @property
     def pending(self) -> int:
         """The number of waiting paths and folders. A scan of the vault counts as one."""
-        return len(self._dirty) + len(self._folders) + len(self._control) + bool(self._reasons)
-
-    @property
-    def has_control(self) -> bool:
-        return bool(self._control)
+        return len(self._dirty) + len(self._folders) + len(self.control) + bool(self._reasons)
 
     def due(self) -> float | None:
         """Return the time at which the next batch is due; None if nothing waits."""
@@ -152,7 +148,7 @@ class Coalescer:
             scan_folders=frozenset(folders),
             scan_all=bool(self._reasons),
             # A full scan follows lost events, which may have been those of the rules.
-            control=CONTROL_FILES if self._reasons else frozenset(self._control),
+            control=CONTROL_FILES if self._reasons else frozenset(self.control),
             reason="; ".join(self._reasons) or "files changed",
             first=frozenset(self._newest)
             if self._reasons or folders or len(self._dirty) > _FEW
@@ -164,7 +160,7 @@ class Coalescer:
     def pop_batch(self, now: float) -> frozenset[str]:
         """Remove and return the files that were saved last and have not changed since. Returns none if rules
         have changed, because they may exclude the files. All other hints continue to wait."""
-        if self._control:
+        if self.control:
             return frozenset()
         quiet = now - self._settings.debounce_s
         few = frozenset(path for path, last in self._newest.items() if last <= quiet)
@@ -462,9 +458,9 @@ class Reading:
         return max(1, len(self.scope) if self.left is None else self.left)
 
     @property
-    def is_counted(self) -> bool:
-        """Whether it has notes to read. A scan of the whole vault has none until it finds some."""
-        return self.scope != _EVERYTHING if self.left is None else self.left > 0
+    def to_read(self) -> int:
+        """The number of notes still to be read. A scan of the whole vault has none until it finds some."""
+        return len(self.scope - _EVERYTHING) if self.left is None else self.left
 
 
 class DirtySet:
@@ -512,14 +508,13 @@ class DirtySet:
     def left(self) -> int:
         """The known number of notes still to be read in the current readings and after them. Any thread."""
         with self.news:
-            readings = sum(one.size if one.is_counted else 0 for one in self._readings)
-            return readings + len(self._taken)
+            return sum(one.to_read for one in self._readings) + len(self._taken)
 
     @property
     def rules_changed(self) -> bool:
         """Whether a file with rules or configuration may have changed. Any thread."""
         with self.news:
-            return self._waiting.has_control
+            return bool(self._waiting.control)
 
     @property
     def failed(self) -> int:

@@ -24,7 +24,7 @@ export interface VectorReason {
   score: number;
 }
 
-/** Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words that the chunk holds, each word at its weight (null: it does not count). `synonyms` are those and the irregular forms that the chunk holds, each with the words of the query that it stands for. */
+/** Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words that the chunk holds, each word at its weight (null: it does not count). `synonyms` are the synonyms and irregular forms that the chunk holds, each with the words of the query that it stands for. */
 export interface KeywordReason {
   rank: number;
   score: number;

@@ -192,7 +192,8 @@ def find_synonyms(
     group. `languages` are those of the vault, whose irregular forms are groups as well."""
     own, words = tuple(languages), tuple(words)
     irregular = _irregular_forms(own)
-    found = dict.fromkeys(irregular[form] for word in words for form in word.forms & irregular.keys())
+    forms = (form for word in words for form in sorted(word.forms))  # the order of a set differs by process
+    found = dict.fromkeys(irregular[form] for form in forms if form in irregular)
     if not (groups or found):
         return ()
     table = _phrases((*groups, *found), own)
@@ -254,8 +255,9 @@ def _irregular_forms(languages: tuple[str, ...]) -> Mapping[str, tuple[str, ...]
     found: dict[str, tuple[str, ...]] = {}
     for language in filter(table.__contains__, languages):
         for group in table[language].split(", "):
-            forms = tuple(group.split())
-            found = {key: forms for word in forms for key in (word, stem(word, language))} | found
+            for word in (forms := tuple(group.split())):
+                found.setdefault(word, forms)
+                found.setdefault(stem(word, language), forms)
     return MappingProxyType(found)
 
 

@@ -201,8 +201,9 @@ def server_with(tools: Sequence[VaultTool], context: AnswerContext, timeout_s: f
 def server_of_rows(
     rows: Sequence[ToolRow], instructions: str, timeout_s: float, watch: CallWatch
 ) -> MCPServer[Any]:
-    views = (ToolView(endpoint=row.endpoint, row=row.endpoint) for row in rows)
-    calls = (RowCalls(view, row, timeout_s, watch) for view, row in zip(views, rows, strict=True))
+    calls = (
+        RowCalls(ToolView(endpoint=row.endpoint, row=row.endpoint), row, timeout_s, watch) for row in rows
+    )
     return _bare_server([VaultTool.of(one) for one in calls], instructions)
 
 
