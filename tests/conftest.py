@@ -4,8 +4,8 @@
   four minutes in all on two cores.
 - `make check` runs `tests/gates`; the others leave them out.
 - `long` marks what waits for a daemon, a command, a model or another process, or repeats with more input what
-  a short test shows already: by a test's own mark, or because it uses one of `PROCESSES`. `make test-all`
-  runs it.
+  a short test shows already: by a test's own mark, or because it uses one of `PROCESSES` or `SERVER`.
+  `make test-all` runs it.
 - `slow` marks crashes, faults and large vaults. `make torture` runs them.
 - A test that needs an extra is skipped without it. With `--skipped` what the last run skipped is long, too.
 - `portable` marks what runs on Windows and macOS as well: by a test's own mark, and all tests of the folders
@@ -48,6 +48,9 @@ PROCESSES: Mapping[str, frozenset[str]] = {
     "serve": frozenset({"api"}),
 }
 """Fixtures of a folder that run commands and daemons as processes. `here` runs the command in this one."""
+
+SERVER = "shared_server"
+"""The fixture of a Milvus server: all that uses it is long."""
 
 SKIPPED = "vault-indexer/skipped"
 """Where pytest's cache keeps which tests the last run skipped, by id, and files by path."""
@@ -102,6 +105,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if PROCESSES.get(folder, frozenset()) & used and "here" not in used:
             item.add_marker(pytest.mark.long)
             item.add_marker(pytest.mark.process)
+        if SERVER in used:
+            item.add_marker(pytest.mark.long)
         if not skipped.isdisjoint((item.nodeid, item.nodeid.partition("::")[0])):
             item.add_marker(pytest.mark.long)
 

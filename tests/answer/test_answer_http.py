@@ -14,6 +14,8 @@ from vault_indexer import open_vault
 from vault_indexer.api import Vault
 from vault_indexer.errors import ProviderError
 
+pytestmark = pytest.mark.long
+
 QUESTION = "When was the lighthouse at Sumner Point built?"
 PACKAGES = {
     "openai": "llama_index.llms.openai_like",

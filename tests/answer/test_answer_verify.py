@@ -26,11 +26,13 @@ def accepted(one: Paraphrase, text: str) -> bool:
     return check_claim(Claim(text, ("s1",), one.source), offered).verdict != "dropped"
 
 
+@pytest.mark.long
 def test_honest_paraphrases_are_accepted() -> None:
     rejected = [one.honest for one in PARAPHRASES if not accepted(one, one.honest)]
     assert len(rejected) <= 0.15 * len(PARAPHRASES), rejected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "most"), [("number", 0.02), ("name", 0.02), ("negation", 0.10)])
 def test_falsified_sentences_are_dropped(kind: str, most: float) -> None:
     falsified = [(one, text) for one in PARAPHRASES for what, text in one.falsified() if what == kind]

@@ -300,6 +300,7 @@ def test_a_base_is_found_by_its_views_and_filters(vault: tuple[VaultService, Pat
         extract("A.base", b"a: [")
 
 
+@pytest.mark.long
 def test_the_command_prints_rows_for_people_and_as_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,8 +115,10 @@ def is_said(node: ast.AST) -> bool:
     """Whether a node is a call that says something to a person."""
     if not isinstance(node, ast.Call):
         return False
-    called = ast.unparse(node.func)
-    return called.rpartition(".")[2] in ("note", "say") or bool(SAYING.search(called))
+    name = getattr(node.func, "attr", None) or getattr(node.func, "id", "")
+    return name in ("note", "say") or (
+        name in ("append", "extend") and bool(SAYING.search(ast.unparse(node.func)))
+    )
 
 
 def test_every_sentence_that_is_raised_or_said() -> None:

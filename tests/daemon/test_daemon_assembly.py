@@ -31,6 +31,7 @@ def built_counts(assembly: Assembly, *, publish: bool = False) -> tuple[int, int
     return report.embedded, report.reused
 
 
+@pytest.mark.long
 def test_a_build_knows_the_vectors_of_its_own_index_and_until_then_those_of_another(where: Place) -> None:
     alone = beside(where)
     count, known = built_counts(alone)

@@ -15,6 +15,8 @@ from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.writer import KEPT
 from vault_indexer.model import SkippedFile
 
+pytestmark = pytest.mark.long
+
 NOTES = {
     "a.md": "Alpha [[n]] and [[Cloud]] and ![[p.png]].\n",
     "Cloud.md": "Beryl.\n\n" + "One quince more.\n\n" * 40,

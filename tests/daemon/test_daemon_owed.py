@@ -12,6 +12,8 @@ from vault_at_work import Place, daemon, holding, opened, place, wait_for
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 # Every note says "kiln", which is what the model is slow with; the queries of these tests do not.
 MANY = {f"Note {n:02}.md": f"# Firing {n}\n\nThe kiln was fired with batch{n}.\n" for n in range(40)}
 

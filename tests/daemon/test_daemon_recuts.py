@@ -10,6 +10,8 @@ from vault_at_work import Place, daemon, hits, opened, place, wait_for
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 NOTES = {f"Note {n:02}.md": f"# Part {n}\n\nPlain words about item{n}.\n" for n in range(6)}
 REASON = "split without its language model, which has not answered yet; it is asked again"
 

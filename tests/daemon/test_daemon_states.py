@@ -135,6 +135,7 @@ def test_an_index_that_is_deleted_is_built_again_once(where: Place) -> None:
         assert holding(service, "terbium") == {"New.md"}
 
 
+@pytest.mark.long
 def test_a_folder_that_cannot_be_made_again_ends_the_daemon(where: Place) -> None:
     with daemon(where) as service:
         delete(where.index_dir)

@@ -233,6 +233,7 @@ def test_a_document_that_changes_while_it_is_read_is_as_it_is_then(where: Place,
         assert kept.indexed_text("Letter.txt") == (None if is_deleted else "medlars\n")
 
 
+@pytest.mark.long
 def test_a_note_excluded_while_many_are_read_is_never_indexed(where: Place) -> None:
     seen: set[str] = set()
     with loop_by_hand(where) as kept:

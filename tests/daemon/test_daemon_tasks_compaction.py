@@ -138,6 +138,7 @@ def test_an_edit_is_found_while_a_compaction_is_held_back(live: VaultSync, tmp_p
         task.end()
 
 
+@pytest.mark.long
 def test_deletions_and_edits_made_meanwhile_count(vault: Path, live: VaultSync, tmp_path: Path) -> None:
     writer = begun(live)
     edit(live, "new.md", "# New\n\nQuartz and marble.\n")

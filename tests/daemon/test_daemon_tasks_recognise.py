@@ -15,6 +15,8 @@ from vault_indexer.documents.ocr import Line
 from vault_indexer.errors import ProviderError
 from vault_indexer.vault import ignore
 
+pytestmark = pytest.mark.long
+
 SCAN, BOARD = "Scan.pdf", "Board.png"
 PAGES = [Image.new("RGB", (85, 110), (shade, shade, shade)) for shade in (200, 150, 100)]
 WORDS = {

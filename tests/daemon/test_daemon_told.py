@@ -28,6 +28,7 @@ def is_up_to_date(service: VaultService) -> bool:
     return service.status().state == "ready" and not service.status().pending
 
 
+@pytest.mark.long
 def test_a_pause_is_said_with_its_end_and_with_what_waits(where: Place) -> None:
     with daemon(where) as service:
         wait_for(lambda: is_up_to_date(service))

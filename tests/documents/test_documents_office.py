@@ -170,6 +170,7 @@ def test_sheets_with_dates_comments_and_empty_cells() -> None:
     )
 
 
+@pytest.mark.long
 def test_more_rows_than_are_read_are_named() -> None:
     text = extract("a.xlsx", xlsx({"Long": sheet_row("a", "b") * 20_001}))
     assert 'not_read: ["only the first 20,000 rows of sheet \\"Long\\" are read"]' in text

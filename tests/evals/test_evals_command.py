@@ -81,6 +81,7 @@ def evaluate(here: CommandHere, *arguments: str) -> Ran:
     return here.indexer("eval", *arguments)
 
 
+@pytest.mark.long
 def test_a_run_that_passes_prints_a_report(here: CommandHere) -> None:
     ran = evaluate(here, "run")
     assert ran.code == 0, ran.err
@@ -88,6 +89,7 @@ def test_a_run_that_passes_prints_a_report(here: CommandHere) -> None:
     assert "4 cases: 4 passed, 0 failed" in ran.err
 
 
+@pytest.mark.long
 def test_the_exit_status_of_failures_is_1(here: CommandHere, tmp_path: Path) -> None:
     for number in range(3):
         text = SEARCH.replace("id: rings", f"id: bad-{number}").replace(

@@ -172,6 +172,7 @@ def test_a_person_grades_one_note_after_the_other(here: CommandHere, monkeypatch
     assert (out, err.splitlines()[-1]) == ("", f"3 grades in {folder}")
 
 
+@pytest.mark.long
 def test_questions_to_judge_come_from_arguments_a_file_and_clicks(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:

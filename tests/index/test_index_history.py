@@ -47,6 +47,7 @@ def edit_vault(vault: Path, edit: tuple[str, str, str, str]) -> None:
         path.rename(vault / to)
 
 
+@pytest.mark.long
 @settings(max_examples=settings().max_examples // 5)  # each is two builds
 @given(history=st.lists(st.lists(edits, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_a_history_of_edits_gives_the_index_of_a_fresh_build(

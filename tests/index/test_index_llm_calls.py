@@ -16,6 +16,8 @@ from vault_indexer.index.note_workers import WorkerSpec
 from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store.catalog.note_rows import PreparedNote
 
+pytestmark = pytest.mark.long
+
 MOST = 2
 PARAGRAPHS = 4
 

@@ -97,6 +97,7 @@ def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) 
         assert session.verify(repair=False) == ()
 
 
+@pytest.mark.long
 def test_opening_goes_on_where_it_stood_and_one_command_completes_it(vault: Path, tmp_path: Path) -> None:
     words_first(vault, tmp_path / "index")
     with as_it_is(vault, tmp_path / "index") as (session, live):
@@ -120,6 +121,7 @@ def test_a_command_that_only_looks_makes_no_vectors(vault: Path, tmp_path: Path)
         assert session.status().vectors_owed > 10
 
 
+@pytest.mark.long
 def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: Path, tmp_path: Path) -> None:
     with closing(LocalSession(slow_assembly(vault, tmp_path / "index"))) as session:
         session.open(unheard, build=True)
@@ -147,6 +149,7 @@ def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: P
         assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
 
 
+@pytest.mark.long
 def test_a_lost_vector_is_found_and_made_again(vault: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     session = LocalSession(slow_assembly(vault, index))

@@ -18,6 +18,8 @@ from vault_indexer.index.workers.pool import Died
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog import CatalogWriter, ResolvedLink
 
+pytestmark = pytest.mark.long
+
 NOTES = {"A.md": "To [[Gone]] and [[Other]].\n", "Gone.md": "# Gone\n", "Other.md": "# Other\n\n[[Gone]]\n"}
 
 

@@ -94,6 +94,7 @@ def test_a_worker_that_never_begins_is_one_that_died_where_it_works_beside() -> 
         assert isinstance(died, Died) and "no such model" in died.reason
 
 
+@pytest.mark.long
 def test_a_job_that_ends_its_worker_is_told_and_the_others_are_done() -> None:
     with pool_of() as pool:
         first, died, last = results(pool, "one", "die", "two")

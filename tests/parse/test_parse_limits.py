@@ -107,6 +107,7 @@ def test_a_fence_that_nothing_closes_reaches_to_the_end() -> None:
     assert blocks.elements == [Element(ElementKind.CODE, 0, len(text))]
 
 
+@pytest.mark.long
 def test_what_stands_after_too_many_blocks_is_text() -> None:
     text = "***\n" * MAX_BLOCKS + "# [[far]] #away\n\n- kestrel\n"
     note = parse_note("n.md", text.encode())
@@ -243,6 +244,7 @@ def test_a_plain_card_is_read_like_any_other(text: str) -> None:
     assert (canvas.links, canvas.tags, canvas.blocks) == (note.links, note.tags, note.blocks)
 
 
+@pytest.mark.long
 def test_a_canvas_of_very_many_cards_is_read_to_its_end() -> None:
     nodes = [{"text": "a"}] * (MAX_BLOCKS + 50) + [{"text": "[[far]] kestrel"}]
     note = parse_canvas("c.canvas", json.dumps({"nodes": nodes}).encode())
@@ -253,6 +255,7 @@ def test_a_canvas_of_very_many_cards_is_read_to_its_end() -> None:
     assert_nothing_is_lost(note)
 
 
+@pytest.mark.long
 def test_a_canvas_holds_so_many_links_to_files() -> None:
     nodes = [{"id": "a", "file": "f"}]
     edges = [{"fromNode": "a", "toNode": "a"}] * (MAX_FINDS // 2)

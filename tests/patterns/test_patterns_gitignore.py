@@ -105,6 +105,7 @@ PIECES = st.sampled_from(
 LINES = st.lists(st.lists(PIECES, min_size=1, max_size=6).map("".join), min_size=1, max_size=8)
 
 
+@pytest.mark.long
 @example(["*", "!*/", "!*.md"])
 @example(["*.md", "!d/**/a.md", "d/e/"])
 @example(["????"])
@@ -131,6 +132,7 @@ def test_a_character_is_one_in_every_script() -> None:
     assert patterns.matches("ö", is_dir=True)
 
 
+@pytest.mark.long
 def test_long_lists_and_many_stars_are_understood_and_fast() -> None:
     lines = [f"**/d{number}/*a*b*c*{number}" for number in range(2000)]
     patterns = GitignorePatterns(["*my*very*secret*draft*", *lines])

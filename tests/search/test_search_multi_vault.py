@@ -81,6 +81,7 @@ def _places(answer: SearchAnswer) -> list[str]:
     return [_place(hit) for hit in answer.results]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_note", [False, True])
 def test_the_answer_is_nearly_that_of_one_index(three: Three, by_note: bool) -> None:
     vaults, both = three

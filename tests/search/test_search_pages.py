@@ -9,6 +9,8 @@ from indexed_vault import indexed_vault
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 

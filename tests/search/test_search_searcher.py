@@ -80,6 +80,7 @@ def test_a_hit_says_how_much_of_the_query_it_covers_by_like_words(service: Vault
     assert answer.results[0].path == "Garage.md"
 
 
+@pytest.mark.long
 def test_the_sentence_model_finds_like_words_too(tmp_path: Path) -> None:
     vault = write_notes(tmp_path / "vault", NOTES)
     with indexed_vault(vault, tmp_path / "index", "multilingual") as (_, reader):

@@ -173,6 +173,7 @@ def build(folder: Path, first: int, count: int) -> list[W3Segment]:
     return builder.finish()
 
 
+@pytest.mark.long
 def test_processes_build_segments_that_one_commit_adopts(index: KeywordIndex, folder: Path) -> None:
     index.apply([note(5000, "common before")], [], 1)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:

@@ -48,6 +48,7 @@ def whoosh_scores(folder: Path, words: list[str], weights: FieldWeights) -> dict
         return {keys[hit.docnum]: hit.score for hit in searcher.search(query.Or(terms), limit=None)}
 
 
+@pytest.mark.long
 @given(Commits, st.lists(WORDS, min_size=1, max_size=4, unique=True), st.booleans())
 def test_scores_are_those_of_whoosh(
     commits: list[tuple[list[KeywordDocument], set[int]]], words: list[str], reopen: bool
@@ -68,6 +69,7 @@ def test_scores_are_those_of_whoosh(
         assert top.keys.tolist() == order[:3]
 
 
+@pytest.mark.long
 @given(Commits, st.lists(WORDS, min_size=2, max_size=4, unique=True), st.sets(st.integers(-5, 30)))
 def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
     commits: list[tuple[list[KeywordDocument], set[int]]], words: list[str], asked: set[int]

@@ -176,6 +176,7 @@ def test_an_overflow_of_the_systems_queue_scans_all_and_mends_the_watch(tmp_path
         until(watcher, tells_of("folder/late.md"))
 
 
+@pytest.mark.long
 def test_more_folders_than_watches_means_polling_and_says_so(tmp_path: Path) -> None:
     for number in range(30):
         write(tmp_path / f"d{number}/n.md")
@@ -194,6 +195,7 @@ class RulesThatRaise:
         return Decision.INDEX
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_raising_handler_is_survived(tmp_path: Path, hooks: SystemHooks) -> None:
     with watching(tmp_path, rules=RulesThatRaise(), hooks=hooks) as watcher:
@@ -204,6 +206,7 @@ def test_a_raising_handler_is_survived(tmp_path: Path, hooks: SystemHooks) -> No
         assert watcher.mode.name == "native"
 
 
+@pytest.mark.long
 def test_a_root_deleted_and_made_again_is_watched_again(tmp_path: Path, hooks: SystemHooks) -> None:
     vault = tmp_path / "vault"
     write(vault / "d/a.md")
@@ -281,6 +284,7 @@ def test_an_edit_of_the_rules_is_told(tmp_path: Path, path: str) -> None:
         assert batch.scan_all is (path != ".indexer.toml")
 
 
+@pytest.mark.long
 def test_a_root_that_is_swapped_is_watched_anew(tmp_path: Path) -> None:
     vault, spare = tmp_path / "vault", tmp_path / "spare"
     write(vault / "a.md")
@@ -350,6 +354,7 @@ def test_unreadable_folders_do_not_stop_the_watch_of_the_others() -> None:
             until(watcher, tells_of("open/a.md"))
 
 
+@pytest.mark.long
 @pytest.mark.posix("modes of files")
 @pytest.mark.parametrize("is_scanned_first", [False, True])
 def test_a_folder_that_can_be_read_again_is_watched_and_looked_at(
