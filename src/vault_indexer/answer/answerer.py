@@ -186,7 +186,8 @@ class Answerer:
             sentences = quotable(reader.of_hits(_narrow(hits)))
             below = filter(None, map(below_heading, reader.headings_of(hits)))
             offered = [*reader.properties_of(hits), *below, *sentences]
-            asked = Question(AskedKind.read(request.question), words)
+            kind = AskedKind.read(request.question)
+            asked = Question(kind, words)
             chosen = choose_quotes(offered, hits, asked, self.settings.ask.sentences)
             quotes = tuple(
                 AnswerSentence(sentence.readable, reader.citations(sentence), "quoted") for sentence in chosen
@@ -198,6 +199,7 @@ class Answerer:
             if is_written and result.verdict in ("strong", "likely"):
                 passages = self._passages(reader, hits)
         is_declined = is_declined and not found.state.missing  # a vault that is not ready may have the answer
+        words = tuple(word for word in words if word.terms.isdisjoint(kind.implied))  # "how much"
         return Passages(verdict, hits, words, quotes, passages, is_declined, found.state, result.notices)
 
     def _passages(self, reader: SentenceReader, hits: Sequence[Hit]) -> tuple[PromptPassage, ...]:

@@ -59,6 +59,9 @@ _NUMBER_OF_ITEM = re.compile(r"(?m)^\s*\d{1,3}[.)]\s")
 _PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+")
 _MODIFIER = re.compile(r"\b(?:[Tt]he|[Aa]n?)\s+[A-Z]\w*(?=\s+[a-z])")
 _LABEL = re.compile(r"[^\n;:]+:\s*\Z|--[\w-]+[ =]\Z")
+_NO_COUNT = re.compile(r"\b[^\W\d_]+\d+\b|\b\d{1,2}:\d\d\b")
+"""A flight or a time of day, whose numbers count nothing."""
+
 _LEAST_NOUN = 3
 _PLURAL = re.compile(r"[^siu]s\Z")
 _END = re.compile(r"[!?\n]|\.\s")
@@ -272,7 +275,12 @@ def _has_place(_asked: AskedKind, text: str, _heading: str, _language: str) -> b
 
 
 def _has_count(asked: AskedKind, text: str, _heading: str, language: str) -> bool:
-    numbers = asked._numbers(text, language)
+    codes = [match.span() for match in _NO_COUNT.finditer(text)]
+    numbers = [
+        one
+        for one in asked._numbers(text, language)
+        if one.unit or not any(start <= one.start < end for start, end in codes)
+    ]
     if asked.kind == "count":  # "12 hours" is no number of themes
         spans = {one: _terms(text[one.start : one.end], language) for one in numbers if one.unit}
         units = {own.unit for noun in asked.counted for own in quantities(f"1 {noun}") if own.unit}

@@ -240,8 +240,6 @@ _OWN_FIELDS = frozenset({"tags", "tag", "aliases", "alias", "title"})
 """Properties that are searched as the note's tags, aliases and title."""
 
 _TIME = re.compile(r"\A(\d{4}-\d\d-\d\d)T(?=\d\d:\d\d)")
-"""Separates a date from a following time, so that the date is a word of its own."""
-
 _LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 
 
@@ -251,6 +249,12 @@ def property_lines(properties: Mapping[str, JsonValue]) -> Iterator[str]:
     for name, value in properties.items():
         if name.lower() not in _OWN_FIELDS:
             yield from _lines(name, value)
+
+
+def separate_time(text: str) -> str:
+    """Separates a date at the start of a text from a following time, so that the date is a word of its
+    own."""
+    return _TIME.sub(r"\1 ", text, count=1)
 
 
 def _lines(name: str, value: JsonValue) -> Iterator[str]:
@@ -269,7 +273,7 @@ def _lines(name: str, value: JsonValue) -> Iterator[str]:
 
 def _text_of(value: str | float | bool | None) -> str:
     if isinstance(value, str):
-        return _TIME.sub(r"\1 ", _LINK.sub(lambda link: link[2] or link[1], value), count=1)
+        return separate_time(_LINK.sub(lambda link: link[2] or link[1], value))
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)

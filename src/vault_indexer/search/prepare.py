@@ -18,6 +18,7 @@ import numpy as np
 
 from vault_indexer.errors import ProviderError, QueryError
 from vault_indexer.model import Correction, SearchRequest
+from vault_indexer.parse.frontmatter import separate_time
 from vault_indexer.ports import Embedder, WordVectors
 from vault_indexer.providers import WORD_LANGUAGES, word_vectors
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
@@ -165,9 +166,10 @@ def words_with_signs(text: str) -> Iterator[tuple[int, int, str]]:
 def _node_of(word: str) -> Node:
     """Returns the condition that a note contains the word. The index finds the notes that contain its parts;
     the expression then searches their source. The phrase matches spellings with markup, entities or other
-    accents."""
+    accents, and properties, in which a date is separated from its time."""
     source = Regex(_expression(word), 0)
-    return Either((Phrase(word, 0), All((*_needs(word), source))))
+    phrases = (Phrase(spelling, 0) for spelling in dict.fromkeys((word, separate_time(word))))
+    return Either((*phrases, All((*_needs(word), source))))
 
 
 def _needs(word: str) -> Iterator[Node]:

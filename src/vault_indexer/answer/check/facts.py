@@ -44,7 +44,10 @@ from vault_indexer.text.stem import stem
 _WORD = re.compile(rf"{SPACED_LETTER}(?:{SPACED_LETTER_OR_DIGIT}|['’-](?={SPACED_LETTER}))*")
 _NAME_BEHIND = re.compile(r"\s+(\S)")
 _NEXT_WORD = re.compile(r" (\w+)")
-_START = re.compile(r"(?:^|[.!?…:]|\n)[\s\"'“”‘’«»„(\[*_`¿¡-]*\Z")
+_TITLES = "".join(
+    rf"(?<!\b{title})" for title in ("Dr", "Fr", "Hr", "Mr", "Mrs", "Ms", "Prof", "Sr", "Sra", "St")
+)
+_START = re.compile(rf"(?:^|{_TITLES}\.|[!?…:]|\n)[\s\"'“”‘’«»„(\[*_`¿¡-]*\Z")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _KNOWN_WELL = ("en", "es", "fr", "it", "pt", "nl")
 """Languages of which `is_common_word` recognizes three in four frequent words."""
