@@ -298,14 +298,17 @@ class Question:
             known = subject if is_named_by_kind else (*subject, *self.names)
             others = [word for word in words if word not in known and not self._is_light(word)]
         around = sum(word.weight * degrees[word.word].around for word in words)
-        is_elsewhere = around < LEAST_AROUND * sum(word.weight for word in words)
+        is_elsewhere = around < min(LEAST_COVERED, LEAST_AROUND * sum(word.weight for word in words))
         return is_elsewhere or (bool(others) and not any(degrees[word.word].around for word in others))
 
     def _is_contrary(self, degrees: Mapping[str, Degrees], text: str, language: str) -> bool:
-        """Whether a text has the contrary of a word that it lacks ("joined" for "leave")."""
-        opposites = lexicon(language).opposites
-        lacking = [stem(word, language) for word, degree in degrees.items() if not degree.there]
-        contraries = {contrary for word in lacking for contrary in opposites.get(word, ())}
+        """Whether a text has the contrary of a word that it lacks ("joined" for "leave"), or lacks one that
+        compares several things ("longest")."""
+        own = lexicon(language)
+        lacking = [word for word, degree in degrees.items() if not degree.there]
+        if any(own.find("superlatives", word) for word in lacking):
+            return True
+        contraries = {one for word in lacking for one in own.opposites.get(stem(word, language), ())}
         return bool(contraries) and any(token.stem in contraries for token in tokens(text, language))
 
     def _lacks(self, sentence: Sentence, terms: frozenset[str], covered_share: float) -> bool:

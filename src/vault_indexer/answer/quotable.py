@@ -38,6 +38,9 @@ _CALLOUT = re.compile(r"[ \t]*>[ \t>]*\[![^\]\n]+\]")
 _QUOTED_LINE = re.compile(r"[ \t]*>")
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 _LABELLED = re.compile(r"(?P<label>\w[^:：\n]{1,39}?)[ \t]*(?:::|[:：])[ \t]*(?=\w)")
+_LONGEST_VALUE = 60
+"""The maximum characters of a line with a label that the next line does not go on with."""
+
 _IS_LABEL = re.compile(r"[^\W\d_]+(?:[ /’'-]+[^\W\d_]+){0,3}[.:]?")
 
 
@@ -63,19 +66,25 @@ def _quotes(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
 
 
 def _labelled_lines(sentence: Sentence) -> list[Sentence]:
-    """Returns the lines of a quote of which each is a label and its value ("Serves: 4"), or else the quote
-    itself. Obsidian shows such lines of one paragraph below each other."""
+    """Returns the lines of a quote that are a label and its value ("Serves: 4") and what follows them each as
+    a quote, or else the quote itself. Obsidian shows the lines of a paragraph below each other."""
     lines, shown = sentence.quote.split("\n"), sentence.readable.split("\n")
     if len(lines) < 2 or len(lines) != len(shown) or sentence.is_composed:
         return [sentence]
-    at, found = sentence.start, []
-    for line, text in zip(lines, shown, strict=True):
-        if (label := _LABELLED.match(text)) is None:
-            return [sentence]
+    at, found = sentence.start, list[Sentence]()
+    is_ended = True
+    for line, text, behind in zip(lines, shown, (*shown[1:], ""), strict=True):
         start, end = at + len(line) - len(line.lstrip(" \t>")), at + len(line.rstrip())
-        found.append(replace(sentence, start=start, end=end, readable=text.strip(), label=label["label"]))
         at += len(line) + 1
-    return found
+        label = _LABELLED.match(text)
+        if is_ended:
+            name = label["label"] if label else ""
+            found.append(replace(sentence, start=start, end=end, readable=text.strip(), label=name))
+        else:
+            found[-1] = replace(found[-1], end=end, readable=f"{found[-1].readable}\n{text.strip()}")
+        is_whole = len(text) <= _LONGEST_VALUE and not behind[:1].islower()  # else the line is wrapped
+        is_ended = bool(label) and (is_whole or bool(_LABELLED.match(behind)))
+    return found if len(found) > 1 else [sentence]
 
 
 def _of_prose(sentence: Sentence) -> Sentence | None:

@@ -55,6 +55,7 @@ WordClass = Literal[
     "exceptions",
     "otherwise",
     "agents",
+    "superlatives",
     "pronouns",
     "belonging",
     "owners",

@@ -103,8 +103,11 @@ def sentence(notice: str) -> str:
 
 
 def print_notices(answer: SearchAnswerJson) -> None:
-    """Prints the notices of the index on standard error, and the words of a match that no note has."""
-    if likely_count(answer) and (missing := missing_words(answer["missing_words"])):
+    """Prints the notices of the index on standard error, and the words of a match that no note has. A notice
+    names those that were corrected."""
+    corrected = {correction["from"] for correction in answer["corrections"]}
+    missing = missing_words([word for word in answer["missing_words"] if word not in corrected])
+    if likely_count(answer) and missing:
         note(missing)
     for notice in answer["notices"]:
         note(sentence(notice))
