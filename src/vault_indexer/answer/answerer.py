@@ -199,7 +199,12 @@ class Answerer:
             if is_written and result.verdict in ("strong", "likely"):
                 passages = self._passages(reader, hits)
         is_declined = is_declined and not found.state.missing  # a vault that is not ready may have the answer
-        words = tuple(word for word in words if word.terms.isdisjoint(kind.implied))  # "how much"
+        found_otherwise = {correction.written for correction in result.corrections}
+        words = tuple(
+            word
+            for word in words
+            if word.terms.isdisjoint(kind.implied) and word.word not in found_otherwise  # "how much"
+        )
         return Passages(verdict, hits, words, quotes, passages, is_declined, found.state, result.notices)
 
     def _passages(self, reader: SentenceReader, hits: Sequence[Hit]) -> tuple[PromptPassage, ...]:

@@ -326,13 +326,18 @@ _SPELLING_MOST = 8
 """Limit of words of a query that are corrected. Each takes milliseconds, and a query with more unknown words
 is not a misspelling. A rule of thumb."""
 
+_SHORTEST_FORM = 3
+_MOST_LANGUAGES = 3
+"""Other forms of a word are looked for in this number of languages of the vault. A rule of thumb."""
+
 _LETTERS = re.compile(f"{LETTER}+")
 
 
 def find_corrections(
     snapshot: Snapshot, statistics: WordStatistics, query: Query, terms: Iterable[QueryTerm]
 ) -> tuple[Correction, ...]:
-    """Returns a likely spelling for each word that is probably misspelt, in the order of the text.
+    """Returns a likely spelling for each word that is probably misspelt, in the order of the text, or another
+    form of a word that no note contains in any form of a known language ("expire", "expires").
 
     A word is probably misspelt if no note contains any form of it, it is not a common word of any language,
     and no filter of the query requires it as written. Its likely spelling is the nearest frequent word of the
@@ -341,15 +346,21 @@ def find_corrections(
     query in a language that does not occur in the vault has no corrections. `terms` are the words of the
     query.
     """
-    unknown = [term for term in terms if _is_unknown(statistics, term)]
-    language = detect(query.text) if unknown else ""
-    if not unknown or (language and language not in statistics.languages):
+    absent = [term for term in terms if _is_absent(statistics, term)]
+    if not absent:
         return ()
-    is_english = language_of(query.text, statistics.languages) == _KNOWN_WELL
+    language, own = detect(query.text), language_of(query.text, statistics.languages)
+    is_foreign = bool(language) and language not in statistics.languages
+    languages = dict.fromkeys((own or _KNOWN_WELL, *statistics.languages[:_MOST_LANGUAGES]))
     corrections: list[Correction] = []
     at = 0  # the end of the last correction: parts of a corrected word are not corrected again
-    for term in sorted(unknown, key=lambda term: (term.start, -term.end))[:_SPELLING_MOST]:
-        likely = _likely(snapshot, term.word, is_english) if term.start >= at else None
+    for term in sorted(absent, key=lambda term: (term.start, -term.end))[:_SPELLING_MOST]:
+        if term.start < at:
+            continue
+        likely = next(filter(None, (_other_form(snapshot, term.word, one) for one in languages)), None)
+        is_doubtful = len(term.word) >= _SHORTEST and not is_foreign and not is_common(term.word)
+        if likely is None and is_doubtful:
+            likely = _likely(snapshot, term.word, own == _KNOWN_WELL)
         if likely:
             at = term.end
             corrections.append(Correction(term.word, likely))
@@ -383,10 +394,17 @@ def as_spelt(text: str, corrections: Iterable[Correction]) -> str:
     return text
 
 
-def _is_unknown(statistics: WordStatistics, term: QueryTerm) -> bool:
-    if len(term.word) < _SHORTEST or not term.word.isalpha():
-        return False
-    return not statistics.knows(term) and not is_common(term.word)
+def _is_absent(statistics: WordStatistics, term: QueryTerm) -> bool:
+    return len(term.word) >= _SHORTEST_FORM and term.word.isalpha() and not statistics.knows(term)
+
+
+def _other_form(snapshot: Snapshot, word: str, language: str) -> str | None:
+    """Returns a frequent word of the vault with the same stem. Notes in an unknown language, such as short
+    lists, are indexed without stems."""
+    root = stem(normalize(word), language)
+    near = snapshot.keywords.lexicon.with_prefix(root[: max(len(root) - 1, _SHORTEST_FORM)], _CANDIDATES)
+    forms = (entry.term for entry in near if entry.term.isalpha() and stem(entry.term, language) == root)
+    return next(forms, None)
 
 
 def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:
