@@ -187,7 +187,7 @@ class Answerer:
             below = filter(None, map(below_heading, reader.headings_of(hits)))
             offered = [*reader.properties_of(hits), *below, *sentences]
             kind = AskedKind.read(request.question)
-            asked = Question(kind, words)
+            asked = Question(kind, words, {hit.title for hit in hits})
             chosen = choose_quotes(offered, hits, asked, self.settings.ask.sentences)
             quotes = tuple(
                 AnswerSentence(sentence.readable, reader.citations(sentence), "quoted") for sentence in chosen

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
@@ -166,9 +166,10 @@ class _Candidate:
 
 
 class Question:
-    """A question with its words, compared with sentences."""
+    """A question with its words, compared with sentences. A capitalised word that is one of the titles is a
+    name in German, too."""
 
-    def __init__(self, asked: AskedKind, words: Sequence[QuestionWord]) -> None:
+    def __init__(self, asked: AskedKind, words: Sequence[QuestionWord], titles: Collection[str] = ()) -> None:
         self.asked = asked
         telling = [word for word in words if word.weight and word.terms.isdisjoint(asked.asking)]
         telling = without_idle_pairs(telling, asked.question)
@@ -183,7 +184,12 @@ class Question:
         self.attribute = [word for word in self.kinds if self.is_of_having and word not in self.relations]
         subjects = "|".join(re.escape(word.written or word.word) for word in self.told)
         self.being = re.compile(rf"\b(?:{subjects or '(?!)'}){_IS}", re.IGNORECASE)
-        self.names = tuple(word for word in self.told if _is_name(word, asked) and not _is_piece(word, asked))
+        self.names = tuple(
+            word
+            for word in self.told
+            if (_is_name(word, asked) and not _is_piece(word, asked))
+            or ((word.written or "")[:1].isupper() and word.written in titles)
+        )
         self.act = self._act_asked() if asked.kind == "who" else None
         written, idle = _WORD.findall(asked.question.lower()), function_words(asked.language)
         named = list(dropwhile(idle.__contains__, written))
