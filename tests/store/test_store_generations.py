@@ -16,12 +16,9 @@ def made(index_dir: IndexDir) -> Generation:
     return index_dir.finish(building)
 
 
-def test_a_new_folder_has_no_generation(tmp_path: Path) -> None:
-    assert IndexDir(tmp_path / "i").current() is None
-
-
 def test_a_generation_is_in_force_only_once_published(tmp_path: Path) -> None:
     index_dir = IndexDir(tmp_path / "i")
+    assert index_dir.current() is None
     first = made(index_dir)
     index_dir.publish(first)
     second = made(index_dir)

@@ -14,18 +14,7 @@ from vault_indexer.text.terms import QueryTerm
 
 pytestmark = pytest.mark.long
 
-WRITER = """
-import sys
-from pathlib import Path
-from vault_indexer.store.keywords.schema import KeywordDocument
-from vault_indexer.store.keywords.index import KeywordIndex
-
-index = KeywordIndex.open(Path(sys.argv[1]))
-for seq in range(index.applied_seq + 1, 100_000):
-    documents = [KeywordDocument(seq * 10 + n, content=["common", f"word{seq}"]) for n in range(5)]
-    index.apply(documents, [(seq - 4) * 10 + n for n in range(5)], seq)
-    print(seq, flush=True)
-"""
+WRITER = (Path(__file__).parent / "fixtures" / "committing.py.txt").read_text("utf-8")
 
 
 def keys_after(seq: int) -> set[int]:
