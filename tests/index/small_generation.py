@@ -8,9 +8,12 @@ import numpy as np
 
 from vault_indexer.index.derived import rebuild_vectors
 from vault_indexer.index.jobs import rebuild_keywords
-from vault_indexer.model import Chunk, FileRow, Note
+from vault_indexer.model import Chunk, FileKind, FileRow, Note
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote, ResolvedLink, note_rows
+from vault_indexer.vault.files import FileStat, RootIdentity
+from vault_indexer.vault.ignore import Decision
+from vault_indexer.vault.walk import Scan, ScannedFile
 
 MODEL = "test/model/2"
 
@@ -43,6 +46,18 @@ def put(writer: CatalogWriter, *notes: PreparedNote) -> None:
     with writer.commit():
         for note in notes:
             writer.put_note(note, nowhere, MODEL)
+
+
+def scan_of(*sizes: int, attachment: int | None = None) -> Scan:
+    """Notes `0.md`, `1.md` … of these sizes, the oldest first, and maybe an attachment."""
+    files = [
+        ScannedFile(FileStat(f"{n}.md", size, n, n, n), FileKind.NOTE, Decision.INDEX)
+        for n, size in enumerate(sizes)
+    ]
+    if attachment is not None:
+        picture = FileStat("z.png", attachment, 0, 0, 1)
+        files.append(ScannedFile(picture, FileKind.ATTACHMENT, Decision.LINK_ONLY))
+    return Scan(RootIdentity(1, 1), files=tuple(files))
 
 
 def small_generation(folder: Path) -> Generation:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from golden_cases import check_golden, of_parts
+from small_generation import scan_of
 
 from vault_indexer.config import Settings
 from vault_indexer.index.compatibility import (
@@ -14,15 +15,13 @@ from vault_indexer.index.compatibility import (
     settings_for_index,
     upgraded_settings,
 )
-from vault_indexer.model import Chunk, FileKind, FileRow, Note
+from vault_indexer.model import Chunk, FileRow, Note
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import better_model
 from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogWriter, PreparedNote, ResolvedLink, note_rows
-from vault_indexer.vault.files import FileStat, RootIdentity
-from vault_indexer.vault.ignore import Decision
-from vault_indexer.vault.walk import Scan, ScannedFile
+from vault_indexer.vault.walk import Scan
 
 
 def settings(provider: str, max_upgrade_hours: float = 3.0) -> Settings:
@@ -53,15 +52,6 @@ needs_better = pytest.mark.skipif(better_model() is None, reason="the better mod
 LARGE = 200_001
 
 
-def found(*sizes: int, attachment: int = 0) -> Scan:
-    files = [
-        ScannedFile(FileStat(f"{n}.md", size, n, n, n), FileKind.NOTE, Decision.INDEX)
-        for n, size in enumerate(sizes)
-    ]
-    files.append(ScannedFile(FileStat("z.png", attachment, 1, 1, 1), FileKind.ATTACHMENT, Decision.LINK_ONLY))
-    return Scan(RootIdentity(1, 1), files=tuple(files))
-
-
 def generation_of(folder: Path, texts: int, known: int) -> Generation:
     """A generation of the static model with so many texts, of which some have a vector of the better one."""
     generation = Generation(1, folder)
@@ -82,9 +72,9 @@ def generation_of(folder: Path, texts: int, known: int) -> Generation:
 @pytest.mark.parametrize(
     ("scan", "better", "provider"),
     [
-        (found(100_000, 100_000, attachment=9_000_000), False, "multilingual"),
-        (found(100_000, 100_001), False, "wordllama"),
-        (found(LARGE), True, "multilingual"),
+        (scan_of(100_000, 100_000, attachment=9_000_000), False, "multilingual"),
+        (scan_of(100_000, 100_001), False, "wordllama"),
+        (scan_of(LARGE), True, "multilingual"),
     ],
 )
 def test_a_first_build_has_the_better_model_where_that_is_quick(
@@ -103,11 +93,11 @@ def test_a_build_that_replaces_an_index_looks_at_the_vectors_that_are_known(
     tmp_path: Path, known: int, provider: str
 ) -> None:
     generation = generation_of(tmp_path, 10, known)
-    assert settings_for_build(settings("auto"), found(LARGE), generation).embedding.provider == provider
+    assert settings_for_build(settings("auto"), scan_of(LARGE), generation).embedding.provider == provider
     generation.manifest.write_bytes(b"\xff")
-    assert settings_for_build(settings("auto"), found(LARGE), generation).embedding.provider == "wordllama"
+    assert settings_for_build(settings("auto"), scan_of(LARGE), generation).embedding.provider == "wordllama"
     generation.manifest.unlink()
-    assert settings_for_build(settings("auto"), found(LARGE), generation).embedding.provider == "wordllama"
+    assert settings_for_build(settings("auto"), scan_of(LARGE), generation).embedding.provider == "wordllama"
 
 
 def test_a_generation_fits_the_settings_it_was_built_with(tmp_path: Path) -> None:

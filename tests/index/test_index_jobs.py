@@ -1,5 +1,7 @@
-"""What a generation is opened with: what fits is taken as it is, all else is made from the catalog."""
+"""What a generation is opened with: what fits is taken as it is, all else is made from the catalog; and what
+a note's chunks share in the keyword index."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -10,6 +12,7 @@ from typing import cast
 import pytest
 from small_generation import MODEL, prepared, put, small_generation, vector
 
+from vault_indexer.chunk import PROPERTIES
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.derived import (
     CompactionJob,
@@ -22,6 +25,7 @@ from vault_indexer.index.derived import (
     use_next_base,
 )
 from vault_indexer.index.jobs import (
+    SHARED_TERMS,
     Job,
     KeywordCompactionJob,
     KeywordsApplied,
@@ -30,10 +34,11 @@ from vault_indexer.index.jobs import (
     Outcome,
     Pool,
     catch_up_keywords,
+    keyword_documents,
     rebuild_keywords,
 )
 from vault_indexer.index.workers.pool import Died, Failed
-from vault_indexer.model import chunk_key
+from vault_indexer.model import Chunk, JsonValue, NoteRow, chunk_key
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, Changes
 from vault_indexer.store.keywords import KeywordDocument, KeywordIndex
@@ -350,3 +355,66 @@ def test_whoever_opened_a_generation_has_checked_its_files_and_others_look_at_th
     for check in (catch_up_keywords, lambda one: IndexPrefetch(one).keywords()):
         with pytest.raises(IndexUnusableError, match="size or checksum differs"):
             check(generation)
+
+
+def chunk(index: int, text: str = "kestrel", **extra: JsonValue) -> Chunk:
+    is_context = extra.pop("is_context", False)
+    made = Chunk(f"c{index}", index, "Part > One", 0, 9, 1, 1, text, "none", context="ctx", extra=extra)
+    return replace(made, embed=not is_context)
+
+
+def stored_note(path: str, title: str, *lists: object) -> NoteRow:
+    aliases, tags, properties = map(json.dumps, lists)
+    return NoteRow(0, path, title, "", properties, aliases, tags, 0)
+
+
+def documents_of(note: NoteRow, *chunks: Chunk) -> list[KeywordDocument]:
+    return list(keyword_documents(note, enumerate(chunks, start=10)))
+
+
+def test_a_document_has_each_field_of_its_note_and_chunk() -> None:
+    note = stored_note("dir/Note.md", "Title", ["Alias"], ["tag", "other"], {"material": "basalt"})
+    first, second = documents_of(note, chunk(0), chunk(1))
+    assert (first.key, second.key) == (10, 11)
+    for document in (first, second):
+        assert document.title == ["title"]
+        assert document.aliases == ["alias"]
+        assert document.tags == ["tag", "other"]
+        assert document.headers == ["part", "one"]
+        assert {"dir", "note"} <= set(document.path)
+        assert document.content == ["ctx", "kestrel"]
+    assert {"material", "basalt"} <= set(first.properties)
+    assert second.properties == []
+
+
+@pytest.mark.parametrize(
+    ("chunks", "firsts"),
+    [
+        ((chunk(0), chunk(1)), [True, False]),
+        ((chunk(0), chunk(1, child_index=0), chunk(2, child_index=0)), [True, True, False]),
+        ((chunk(0), chunk(1, child_index=1)), [True, False]),
+        (
+            (chunk(0, level=0, is_context=True), chunk(1, child_index=0), chunk(2, child_index=1)),
+            [True, False],
+        ),
+    ],
+)
+def test_the_words_of_a_note_are_whole_in_its_first_chunk_and_that_ones_first_child(
+    chunks: tuple[Chunk, ...], firsts: list[bool]
+) -> None:
+    many = " ".join(f"w{number}x" for number in range(SHARED_TERMS + 1))
+    note = stored_note("n.md", many, many.split(), many.split(), {"a": "basalt"})
+    documents = documents_of(note, *chunks)
+    for name in ("title", "aliases", "tags"):
+        lengths = [len(getattr(document, name)) for document in documents]
+        assert [length > SHARED_TERMS for length in lengths] == firsts
+        assert min(lengths) == SHARED_TERMS
+    assert [bool(document.properties) for document in documents] == firsts
+
+
+def test_of_properties_that_are_the_text_only_what_is_written_otherwise_is_added() -> None:
+    note = stored_note("n.md", "n", [], [], {"material": "basalt", "place": "Iceland"})
+    (document,) = documents_of(note, chunk(0, "material: basalt", **{PROPERTIES: True}))
+    assert set(document.properties) == {"place", "iceland"}
+    (plain,) = documents_of(note, chunk(0, "material: basalt"))
+    assert {"material", "basalt", "place", "iceland"} <= set(plain.properties)

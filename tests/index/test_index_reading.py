@@ -10,6 +10,7 @@ import pytest
 from asked_vault import ScriptedLlm
 from hypothesis import given
 from hypothesis import strategies as st
+from small_generation import scan_of
 
 from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.config import Settings
@@ -34,7 +35,7 @@ from vault_indexer.index.reading import (
     text_digest,
 )
 from vault_indexer.index.workers.pool import Failed
-from vault_indexer.model import Chunk, FileKind, Note, SizeLimits
+from vault_indexer.model import Chunk, Note, SizeLimits
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store import Generation, IndexDir
@@ -47,9 +48,6 @@ from vault_indexer.store.catalog import (
     unpack_words,
 )
 from vault_indexer.vault import IgnoreRules, scan
-from vault_indexer.vault.files import FileStat, RootIdentity
-from vault_indexer.vault.ignore import Decision
-from vault_indexer.vault.walk import Scan, ScannedFile
 
 MODEL = EmbeddingModel("test", "model", 2)
 ONE, TWO, THREE = (f"The {name} tree of the old garden.\n" for name in ("first", "second", "very last"))
@@ -266,14 +264,6 @@ def test_a_worker_writes_the_words_of_the_notes_it_reads(
     assert [one.file.reason for one in named] == ["why"]
 
 
-def found(*sizes: int) -> Scan:
-    files = [
-        ScannedFile(FileStat(f"{n}.md", size, n, n, n), FileKind.NOTE, Decision.INDEX)
-        for n, size in enumerate(sizes)
-    ]
-    return Scan(RootIdentity(1, 1), files=tuple(files))
-
-
 @pytest.mark.parametrize(
     ("sizes", "limit", "chosen"),
     [
@@ -285,12 +275,12 @@ def found(*sizes: int) -> Scan:
     ],
 )
 def test_the_first_part_is_as_large_as_it_may_be(sizes: tuple[int, ...], limit: int, chosen: str) -> None:
-    assert "".join(file.path[0] for file in first_part(found(*sizes), limit).files) == chosen
+    assert "".join(file.path[0] for file in first_part(scan_of(*sizes), limit).files) == chosen
 
 
 @given(st.lists(st.integers(0, 5_000_000), max_size=12))
 def test_the_first_part_is_bounded_and_the_newest(sizes: list[int]) -> None:
-    whole = found(*sizes)
+    whole = scan_of(*sizes)
     part = first_part(whole)
     if len(part.files) < len(sizes):
         assert sum(file.stat.size for file in part.files) <= FIRST_BYTES
@@ -298,9 +288,7 @@ def test_the_first_part_is_bounded_and_the_newest(sizes: list[int]) -> None:
 
 
 def test_links_of_the_first_part_find_their_files() -> None:
-    picture = ScannedFile(FileStat("z.png", 9_000_000, 0, 0, 1), FileKind.ATTACHMENT, Decision.LINK_ONLY)
-    whole = found(*[1_000_000] * 10)
-    part = first_part(replace(whole, files=(*whole.files, picture)))
+    part = first_part(scan_of(*[1_000_000] * 10, attachment=9_000_000))
     assert [file.path for file in part.files] == ["8.md", "9.md", "z.png"]
 
 
@@ -360,7 +348,9 @@ def test_token_weights_stay_as_long_as_they_fit(
     assert stored_weights(current) == weights
 
     def made() -> bytes:
-        return weights_for_build(found(1, 1, 1, 1), index_dir, lambda: b"fitted", recompute_weights=recompute)
+        return weights_for_build(
+            scan_of(1, 1, 1, 1), index_dir, lambda: b"fitted", recompute_weights=recompute
+        )
 
     assert made() == expected
     with current.catalog.open("r+b") as file:

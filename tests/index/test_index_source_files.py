@@ -14,26 +14,7 @@ from vault_indexer.index.reading import source_note
 from vault_indexer.model import AskRequest, SearchRequest
 from vault_indexer.service import VaultService
 
-PYTHON = '''\
-# Not a heading: a comment at the top.
-import os
-
-
-# Counts the *bees* of a hive.
-def count_bees(hive):
-    return len(hive.bees)
-
-
-class Beekeeper:
-    """Keeps [[bees]]."""
-
-    def smoke(self, hive):
-        # Smoke calms them.
-        return hive.calm()
-
-
-print(count_bees(None))
-'''
+PYTHON = (Path(__file__).parent / "fixtures" / "hive.py.txt").read_text("utf-8")
 NOTES = {
     "Bees.md": "# Bees\n\nSee [[hive.py]] for how they are counted.\n",
     "hive.py": PYTHON,

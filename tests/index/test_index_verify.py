@@ -1,14 +1,13 @@
 """A check names each disagreement between the vault, the catalog and what is derived from it."""
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from reliability_lab import in_one_process
-from vault_at_work import Place, opened, place
+from vault_at_work import Place, copy_of, opened, place
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.sync import VaultSync
@@ -64,9 +63,8 @@ class Checked:
 
 
 @pytest.fixture
-def checked(built: Place, tmp_path: Path) -> Iterator[Checked]:
-    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
-    yield Checked(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml"))
+def checked(built: Place, tmp_path: Path) -> Checked:
+    return Checked(copy_of(built, tmp_path))
 
 
 def test_an_index_that_agrees_has_no_problem_and_says_how_far_the_check_is(checked: Checked) -> None:
