@@ -394,9 +394,10 @@ def test_a_manifest_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:
     in_use = StrategiesInUse(generation, Settings())
     assert in_use.put([rows_by("code")]) == frozenset()
     assert not generation.manifest.exists()
-    generation.manifest.write_bytes(b"\xff")
-    assert in_use.put([rows_by("code")]) == frozenset()
-    assert generation.manifest.read_bytes() == b"\xff"
+    for held in (b"spec_version = 1\n", b"\xff"):
+        generation.manifest.write_bytes(held)
+        assert in_use.put([rows_by("code")]) == frozenset()
+        assert generation.manifest.read_bytes() == held
 
 
 def test_a_worker_loads_the_model_with_the_first_text_or_when_it_is_warmed(
