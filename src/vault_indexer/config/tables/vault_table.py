@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
-from vault_indexer.config.fields import Allowed, Table, Trust
+from vault_indexer.config.fields import Allowed, OptionalFolder, Table, Trust, folder_of_text
 from vault_indexer.system import folder_slug, record, resolved
 
 VAULT_NAME = "lower-case letters, digits and hyphens, at most 40, beginning with a letter or digit"
@@ -31,18 +31,11 @@ def vault_name_of(folder: Path) -> str:
     return folder_slug(folder)
 
 
-def _path(value: object) -> object:
-    """A text as a path, and an empty one as none."""
-    return (Path(value) if value else None) if isinstance(value, str) else value
-
-
 class VaultEntry(Table):
     """One vault of the table: the folder of its notes, and of its index where that is not the default."""
 
-    path: Annotated[Path, BeforeValidator(_path), Allowed("a path to a folder")]
-    index_dir: Annotated[Path | None, BeforeValidator(_path), Allowed("a path to a folder, or nothing")] = (
-        None
-    )
+    path: Annotated[Path, BeforeValidator(folder_of_text), Allowed("a path to a folder")]
+    index_dir: OptionalFolder = None
 
 
 @record
