@@ -330,7 +330,9 @@ def _may(key: str, value: object, trust: Mapping[str, Trust], inherited: Trust, 
         return rule is not Trust.NARROW or value is not False
     if rule in (Trust.VAULT, Trust.NARROW):
         return True
-    return _is_plain_name(value) if rule is Trust.NAME else not pattern_fault(value)
+    if rule is Trust.NAME:
+        return _PLAIN_NAME.fullmatch(value) is not None and value not in USER_STRATEGIES
+    return not pattern_fault(value)
 
 
 def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
@@ -347,10 +349,6 @@ def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
     }
     strictest = (Trust.USER, Trust.NAME, Trust.PATTERN, Trust.NARROW, Trust.VAULT)
     return next((row for row in strictest if row in rows), inherited)
-
-
-def _is_plain_name(value: str) -> bool:
-    return _PLAIN_NAME.fullmatch(value) is not None and value not in USER_STRATEGIES
 
 
 def pattern_fault(value: object) -> str:
