@@ -76,7 +76,8 @@ class Manifest(BaseModel):
         try:
             return cls.model_validate_json(json.dumps(tomli.loads(text)), strict=True)
         except ValidationError as error:
-            found = {_field(details["loc"]): details["type"] for details in error.errors(include_url=False)}
+            details = error.errors(include_url=False)
+            found = {printable(".".join(map(str, one["loc"]))): one["type"] for one in details}
             mistakes = ", ".join(
                 f"{name} {_FIELD_ERRORS.get(kind, 'is of the wrong type')}" for name, kind in found.items()
             )
@@ -219,7 +220,3 @@ def _in_order(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {name: _in_order(value[name]) for name in sorted(value)}
     return value
-
-
-def _field(location: tuple[int | str, ...]) -> str:
-    return printable(".".join(str(part) for part in location))

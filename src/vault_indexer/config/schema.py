@@ -208,12 +208,6 @@ def _keys(table: Table, prefix: str = "") -> Iterator[Key]:
         yield Key(prefix + name, default, type(table), field)
 
 
-def _tables(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        parts = name.split(".")
-        yield from (".".join(parts[:length]) for length in range(1, len(parts)))
-
-
 ALL_KEYS: Mapping[str, Key] = MappingProxyType({key.name: key for key in _keys(Settings.defaults())})
 """The keys, and the tuning constants."""
 
@@ -230,7 +224,9 @@ FORMER: Mapping[str, str] = MappingProxyType(
 )
 """Keys of earlier versions, by their variable: where one is set, it is ignored with a warning."""
 
-TABLES: frozenset[str] = frozenset(_tables(ALL_KEYS))
+TABLES: frozenset[str] = frozenset(
+    name[:at] for name in ALL_KEYS for at, letter in enumerate(name) if letter == "."
+)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
