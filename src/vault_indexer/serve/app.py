@@ -141,7 +141,7 @@ def make_app(
         file_route(lambda path: vaults.service(CHOSEN_VAULT.get()).file(path)),
         _events_route(
             StatusEvents(
-                partial(_status, general),
+                lambda: replace(vaults.status(CHOSEN_VAULT.get()), daemon=daemon),
                 stopping,
                 lambda before, now: vaults.service(CHOSEN_VAULT.get()).changes(before, now),
             )
@@ -175,10 +175,6 @@ def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
         with suppress(VaultIndexerError):
             found[name] = vaults.service(name).status()
     return found
-
-
-def _status(context: AnswerContext) -> StatusReport:
-    return replace(context.vaults.status(CHOSEN_VAULT.get()), daemon=context.daemon)
 
 
 def _context_of_request(general: AnswerContext) -> AnswerContext:
