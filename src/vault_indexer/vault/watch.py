@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -319,6 +320,10 @@ _REMOTE_FUSE = frozenset(
 )
 
 
+_OCTAL = re.compile(r"\\([0-7]{3})")
+"""A blank or a backslash in the name of a mount point."""
+
+
 def remote_file_system(folder: Path, mounts: str) -> str | None:
     """Return the type of the network file system that contains `folder`, or None if it is local.
 
@@ -332,17 +337,11 @@ def remote_file_system(folder: Path, mounts: str) -> str | None:
         if len(fields) < 3:
             continue
         # Without the slash, the root becomes "", which is above every place.
-        point = _unescape(fields[1]).rstrip("/")
+        point = _OCTAL.sub(lambda code: chr(int(code[1], 8)), fields[1]).rstrip("/")
         if (place == point or place.startswith(f"{point}/")) and len(point) >= best:
             best, found = len(point), fields[2]
     kind, _, sub_kind = found.partition(".")
     return found if kind in _REMOTE or (kind == "fuse" and sub_kind in _REMOTE_FUSE) else None
-
-
-def _unescape(field: str) -> str:
-    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        field = field.replace(code, character)
-    return field
 
 
 def system_mounts() -> str:
