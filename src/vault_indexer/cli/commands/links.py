@@ -135,7 +135,11 @@ class _Show(NamedTuple):
             print_json(answer)
         elif self.lines.wanted:
             self.lines.print(self.vault, places)
-        return self.output.json or self.lines.wanted
+        return not self.is_for_person
+
+    @property
+    def is_for_person(self) -> bool:
+        return not (self.output.json or self.lines.wanted)
 
     def entries(
         self,
@@ -144,18 +148,15 @@ class _Show(NamedTuple):
         rows: Iterable[Sequence[Text]],
         *,
         title: tuple[str, int] | None = None,
-        nothing: str = "",
     ) -> int:
         """Shows an answer that is one list, and returns the exit status. A person sees the rows, below the
-        title with its number; `nothing` says that there are none."""
+        title with its number."""
         found = list(places)
         if not self.to_program(answer, found):
             if title:
                 _head(out(), *title)
             if shown := list(rows):
                 print_rows(out(), shown, head=len(shown[0]) - 1)
-            elif nothing:
-                say(nothing)
             _say_more(bool(answer.get("more")))
         return 0 if found else NOTHING_FOUND
 
@@ -243,8 +244,9 @@ def _show_mentions(show: _Show, path: str, limit: int | None) -> int:
         (_line(one["line"]), _path(one["path"], show.vault), _highlight(one["snippet"], one["marks"]))
         for one in found
     )
-    nothing = f"No other note mentions {answer['path']} ({', '.join(answer['names'])}) without a link."
-    return show.entries(answer, places, rows, nothing=nothing)
+    if show.is_for_person and not found:
+        say(f"No other note mentions {answer['path']} ({', '.join(answer['names'])}) without a link.")
+    return show.entries(answer, places, rows)
 
 
 def _path(path: str, vault: Path, after: str = "") -> Text:
@@ -392,7 +394,9 @@ def related(
         )
         for near in found
     )
-    return show.entries(answer, places, rows, nothing=f"No note is related to {note}.")
+    if show.is_for_person and not found:
+        say(f"No note is related to {note}.")
+    return show.entries(answer, places, rows)
 
 
 def _reasons(near: RelatedNoteJson) -> str:
