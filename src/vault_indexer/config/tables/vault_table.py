@@ -26,11 +26,6 @@ def is_vault_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def vault_name_of(folder: Path) -> str:
-    """The name of a vault that has none in the configuration, made from its folder's name."""
-    return folder_slug(folder)
-
-
 class VaultEntry(Table):
     """One vault of the table: the folder of its notes, and of its index where that is not the default."""
 
@@ -53,7 +48,7 @@ def vaults_of(entries: Mapping[str, VaultEntry], default: Path | None) -> tuple[
     named = [NamedVault(name, one.path, one.index_dir) for name, one in entries.items()]
     if not named or default is None or any(resolved(one.path) == resolved(default) for one in named):
         return tuple(named)
-    name = vault_name_of(default)
+    name = folder_slug(default)
     return tuple(named) if name in entries else (*named, NamedVault(name, default))
 
 
