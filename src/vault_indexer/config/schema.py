@@ -288,9 +288,9 @@ _DEPTH = 16
 """Of lists and tables inside a value; nothing in the schema is nearly as deep."""
 
 
-def vault_may_set(key: str, value: object, trust: Mapping[str, Trust] = TRUST) -> bool:
+def vault_may_set(key: str, value: object) -> bool:
     """Whether a file found inside a vault may give this key this value; unlisted keys it may not."""
-    return _may(key, value, trust, Trust.USER, _DEPTH)
+    return _may(key, value, TRUST, Trust.USER, _DEPTH)
 
 
 def refused_in_note(choice: Mapping[str, object]) -> list[str]:
