@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import vault_indexer.answer as answering
 from vault_indexer.answer import AskEvent, whole_answer
-from vault_indexer.config import NamedVault, Settings, vault_name_of
+from vault_indexer.config import NamedVault, Settings
 from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.state import CONFIG_NOT_USED, text_of
@@ -21,7 +21,7 @@ from vault_indexer.errors import IndexUnusableError, LockedError, UsageError, Va
 from vault_indexer.model import AskAnswer, AskRequest, SearchAnswer, SearchRequest, StatusReport, VaultSummary
 from vault_indexer.search import never
 from vault_indexer.service import AskedVaults, VaultService
-from vault_indexer.system import record
+from vault_indexer.system import folder_slug, record
 from vault_indexer.vault import root_identity
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ class Vaults:
     def of(cls, service: VaultService, name: str = "") -> Self:
         """Create the set of a single open vault. Its default name is that of its folder."""
         folder = service.vault
-        return cls([OpenVault(name or vault_name_of(folder), folder, service)])
+        return cls([OpenVault(name or folder_slug(folder), folder, service)])
 
     @property
     def names(self) -> tuple[str, ...]:

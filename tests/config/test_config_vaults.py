@@ -9,9 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_indexer.bootstrap import named_vaults, resolve_target
-from vault_indexer.config import NamedVault, add_vault, load_own, remove_vault, vault_name_of
+from vault_indexer.config import NamedVault, add_vault, load_own, remove_vault
 from vault_indexer.config.tables.vault_table import is_vault_name
 from vault_indexer.errors import ConfigError, UsageError
+from vault_indexer.system import folder_slug
 
 COMMENTED = (
     '# mine\nvault = "/n"  # default\n\n[vaults]\n# the old one\nold = "/old"\n\n[search]\nlimit = 5 # few\n'
@@ -77,7 +78,7 @@ def test_the_key_vault_is_kept_too(tmp_path: Path) -> None:
     assert [one.name for one in named_vaults(file, {})] == ["work", "my-notes"]
     file.write_text('vault = "/n/My Notes"\n')
     assert named_vaults(file, {}) == ()
-    assert vault_name_of(Path("/n/Ä Ö")) == "vault"
+    assert folder_slug(Path("/n/Ä Ö")) == "vault"
 
 
 def test_a_vault_of_the_table_has_its_own_index(tmp_path: Path) -> None:
@@ -99,4 +100,4 @@ def test_a_vault_of_the_table_has_its_own_index(tmp_path: Path) -> None:
 @example("a" * 39 + " b")
 @given(st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=60))
 def test_a_name_made_from_a_folder_may_stand_in_the_table(folder: str) -> None:
-    assert is_vault_name(vault_name_of(Path("/notes", folder)))
+    assert is_vault_name(folder_slug(Path("/notes", folder)))

@@ -60,7 +60,7 @@ def test_without_an_index_nothing_is_known(tmp_path: Path, clock: Clock) -> None
     with closing(sync_of(where, clock, live=True)) as source:
         assert source.open_current() == ("there is no index yet",)
         assert source.sync(EVERYTHING) == (Applied(), None)
-        assert (source.skipped(), source.quarantine(), source.notes_without_model()) == ((), {}, {})
+        assert (source.quarantine(), source.notes_without_model()) == ({}, {})
         assert source.has_unconfirmed_losses() is False
         assert source.verify(repair=True) == (
             Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),
@@ -68,6 +68,7 @@ def test_without_an_index_nothing_is_known(tmp_path: Path, clock: Clock) -> None
         status = status_of(source, "building", 3)
         assert (status.state, status.pending, status.generation, status.seq) == ("building", 3, 0, 0)
         assert (status.vault, status.index_dir) == (str(where.vault), str(where.index_dir))
+        assert status.skipped == ()
         assert (status.counts, status.detail, status.manifest) == (IndexCounts(0, 0, 0, 0), "", {})
 
 
@@ -451,11 +452,11 @@ def test_files_that_are_not_indexed_are_named_with_their_reason(where: Place, li
     (where.vault / "Large.md").write_bytes(b"x" * 100)
     os.truncate(where.vault / "Large.md", 1 << 40)
     live.sync(EVERYTHING)
-    (skipped,) = live.skipped()
+    status = status_of(live, "ready", 2)
+    (skipped,) = status.skipped
     assert isinstance(skipped, SkippedFile)
     assert (skipped.path, bool(skipped.reason)) == ("Large.md", True)
-    status = status_of(live, "ready", 2)
-    assert (status.skipped, status.counts.notes, status.pending) == ((skipped,), 3, 2)
+    assert (status.counts.notes, status.pending) == (3, 2)
     assert (status.generation, status.vectors_owed) == (1, 0)
     assert status.seq > 0
     assert status.manifest

@@ -2,6 +2,8 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -19,7 +21,7 @@ from vault_indexer.vault import (
     resolved_path,
     scan,
 )
-from vault_indexer.vault.files import FileStat, RootIdentity, evicted_by_flags, icloud_placeholder_of
+from vault_indexer.vault.files import FileStat, RootIdentity, icloud_placeholder_of, is_evicted
 from vault_indexer.vault.read import too_large
 
 
@@ -51,7 +53,8 @@ def test_a_placeholder_stands_for_a_file(name: str, stands_for: str | None) -> N
     ],
 )
 def test_files_that_are_only_in_the_cloud(flags: int, attributes: int, is_away: bool) -> None:
-    assert evicted_by_flags(flags=flags, attributes=attributes) is is_away
+    status = SimpleNamespace(st_flags=flags, st_file_attributes=attributes)
+    assert is_evicted(cast("os.stat_result", status)) is is_away
 
 
 @pytest.mark.parametrize(("size", "is_read"), [(99, True), (100, True), (101, False)])

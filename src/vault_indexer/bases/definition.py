@@ -171,15 +171,12 @@ def choose_view(definitions: Sequence[BaseDefinition], name: str) -> tuple[BaseD
 def _base_blocks(text: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the source of each block of code whose language is `base`."""
     for start, end, lead in code_blocks(text):
-        rows = [_without_lead(row, len(lead)) for row in text[start:end].splitlines()]
-        if _BASE_FENCE.fullmatch(text[start + len(lead) :].partition("\n")[0]):
+        size = len(lead)
+        # Without the indentation and the marks of quotes before each line.
+        rows = [row[:size].lstrip("> \t") + row[size:] for row in text[start:end].splitlines()]
+        if _BASE_FENCE.fullmatch(text[start + size :].partition("\n")[0]):
             is_closed = len(rows) > 1 and rows[-1].strip()[:3] in ("```", "~~~")
             yield text.count("\n", 0, start) + 1, "\n".join(rows[1 : -1 if is_closed else None])
-
-
-def _without_lead(row: str, size: int) -> str:
-    """Return a line of a block of code without the indentation and the marks of quotes before it."""
-    return row[:size].lstrip("> \t") + row[size:]
 
 
 def property_expression(name: str, place: str) -> Expression:

@@ -135,8 +135,7 @@ def limited(value: Value) -> Value:
             waiting += [(element, depth + 1) for element in elements]
             room -= len(elements)
         room -= len(inner) if isinstance(inner, str) else 1
-        if room < 0:
-            raise ValueError(f"a value has more than {MAX_SIZE:,} characters and elements")
+        check_size(MAX_SIZE - room)
         if depth > _MAX_NESTING:
             raise ValueError(f"lists are nested more than {_MAX_NESTING} deep")
     return value

@@ -6,7 +6,7 @@ from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_confi
 from vault_indexer.config.schema import keys_to_restart_for
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.sources import config_files
-from vault_indexer.config.tables.vault_table import NamedVault, vault_name_of, vaults_of
+from vault_indexer.config.tables.vault_table import NamedVault, vaults_of
 
 __all__ = [
     "SPEC_VERSION",
@@ -24,6 +24,5 @@ __all__ = [
     "load_own",
     "missing_settings",
     "remove_vault",
-    "vault_name_of",
     "vaults_of",
 ]

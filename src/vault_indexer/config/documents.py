@@ -11,6 +11,8 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,14 +133,14 @@ def _toml_lines(introduction: str) -> Iterator[str]:
         is_users = bool(table) and _is_users(keys)
         if table:
             yield from ("", f"[{table}]")
-            yield from _comment(_join(_meaning(table), _table_restriction(table, keys)))
+            restriction = _strategy_restriction(table, keys) or (_USER_TABLE if is_users else "")
+            yield from _comment(_join(_meaning(table), restriction))
         for key in keys:
+            restart = "" if key.is_followed else _RESTART
             restriction = "" if is_users else _key_restriction(key)
-            yield from (
-                "",
-                *_comment(_join(key.description, _restart(key), restriction, f"({_kind(key)})")),
-                f"{key.name.rpartition('.')[2]} = {toml_text(key.default)}",
-            )
+            yield ""
+            yield from _comment(_join(key.description, restart, restriction, f"({_kind(key)})"))
+            yield f"{key.name.rpartition('.')[2]} = {toml_text(key.default)}"
 
 
 def _keys_by_table() -> dict[str, list[Key]]:
@@ -189,10 +191,6 @@ def _markdown(text: str) -> str:
     return "".join(safe).replace("|", r"\|")
 
 
-def _table_restriction(table: str, keys: list[Key]) -> str:
-    return _strategy_restriction(table, keys) or (_USER_TABLE if _is_users(keys) else "")
-
-
 def _strategy_restriction(table: str, keys: list[Key]) -> str:
     if table.startswith(_CHUNKING) and table.removeprefix(_CHUNKING) in USER_STRATEGIES:
         return _USER_STRATEGY_AND_OPTIONS if _is_users(keys) else _USER_STRATEGY
@@ -203,10 +201,6 @@ def _key_restriction(key: Key) -> str:
     narrow = _SECOND_LIST if key.is_list else _ONLY_ON
     restrictions = {Trust.USER: _USER_KEY, Trust.PATTERN: _LINEAR_PATTERN, Trust.NARROW: narrow}
     return restrictions.get(key.trust, "")
-
-
-def _restart(key: Key) -> str:
-    return "" if key.is_followed else _RESTART
 
 
 def _is_users(keys: Iterable[Key]) -> bool:
@@ -269,11 +263,8 @@ def as_json(loaded: LoadedConfig) -> dict[str, JsonValue]:
         dumped[table][last] = list(_value_with_vault(loaded, name))
     keys: dict[str, JsonValue] = {}
     for name, key in SCHEMA.items():
-        value: JsonValue = dumped
-        for part in name.split("."):
-            value = value[part] if isinstance(value, dict) else None
         keys[name] = {
-            "value": value,
+            "value": reduce(getitem, name.split("."), dumped),
             "origin": _origin(loaded, name),
             "unit": key.unit,
             "description": key.description,
@@ -306,23 +297,12 @@ def _added(loaded: LoadedConfig, name: str) -> tuple[str, ...]:
     return patterns
 
 
-_SINGULARS = {
-    "MB": "MB",
-    "bytes": "byte",
-    "calls": "call",
-    "characters": "character",
-    "chunks": "chunk",
-    "hits": "hit",
-    "notes": "note",
-    "paragraphs": "paragraph",
-    "paths": "path",
-    "processes": "process",
-    "requests": "request",
-    "seconds": "second",
-    "sentences": "sentence",
-    "texts": "text",
-    "tokens": "token",
-    "words": "word",
+_SINGULARS = {"MB": "MB", "processes": "process"} | {
+    f"{word}s": word
+    for word in (
+        *("byte", "call", "character", "chunk", "hit", "note", "paragraph", "path", "request"),
+        *("second", "sentence", "text", "token", "word"),
+    )
 }
 """The units that read well after a value: "10 niceness" does not."""
 

@@ -192,7 +192,8 @@ class StrategyInFile:
         keys that do not go with the strategy.
         """
         self.check(strategy)
-        before = self._read()
+        # Without following links: a link in a vault could lead to any file of the user.
+        before = config_text(self.file, _KEY, follow_links=False)
         changed = with_values(before or "", {("chunking", "strategy"): strategy}, self.file)
         replace_config(self.file, changed)
         try:
@@ -200,18 +201,11 @@ class StrategyInFile:
             if found != strategy:
                 raise UsageError(f"{_KEY} stays {found!r}: another file overrides {self.file}")
         except BaseException:
-            self._restore(before)
+            if before is None:
+                os.unlink(self.file)  # noqa: PTH108 - a link that took its place is removed, not followed
+            else:
+                replace_config(self.file, before)
             raise
-
-    def _read(self) -> str | None:
-        """Read the file without following links: a link in a vault could lead to any file of the user."""
-        return config_text(self.file, _KEY, follow_links=False)
-
-    def _restore(self, before: str | None) -> None:
-        if before is None:
-            os.unlink(self.file)  # noqa: PTH108 - a link that took its place is removed, not followed
-        else:
-            replace_config(self.file, before)
 
 
 # Addition and removal of a vault in `[vaults]` of the user's configuration. The rest stays unchanged.

@@ -126,7 +126,7 @@ class DisagreementError(ValueError):
         self.keys = keys
 
 
-def _folder(value: object) -> object:
+def folder_of_text(value: object) -> object:
     """Convert a string to a path. TOML has no null, so an empty string means "not set"."""
     return (Path(value) if value else None) if isinstance(value, str) else value
 
@@ -151,4 +151,6 @@ VariableName = Annotated[
     Allowed("the name of an environment variable (not the key itself), or nothing"),
 ]
 
-OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]
+OptionalFolder = Annotated[
+    Path | None, BeforeValidator(folder_of_text), Allowed("a path to a folder, or nothing")
+]

@@ -4,7 +4,7 @@ once."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -164,19 +164,12 @@ def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, st
     return frozenset(name for name in (*file_values, *variables) if isinstance(name, str))
 
 
-@record
-class _ActiveValue:
-    """The validated value with the highest precedence for a key, and its origin."""
-
-    value: object
-    origin: str
-
-
 def _check_values(
     parsed: Iterable[RawValue | ConfigProblem],
-) -> tuple[dict[str, _ActiveValue], list[ConfigProblem]]:
-    """Checks every value, also those that lose; of each key the last one (the strongest source) stays."""
-    active: dict[str, _ActiveValue] = {}
+) -> tuple[dict[str, RawValue], list[ConfigProblem]]:
+    """Checks every value, also those that lose. Of each key the last one (of the strongest source) stays, as
+    it is for the settings."""
+    active: dict[str, RawValue] = {}
     problems: list[ConfigProblem] = []
     for item in parsed:
         if isinstance(item, ConfigProblem):
@@ -185,13 +178,11 @@ def _check_values(
         value, wrong = check(item)
         problems.extend(wrong)
         if not wrong:
-            active[item.key] = _ActiveValue(value, item.origin)
+            active[item.key] = replace(item, value=value)
     return active, problems
 
 
-def _assemble(
-    active: Mapping[str, _ActiveValue], wrong: Set[str]
-) -> tuple[Settings | None, list[ConfigProblem]]:
+def _assemble(active: Mapping[str, RawValue], wrong: Set[str]) -> tuple[Settings | None, list[ConfigProblem]]:
     """The settings as a whole, or where values contradict each other (not of keys already `wrong`)."""
     try:
         return Settings.model_validate(_nest(active)), []
@@ -200,7 +191,7 @@ def _assemble(
         return None, [problem for problem in found if problem is not None]
 
 
-def _with_vault_patterns(settings: Settings, beside: Mapping[str, _ActiveValue]) -> Settings:
+def _with_vault_patterns(settings: Settings, beside: Mapping[str, RawValue]) -> Settings:
     lists = {_ADDED[name]: value.value for name, value in beside.items()}
     files = settings.files.with_vault(VaultPatterns(**lists))  # type: ignore[arg-type] # checked as the keys are
     return settings.model_copy(update={"files": files})
@@ -216,7 +207,7 @@ def _configured_strategy(parsed: Iterable[RawValue | ConfigProblem]) -> str:
     return found[-1] if found else ChunkingSettings().strategy
 
 
-def _nest(active: Mapping[str, _ActiveValue]) -> dict[str, object]:
+def _nest(active: Mapping[str, RawValue]) -> dict[str, object]:
     root: dict[str, object] = {}
     for name, item in active.items():
         table = root
@@ -230,7 +221,7 @@ def _nest(active: Mapping[str, _ActiveValue]) -> dict[str, object]:
 
 
 def _disagreement(
-    details: ErrorDetails, active: Mapping[str, _ActiveValue], wrong: Set[str]
+    details: ErrorDetails, active: Mapping[str, RawValue], wrong: Set[str]
 ) -> ConfigProblem | None:
     """Reports it by the keys that someone set, with the values of all that are involved."""
     table = ".".join(str(part) for part in details["loc"])

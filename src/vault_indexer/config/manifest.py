@@ -76,7 +76,8 @@ class Manifest(BaseModel):
         try:
             return cls.model_validate_json(json.dumps(tomli.loads(text)), strict=True)
         except ValidationError as error:
-            found = {_field(details["loc"]): details["type"] for details in error.errors(include_url=False)}
+            details = error.errors(include_url=False)
+            found = {printable(".".join(map(str, one["loc"]))): one["type"] for one in details}
             mistakes = ", ".join(
                 f"{name} {_FIELD_ERRORS.get(kind, 'is of the wrong type')}" for name, kind in found.items()
             )
@@ -136,7 +137,7 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
     in_use = {chunking.strategy, *also_in_use, *_strategies_of_rules(chunking)}
     bases = {options.starts_from for name, options in OPTION_TABLES.items() if name in in_use}
     idle = set(get_args(StrategyName)) - in_use - bases
-    if chunking.contextual.granularity == "none" and not _is_contextual_by_rule(chunking):
+    if not chunking.is_contextual:
         idle.add("contextual")
     if _DEFAULT_STRATEGY in idle:
         idle |= set(HeaderBasedOptions.model_fields)
@@ -157,17 +158,10 @@ def settings_of(manifest: Manifest, settings: Settings) -> Settings:
     """The configuration that a generation was built with, as far as its manifest tells. How a strategy splits
     that no note of it uses yet, `settings` say."""
     model, built = manifest.embedding_model, manifest.chunking_config
-    embedding = settings.embedding.model_copy(
-        update={
-            "provider": model.provider,
-            "token_weights": "idf" if manifest.token_weights else "none",
-            **(
-                {}
-                if model.provider in _ONE_MODEL_PROVIDERS
-                else {"model": model.name.removesuffix(E5_PREFIXES)}
-            ),
-        }
-    )
+    made = {"provider": model.provider, "token_weights": "idf" if manifest.token_weights else "none"}
+    if model.provider not in _ONE_MODEL_PROVIDERS:
+        made["model"] = model.name.removesuffix(E5_PREFIXES)
+    embedding = settings.embedding.model_copy(update=made)
     idle = settings.chunking.model_dump(mode="json", exclude_unset=True, exclude={"rules", "contextual"})
     chunking = ChunkingSettings.model_validate({**idle, **built})
     links = settings.links.model_copy(update={"style": manifest.link_style})
@@ -194,10 +188,6 @@ def _strategies_of_rules(chunking: ChunkingSettings) -> Iterator[str]:
         strategy = normalize_strategy_options(rule.choice).get("strategy")
         if isinstance(strategy, str):
             yield strategy
-
-
-def _is_contextual_by_rule(chunking: ChunkingSettings) -> bool:
-    return any("contextual" in rule.choice for rule in chunking.rules)
 
 
 def _key_of(name: str) -> str:
@@ -230,7 +220,3 @@ def _in_order(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {name: _in_order(value[name]) for name in sorted(value)}
     return value
-
-
-def _field(location: tuple[int | str, ...]) -> str:
-    return printable(".".join(str(part) for part in location))

@@ -208,12 +208,6 @@ def _keys(table: Table, prefix: str = "") -> Iterator[Key]:
         yield Key(prefix + name, default, type(table), field)
 
 
-def _tables(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        parts = name.split(".")
-        yield from (".".join(parts[:length]) for length in range(1, len(parts)))
-
-
 ALL_KEYS: Mapping[str, Key] = MappingProxyType({key.name: key for key in _keys(Settings.defaults())})
 """The keys, and the tuning constants."""
 
@@ -230,7 +224,9 @@ FORMER: Mapping[str, str] = MappingProxyType(
 )
 """Keys of earlier versions, by their variable: where one is set, it is ignored with a warning."""
 
-TABLES: frozenset[str] = frozenset(_tables(ALL_KEYS))
+TABLES: frozenset[str] = frozenset(
+    name[:at] for name in ALL_KEYS for at, letter in enumerate(name) if letter == "."
+)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -292,9 +288,9 @@ _DEPTH = 16
 """Of lists and tables inside a value; nothing in the schema is nearly as deep."""
 
 
-def vault_may_set(key: str, value: object, trust: Mapping[str, Trust] = TRUST) -> bool:
+def vault_may_set(key: str, value: object) -> bool:
     """Whether a file found inside a vault may give this key this value; unlisted keys it may not."""
-    return _may(key, value, trust, Trust.USER, _DEPTH)
+    return _may(key, value, TRUST, Trust.USER, _DEPTH)
 
 
 def refused_in_note(choice: Mapping[str, object]) -> list[str]:
@@ -330,7 +326,9 @@ def _may(key: str, value: object, trust: Mapping[str, Trust], inherited: Trust, 
         return rule is not Trust.NARROW or value is not False
     if rule in (Trust.VAULT, Trust.NARROW):
         return True
-    return _is_plain_name(value) if rule is Trust.NAME else not pattern_fault(value)
+    if rule is Trust.NAME:
+        return _PLAIN_NAME.fullmatch(value) is not None and value not in USER_STRATEGIES
+    return not pattern_fault(value)
 
 
 def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
@@ -347,10 +345,6 @@ def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
     }
     strictest = (Trust.USER, Trust.NAME, Trust.PATTERN, Trust.NARROW, Trust.VAULT)
     return next((row for row in strictest if row in rows), inherited)
-
-
-def _is_plain_name(value: str) -> bool:
-    return _PLAIN_NAME.fullmatch(value) is not None and value not in USER_STRATEGIES
 
 
 def pattern_fault(value: object) -> str:

@@ -183,9 +183,10 @@ def unknown_variables(environ: Mapping[str, str], key_variables: frozenset[str])
 def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:
     """The values and problems of the command line; None means that the option was not used."""
     for key, value in options.items():
-        origin = f"option {option_name(key)}"
         if value is None:
             continue
+        option = OPTIONS.get(key) or "--" + printable(key.rpartition(".")[2]).replace("_", "-")
+        origin = f"option {option}"
         name = key.removeprefix("chunking.")
         left_out = without_overruled({"strategy": options.get("chunking.strategy"), name: value})[1]
         if key != name and name in left_out:
@@ -196,10 +197,6 @@ def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:
             continue
         plain = str(value) if isinstance(value, Path) else value
         yield RawValue(key, plain, origin, is_text=isinstance(plain, str))
-
-
-def option_name(key: str) -> str:
-    return OPTIONS.get(key) or "--" + printable(key.rpartition(".")[2]).replace("_", "-")
 
 
 def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[Parsed]:

@@ -49,7 +49,10 @@ def check(raw: RawValue) -> tuple[object, list[ConfigProblem]]:
         value = _validate(key, raw)
         return _with_absolute_paths(value, raw.base), []
     except ValidationError as error:
-        return None, [_problem(key, raw, details) for details in error.errors(include_url=False)]
+        # The location of an error may lead into a list or table inside the value.
+        place = ValueLocation(key.name, key.field.annotation, list(key.field.metadata), raw.value)
+        found = error.errors(include_url=False)
+        return None, [problem_within(place, one, raw.origin, is_text=raw.is_text) for one in found]
     except (ValueError, ArithmeticError, RecursionError, OSError):
         return None, [mistake(raw, key.allowed)]
 
@@ -122,16 +125,11 @@ def _validate(key: Key, raw: RawValue) -> object:
     if raw.is_text and isinstance(value, str):
         if not (key.is_list or key.is_table):  # the text of those is TOML
             return adapter.validate_python(value)
-        value = _one_toml_value(value)
+        table = tomli.loads(f"value = {value}")
+        if list(table) != ["value"]:
+            raise ValueError("more than one value")
+        value = table["value"]
     return adapter.validate_python(with_tuples(value), strict=True)
-
-
-def _one_toml_value(text: str) -> object:
-    table = tomli.loads(f"value = {text}")
-    if list(table) != ["value"]:
-        raise ValueError("more than one value")
-    value: object = table["value"]
-    return value
 
 
 def with_tuples(value: object) -> object:
@@ -173,18 +171,16 @@ class ValueLocation:
     value: object
 
     def inside(self, part: int | str, value: object) -> ValueLocation | None:
-        """An element or a key of this place; None if the type has none such."""
-        step = _step(self.annotation, part)
-        if step is None:
-            return None
+        """An element of a list or a key of a table at this place; None if the type has none such."""
+        annotation, marks = self.annotation, list[object]()
         name = f"{self.name}[{part}]" if isinstance(part, int) else f"{self.name}.{part}".lstrip(".")
-        return ValueLocation(name, *step, value)
-
-
-def _problem(key: Key, raw: RawValue, details: ErrorDetails) -> ConfigProblem:
-    """A pydantic error in our words; its location may lead into a list or table inside the value."""
-    place = ValueLocation(key.name, key.field.annotation, list(key.field.metadata), raw.value)
-    return problem_within(place, details, raw.origin, is_text=raw.is_text)
+        if get_origin(annotation) is (tuple if isinstance(part, int) else dict):
+            annotation = get_args(annotation)[0 if isinstance(part, int) else 1]
+        elif _is_table(annotation) and isinstance(part, str) and part in (fields := _fields(annotation)):
+            annotation, marks = _given_table(fields[part].annotation), list(fields[part].metadata)
+        else:
+            return None
+        return ValueLocation(name, annotation, marks, value)
 
 
 def problem_within(
@@ -215,18 +211,6 @@ def first_mistake(table: type[BaseModel], error: ValidationError) -> str:
     found = problem_within(ValueLocation("", table, [], {}), error.errors(include_url=False)[0], "")
     value = f" = {found.value}" if found.value else ""
     return f"{found.key}{value}: {found.allowed}" if found.key else found.allowed
-
-
-def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | None:
-    """The type one step further inside: an element of a list, a field of a table; None if there is none."""
-    if isinstance(part, int) and get_origin(annotation) is tuple:
-        inner = get_args(annotation)[0]
-        return inner, []
-    if isinstance(part, str) and get_origin(annotation) is dict:
-        return get_args(annotation)[1], []
-    if _is_table(annotation) and isinstance(part, str) and part in (fields := _fields(annotation)):
-        return _given_table(fields[part].annotation), list(fields[part].metadata)
-    return None
 
 
 def _given_table(annotation: object) -> object:

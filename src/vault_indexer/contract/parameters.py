@@ -191,17 +191,11 @@ def _parameter(field: str, kind: Any, marks: Sequence[object], default: Any, req
         name=next((mark.name for mark in marks if isinstance(mark, Key)), field),
         field=field,
         kind=str if choices else parts[0] if parts else kind,
-        holds=says.holds,
-        help=says.help,
         required=required,
         default=default,
         choices=choices,
         yes=words.yes if words else "",
-        minimum=says.minimum,
-        above=says.above,
-        maximum=says.maximum,
-        min_chars=says.min_chars,
-        max_chars=says.max_chars,
+        **says._asdict(),
     )
 
 

@@ -35,32 +35,23 @@ _MAX_LINE = 10**9
 Query = Annotated[
     str,
     Key("q"),
-    Says(
-        help=f"The query: words, phrases, filters; at most {MAX_QUERY_BYTES} bytes of UTF-8.", holds="query"
-    ),
+    Says(f"The query: words, phrases, filters; at most {MAX_QUERY_BYTES} bytes of UTF-8.", holds="query"),
 ]
 NoteName = Annotated[
     str,
     Key("path"),
     Says(
-        help="A note: its path in the vault, its absolute path, or its name if only one note has it.",
-        holds="note",
+        "A note: its path in the vault, its absolute path, or its name if only one note has it.", holds="note"
     ),
 ]
-Fresh = Annotated[bool, Says(help="Wait until all changes made to the vault so far are indexed.")]
-Correct = Annotated[bool, Says(help="Also search likely spellings of words that no note contains.")]
+Fresh = Annotated[bool, Says("Wait until all changes made to the vault so far are indexed.")]
+Correct = Annotated[bool, Says("Also search likely spellings of words that no note contains.")]
 By = Annotated[
-    bool,
-    Key("by"),
-    Words("chunk", "note"),
-    Says(help="One hit for each chunk, or the best one of each note."),
+    bool, Key("by"), Words("chunk", "note"), Says("One hit for each chunk, or the best one of each note.")
 ]
 Fields = Annotated[
     str,
-    Says(
-        help="The keys to return for each hit, separated by commas; empty means all.",
-        max_chars=MAX_QUERY_BYTES,
-    ),
+    Says("The keys to return for each hit, separated by commas; empty means all.", max_chars=MAX_QUERY_BYTES),
 ]
 
 
@@ -77,27 +68,24 @@ class SearchRequest(NamedTuple):
 
     query: Query
     limit: Annotated[
-        int,
-        Says(help="Maximum number of notes; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT),
+        int, Says("Maximum number of notes; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT)
     ] = 0
     by_note: By = False
     fresh: Fresh = False
-    as_you_type: Annotated[bool, Says(help="The last word may be unfinished.")] = False
-    expand: Annotated[Expand, Says(help="Add the text around each hit; empty adds none.")] = ""
+    as_you_type: Annotated[bool, Says("The last word may be unfinished.")] = False
+    expand: Annotated[Expand, Says("Add the text around each hit; empty adds none.")] = ""
     correct: Correct = True
     min_relevance: Annotated[
         float | None,
         Says(
-            help="Leave out hits with a lower relevance; the default is the configured one.",
-            minimum=0,
-            maximum=1,
+            "Leave out hits with a lower relevance; the default is the configured one.", minimum=0, maximum=1
         ),
     ] = None
     fields: Fields = ""
     offset: Annotated[
         int | None,
         Says(
-            help="Notes to leave out at the beginning; pages belong together if each gives one, the first 0.",
+            "Notes to leave out at the beginning; pages belong together if each gives one, the first 0.",
             minimum=0,
             maximum=MAX_LIMIT,
         ),
@@ -119,30 +107,26 @@ class AskRequest(NamedTuple):
         str,
         Key("q"),
         Says(
-            help=f"The question; filters as in a query. At most {MAX_QUERY_BYTES} bytes of UTF-8.",
-            holds="query",
+            f"The question; filters as in a query. At most {MAX_QUERY_BYTES} bytes of UTF-8.", holds="query"
         ),
     ]
     limit: Annotated[
         int,
         Says(
-            help="Maximum number of passages to read; 0 means the configured number.",
-            minimum=0,
-            maximum=MAX_LIMIT,
+            "Maximum number of passages to read; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT
         ),
     ] = 0
     use_model: Annotated[
         bool,
         Key("model"),
-        Says(help="Let the configured language model write the answer; if there is none, notes are quoted."),
+        Says("Let the configured language model write the answer; if there is none, notes are quoted."),
     ] = True
     fresh: Fresh = False
     as_written: Annotated[
-        bool, Key("stream"), Says(help="Stream the answer, one JSON object per line (application/x-ndjson).")
+        bool, Key("stream"), Says("Stream the answer, one JSON object per line (application/x-ndjson).")
     ] = False
     show_prompt: Annotated[
-        bool,
-        Says(help="Do not call the language model; the key `prompt` of the answer is what would be sent."),
+        bool, Says("Do not call the language model; the key `prompt` of the answer is what would be sent.")
     ] = False
 
 
@@ -162,7 +146,7 @@ class RelatedRequest(NamedTuple):
     """Notes near a note."""
 
     note: NoteName
-    limit: Annotated[int, Says(help="Maximum number of notes.", minimum=1, maximum=MAX_LIMIT)] = 10
+    limit: Annotated[int, Says("Maximum number of notes.", minimum=1, maximum=MAX_LIMIT)] = 10
 
 
 class LinksRequest(NamedTuple):
@@ -171,25 +155,25 @@ class LinksRequest(NamedTuple):
     note: Annotated[
         str,
         Key("path"),
-        Says(help="The note, as in /v1/related. Required for the views note and mentions.", holds="note"),
+        Says("The note, as in /v1/related. Required for the views note and mentions.", holds="note"),
     ] = ""
     view: Annotated[
         Literal["note", "mentions", "unresolved", "orphans"],
         Says(
-            help="The links of a note, places that mention it without a link, broken links of the vault, "
+            "The links of a note, places that mention it without a link, broken links of the vault, "
             "or notes without links."
         ),
     ] = "note"
     limit: Annotated[
         int | None,
         Says(
-            help=f"Maximum entries of each list. Default: {DEFAULT_MENTIONS} mentions, all of the others.",
+            f"Maximum entries of each list. Default: {DEFAULT_MENTIONS} mentions, all of the others.",
             minimum=1,
             maximum=MAX_LIMIT,
         ),
     ] = None
     rendered: Annotated[
-        bool, Says(help="Add the tree of each backlink's or mention's snippet, as `view` has it of a note.")
+        bool, Says("Add the tree of each backlink's or mention's snippet, as `view` has it of a note.")
     ] = False
 
 
@@ -204,22 +188,19 @@ class BaseRequest(NamedTuple):
         str,
         Key("path"),
         Says(
-            help="A base, or a note with bases as blocks of code: its path in the vault, or its name.",
+            "A base, or a note with bases as blocks of code: its path in the vault, or its name.",
             holds="note",
         ),
     ]
-    view: Annotated[
-        str, Says(help="The name of the view; empty means the first.", max_chars=MAX_QUERY_BYTES)
-    ] = ""
-    limit: Annotated[int, Says(help="Maximum number of rows.", minimum=1, maximum=MAX_ROWS)] = DEFAULT_ROWS
+    view: Annotated[str, Says("The name of the view; empty means the first.", max_chars=MAX_QUERY_BYTES)] = ""
+    limit: Annotated[int, Says("Maximum number of rows.", minimum=1, maximum=MAX_ROWS)] = DEFAULT_ROWS
     shown_in: Annotated[
-        str,
-        Says(help="The note that embeds the base, `this` in its expressions; else the base.", holds="note"),
+        str, Says("The note that embeds the base, `this` in its expressions; else the base.", holds="note")
     ] = ""
     line: Annotated[
         int,
         Says(
-            help="Of a note, the block of code that begins at this line; 0 means all.",
+            "Of a note, the block of code that begins at this line; 0 means all.",
             minimum=0,
             maximum=_MAX_LINE,
         ),
@@ -230,26 +211,22 @@ class NotesRequest(NamedTuple):
     """The filters and the order of a list of notes."""
 
     folder: Annotated[
-        str,
-        Says(help="Only notes in this folder or its subfolders; empty means all.", max_chars=MAX_QUERY_BYTES),
+        str, Says("Only notes in this folder or its subfolders; empty means all.", max_chars=MAX_QUERY_BYTES)
     ] = ""
     tag: Annotated[
-        str,
-        Says(help="Only notes with this tag or one below it; empty means all.", max_chars=MAX_QUERY_BYTES),
+        str, Says("Only notes with this tag or one below it; empty means all.", max_chars=MAX_QUERY_BYTES)
     ] = ""
     since: Annotated[
         str,
-        Says(
-            help="Only notes changed since this time: 2026-01-31, 2026-01-31T09:30, 7d, today.", max_chars=40
-        ),
+        Says("Only notes changed since this time: 2026-01-31, 2026-01-31T09:30, 7d, today.", max_chars=40),
     ] = ""
-    order: Annotated[NoteOrder, Says(help="By path, or by time of the last change, newest first.")] = "path"
-    limit: Annotated[int, Says(help="Maximum number of notes.", minimum=1, maximum=MAX_LIMIT)] = 50
-    offset: Annotated[int, Says(help="Number of notes to skip.", minimum=0, maximum=_MAX_LINE)] = 0
+    order: Annotated[NoteOrder, Says("By path, or by time of the last change, newest first.")] = "path"
+    limit: Annotated[int, Says("Maximum number of notes.", minimum=1, maximum=MAX_LIMIT)] = 50
+    offset: Annotated[int, Says("Number of notes to skip.", minimum=0, maximum=_MAX_LINE)] = 0
     name: Annotated[
         str,
         Says(
-            help="Only notes with these words, or parts of them, in the title, an alias or the path. They "
+            "Only notes with these words, or parts of them, in the title, an alias or the path. They "
             "are ordered by how well the name matches, unless `order` is recent.",
             max_chars=MAX_QUERY_BYTES,
         ),
@@ -265,25 +242,23 @@ class NoteRequest(NamedTuple):
 class GraphRequest(NamedTuple):
     """The files around a note, or around the notes of the best hits of a query."""
 
-    note: Annotated[
-        str, Key("path"), Says(help="The note, as in /v1/related; or give `q`.", holds="note")
-    ] = ""
-    query: Annotated[str, Key("q"), Says(help="A query, instead of a note.", holds="query")] = ""
+    note: Annotated[str, Key("path"), Says("The note, as in /v1/related; or give `q`.", holds="note")] = ""
+    query: Annotated[str, Key("q"), Says("A query, instead of a note.", holds="query")] = ""
     depth: Annotated[
-        int, Says(help="Maximum number of links between the note and a file.", minimum=1, maximum=3)
+        int, Says("Maximum number of links between the note and a file.", minimum=1, maximum=3)
     ] = 1
-    limit: Annotated[int, Says(help="Maximum number of files.", minimum=1, maximum=300)] = 150
-    related: Annotated[bool, Says(help="Add notes with a similar meaning.")] = True
+    limit: Annotated[int, Says("Maximum number of files.", minimum=1, maximum=300)] = 150
+    related: Annotated[bool, Says("Add notes with a similar meaning.")] = True
 
 
 class ClustersRequest(NamedTuple):
     """The whole vault as clusters."""
 
     by: Annotated[
-        ClusterKind, Says(help="Notes of one folder, or notes that link to each other more than to others.")
+        ClusterKind, Says("Notes of one folder, or notes that link to each other more than to others.")
     ] = "folder"
     folder: Annotated[
-        str, Says(help="By folder: the folder whose subfolders are the clusters.", max_chars=MAX_QUERY_BYTES)
+        str, Says("By folder: the folder whose subfolders are the clusters.", max_chars=MAX_QUERY_BYTES)
     ] = ""
 
 
@@ -294,14 +269,14 @@ class ViewRequest(NamedTuple):
     part: Annotated[
         str,
         Says(
-            help="Only this part: a heading, `heading#heading below it` or `^block`, as in a link.",
+            "Only this part: a heading, `heading#heading below it` or `^block`, as in a link.",
             max_chars=MAX_QUERY_BYTES,
         ),
     ] = ""
     line: Annotated[
         int,
         Says(
-            help="For a very long note, return the part with this line; 0 means its beginning.",
+            "For a very long note, return the part with this line; 0 means its beginning.",
             minimum=0,
             maximum=_MAX_LINE,
         ),
@@ -311,7 +286,7 @@ class ViewRequest(NamedTuple):
 class PictureRequest(NamedTuple):
     """A picture of the vault."""
 
-    path: Annotated[str, Says(help="The path of the picture in the vault, as `view` names it.", holds="note")]
+    path: Annotated[str, Says("The path of the picture in the vault, as `view` names it.", holds="note")]
 
 
 class ChunksRequest(NamedTuple):
@@ -321,7 +296,7 @@ class ChunksRequest(NamedTuple):
     strategy: Annotated[
         str,
         Says(
-            help="A strategy that needs no language model; empty means the chunks of the index.",
+            "A strategy that needs no language model; empty means the chunks of the index.",
             holds="strategy",
             max_chars=MAX_QUERY_BYTES,
         ),
@@ -333,22 +308,22 @@ class SentenceRequest(NamedTuple):
 
     note: NoteName
     sentence_id: Annotated[
-        str, Key("id"), Says(help="The id, such as Folder/Note_sentence_7.", max_chars=MAX_QUERY_BYTES)
+        str, Key("id"), Says("The id, such as Folder/Note_sentence_7.", max_chars=MAX_QUERY_BYTES)
     ]
 
 
 class CompleteRequest(NamedTuple):
     """The beginning of a query, to be completed."""
 
-    query: Annotated[str, Key("q"), Says(help="The query up to the cursor.", max_chars=MAX_QUERY_BYTES)]
-    limit: Annotated[int, Says(help="Maximum number of entries.", minimum=1, maximum=50)] = 12
+    query: Annotated[str, Key("q"), Says("The query up to the cursor.", max_chars=MAX_QUERY_BYTES)]
+    limit: Annotated[int, Says("Maximum number of entries.", minimum=1, maximum=50)] = 12
 
 
-Refit = Annotated[bool, Says(help="Recompute word weights if the number of notes has changed a lot.")]
+Refit = Annotated[bool, Says("Recompute word weights if the number of notes has changed a lot.")]
 Force = Annotated[
-    bool, Says(help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept.")
+    bool, Says("Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept.")
 ]
-Better = Annotated[bool, Says(help='Switch to the better model of `embedding.provider = "auto"` at once.')]
+Better = Annotated[bool, Says('Switch to the better model of `embedding.provider = "auto"` at once.')]
 
 
 class RebuildOptions(NamedTuple):
@@ -365,23 +340,23 @@ class RebuildRequest(NamedTuple):
     refit: Refit = True
     force: Force = False
     better: Better = False
-    wait: Annotated[
-        bool, Says(help="Answer when the rebuild has ended; otherwise as soon as it has started.")
-    ] = True
+    wait: Annotated[bool, Says("Answer when the rebuild has ended; otherwise as soon as it has started.")] = (
+        True
+    )
 
 
 class VerifyRequest(NamedTuple):
     """Compare the vault with the index."""
 
-    repair: Annotated[bool, Says(help="Repair the differences.")] = False
+    repair: Annotated[bool, Says("Repair the differences.")] = False
 
 
 class EmbedRequest(NamedTuple):
     """Pause or resume the creation of the better model's vectors."""
 
-    paused: Annotated[
-        bool, Says(help="Create no better vectors until this is false or the daemon restarts.")
-    ] = False
+    paused: Annotated[bool, Says("Create no better vectors until this is false or the daemon restarts.")] = (
+        False
+    )
 
 
 class PauseRequest(NamedTuple):
@@ -389,11 +364,11 @@ class PauseRequest(NamedTuple):
 
     seconds: Annotated[
         float | None,
-        Says(help="Duration of the pause; the default is until `/v1/resume`.", above=0, maximum=MAX_PAUSE_S),
+        Says("Duration of the pause; the default is until `/v1/resume`.", above=0, maximum=MAX_PAUSE_S),
     ] = None
 
 
 class ProofRequest(NamedTuple):
     """A challenge to prove that the server knows the token."""
 
-    challenge: Annotated[str, Says(help="", min_chars=16, max_chars=128)]
+    challenge: Annotated[str, Says("", min_chars=16, max_chars=128)]

@@ -241,7 +241,7 @@ class Assembly:
         if upgraded is None:
             return None
         model = model_for(upgraded.embedding)
-        spec = replace(worker, settings=_at_lowest(upgraded), model=model, weights=None)
+        spec = replace(worker, settings=_with_priority(upgraded, LOWEST_PRIORITY), model=model, weights=None)
         return Upgrade(model, self.make_pool(spec, 1))
 
     def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
@@ -363,7 +363,10 @@ class Assembly:
     def _weights(self, found: Scan, *, recompute_weights: bool) -> bytes | None:
         if not self.settings.embedding.weighting:
             return None
-        fit = partial(_fit_weights, self.vault, found)
+
+        def fit() -> bytes:
+            return TokenWeights.fit(WordLlamaEmbedder().count(sample_texts(self.vault, found))).to_bytes()
+
         return weights_for_build(found, self._predecessor, fit, recompute_weights=recompute_weights)
 
     @property
@@ -376,18 +379,12 @@ class Assembly:
 
 def _behind_edits(worker: WorkerSpec) -> WorkerSpec:
     """Return the worker with a priority below that of workers that read edits."""
-    nice = upkeep_limits(worker.settings.index).nice
-    index = worker.settings.index.model_copy(update={"nice": nice})
-    return replace(worker, settings=worker.settings.model_copy(update={"index": index}))
+    settings = worker.settings
+    return replace(worker, settings=_with_priority(settings, upkeep_limits(settings.index).nice))
 
 
-def _at_lowest(settings: Settings) -> Settings:
-    """Return the settings with the lowest process priority."""
-    return settings.model_copy(update={"index": settings.index.model_copy(update={"nice": LOWEST_PRIORITY})})
-
-
-def _fit_weights(vault: Path, found: Scan) -> bytes:
-    return TokenWeights.fit(WordLlamaEmbedder().count(sample_texts(vault, found))).to_bytes()
+def _with_priority(settings: Settings, nice: int) -> Settings:
+    return settings.model_copy(update={"index": settings.index.model_copy(update={"nice": nice})})
 
 
 def _close(writer: IndexWriter, *pools: Pool) -> None:

@@ -245,20 +245,13 @@ def _parse(path: Path) -> DaemonInfo | None:
     try:
         found = json.loads(read_own(path))
         pid, texts = found["pid"], [found[name] for name in ("url", "token", "vault", "started")]
-        command = found.get("command", ())
+        command = found.get("command")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     if not isinstance(pid, int) or pid <= 0 or not all(isinstance(text, str) for text in texts):
         return None
+    is_known = isinstance(command, list) and all(isinstance(one, str) for one in command)
     url, token, vault, started = texts
+    info = DaemonInfo(pid, url, token, vault, started, tuple(command) if is_known else ())
     # A token is sent only to this machine, even if the file names another host.
-    return (
-        DaemonInfo(pid, url, token, vault, started, _texts(command)) if url.startswith(_URL_PREFIX) else None
-    )
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    """Return a list of strings as a tuple, and an empty tuple for any other value."""
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return tuple(value)
-    return ()
+    return info if url.startswith(_URL_PREFIX) else None

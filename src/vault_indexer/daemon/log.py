@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.system import is_read, open_to_append
@@ -35,13 +34,6 @@ _CHUNK = 1 << 16
 _LONG_LINE = 1 << 13
 
 Clock = Callable[[], float]
-Message = tuple[str, int, str, str]
-"""Logger, level, text and exception of a record."""
-
-Source = tuple[str, str, int]
-"""Logger, source file and line number of a record."""
-
-Key = TypeVar("Key", Message, Source)
 
 
 @dataclass(slots=True)
@@ -70,8 +62,10 @@ class RepeatCollapser(logging.Handler):
         self._target = target
         self._clock = clock
         self._window_s = window_s
-        self._messages: dict[Message, _Run] = {}
-        self._sources: dict[Source, _Run] = {}
+        self._messages: dict[object, _Run] = {}
+        """By logger, level, text and exception of a record."""
+        self._sources: dict[object, _Run] = {}
+        """By logger, source file and line number of a record."""
         self._timer: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -85,8 +79,11 @@ class RepeatCollapser(logging.Handler):
         self.acquire()
         try:
             now = self._clock()
-            self._end(self._messages, now, closing, "repeated")
-            self._end(self._sources, now, closing, "and others like it,")
+            for runs, words in ((self._messages, "repeated"), (self._sources, "and others like it,")):
+                over = [key for key, run in runs.items() if closing or now - run.since >= self._window_s]
+                for run in map(runs.pop, over):
+                    if run.left_out:
+                        self._write_summary(run, words, now - run.since)
         finally:
             self.release()
 
@@ -118,23 +115,14 @@ class RepeatCollapser(logging.Handler):
         self._messages[message] = _Run(now, record)
         return True
 
-    def _end(
-        self,
-        runs: dict[Key, _Run],
-        now: float,
-        closing: bool,
-        words: str,
-    ) -> None:
-        for key in [key for key, run in runs.items() if closing or now - run.since >= self._window_s]:
-            run = runs.pop(key)
-            if run.left_out:
-                times = f"{quantity(run.left_out, 'time')} in {max(1.0, now - run.since):.0f} s"
-                summary = copy.copy(run.last)
-                summary.msg, summary.args = f"{run.last.getMessage()} ({words} {times})", None
-                # The traceback was written with the first record of the run.
-                summary.exc_info = summary.exc_text = None
-                summary.created = time.time()
-                self._target.handle(summary)
+    def _write_summary(self, run: _Run, words: str, seconds: float) -> None:
+        times = f"{quantity(run.left_out, 'time')} in {max(1.0, seconds):.0f} s"
+        summary = copy.copy(run.last)
+        summary.msg, summary.args = f"{run.last.getMessage()} ({words} {times})", None
+        # The traceback was written with the first record of the run.
+        summary.exc_info = summary.exc_text = None
+        summary.created = time.time()
+        self._target.handle(summary)
 
     def _summarise_later(self) -> None:
         if self._timer is None or not self._timer.is_alive():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from vault_indexer.config import keys_to_restart_for
@@ -103,7 +102,11 @@ class IndexLoop:
         # Vectors may be missing for hours, so a note that must be read again comes first. A merge and a
         # compaction each take a core and much memory, so they run one at a time.
         self._upgrade = UpgradeTask(
-            UpgradeRules.of(assembly.settings.embedding), self._build_upgraded, clock, budget.vectors
+            UpgradeRules.of(assembly.settings.embedding),
+            # All vectors of this build with the better model are computed already.
+            lambda: self._rebuild.request(BuildRequest()),
+            clock,
+            budget.vectors,
         )
         self._reading = Upkeep(
             vault_sync,
@@ -368,14 +371,11 @@ class IndexLoop:
         self._rebuild.hold(True)
         while self._pause.active and not self._stopping:
             self._publish()
-            self._refuse_requests()
+            self._rebuild.refuse(UnavailableError(PAUSED))
+            self._requests.refuse(UnavailableError(PAUSED))
             self._pause.wait(_TICK_S)
         self._publish(0, step_began=self._clock())
         self._rebuild.hold(False)
-
-    def _refuse_requests(self) -> None:
-        self._rebuild.refuse(UnavailableError(PAUSED))
-        self._requests.refuse(UnavailableError(PAUSED))
 
     def _confirm_losses(self) -> None:
         """Request another scan for losses that a single scan does not confirm."""
@@ -495,7 +495,12 @@ class IndexLoop:
                 request.answer.set_exception(error)
 
     def _check(self, request: CheckRequest) -> None:
-        report = partial(self._report_check, request)
+        def report(progress: Progress) -> None:
+            if self._stopping:
+                raise UnavailableError(STOPPED)
+            self._publish(check_progress=progress)
+            request.report(progress)
+
         try:
             problems = self._vault_sync.verify(repair=request.repair, report=report)
         finally:
@@ -507,12 +512,6 @@ class IndexLoop:
             self._rebuild.answer_after_repair(request, problems)
         else:
             request.answer.set_result(problems)
-
-    def _report_check(self, request: CheckRequest, progress: Progress) -> None:
-        if self._stopping:
-            raise UnavailableError(STOPPED)
-        self._publish(check_progress=progress)
-        request.report(progress)
 
     def _use_assembly(self, assembly: Assembly) -> None:
         """Use this configuration and the current exclusions of the vault. Raises ExclusionError for invalid
@@ -527,10 +526,6 @@ class IndexLoop:
     def pause_upgrade(self, paused: bool) -> None:
         """Pause or resume the embedding with a better model. Any thread."""
         self._upgrade.paused = paused
-
-    def _build_upgraded(self) -> None:
-        """Request a build with the better model. All its vectors are computed already."""
-        self._rebuild.request(BuildRequest())
 
     def _note_restart(self) -> None:
         """Report the changed keys that take effect only after a restart."""

@@ -23,7 +23,6 @@ from vault_indexer.model import (
     Problem,
     Progress,
     RebuildReport,
-    SkippedFile,
     StatusReport,
 )
 from vault_indexer.store import Generation, index_errors
@@ -419,12 +418,6 @@ class VaultSync:
         if is_due:
             self.confirm_at = now + _CONFIRM_EVERY_S
         return is_due
-
-    def skipped(self) -> tuple[SkippedFile, ...]:
-        if self.current is None:
-            return ()
-        with self.current.writer.holder.lease() as snapshot:
-            return snapshot.catalog.skipped_files()
 
     def verify(
         self, *, repair: bool, report: Callable[[Progress], None] = lambda _progress: None

@@ -16,7 +16,7 @@ _NOT_IN_ADDRESS = re.compile(r"[\s()<>\[\]\\|`\"]")
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}", re.ASCII)
 _MAX_LIST_DEPTH = 20
-_REFERENCE, _FORMULA = "^", "$"
+_REFERENCE = "^"
 _CODE_OR_OBSIDIAN = re.compile(
     r"""
     (?P<code> ^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*? (?:^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|\Z)
@@ -50,14 +50,8 @@ class Inline:
     def add_reference(self, key: str) -> None:
         self._runs.append((_REFERENCE, key))
 
-    def add_formula(self, tex: str) -> None:
-        self._runs.append((_FORMULA, tex))
-
     def is_empty(self) -> bool:
         return not any(text.strip() for _, text in self._runs)
-
-    def plain(self) -> str:
-        return " ".join("".join(text for target, text in self._runs if target != _REFERENCE).split())
 
     def markdown(self) -> str:
         # What is between two links is escaped as a whole: syntax may begin in one run and end in the next.
@@ -71,8 +65,6 @@ class Inline:
 def _run(text: str, target: str) -> str:
     if target == _REFERENCE:
         return f"[^{text}]"
-    if target == _FORMULA:
-        return f"${' '.join(text.replace('$', ' ').split())}$" if text.strip() else ""
     # A soft hyphen only marks where a line may break, and would divide the word for searches.
     plain = _BLANKS.sub(" ", text.replace("\xad", ""))
     shown, before = escape(plain), " " * plain.startswith(" ")

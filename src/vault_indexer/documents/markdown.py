@@ -98,11 +98,7 @@ def to_markdown(document: Document) -> str:
         document = replace(document, warnings=(*document.warnings, SCAN if document.images else NO_TEXT))
     if len(body) > MAX_CHARACTERS:
         document = replace(document, warnings=(*document.warnings, CUT))
-    return with_properties(_properties(document), body[:MAX_CHARACTERS])
-
-
-def _properties(document: Document) -> Mapping[str, JsonValue]:
-    return {
+    properties: dict[str, JsonValue] = {
         "title": one_line(document.title),
         "author": [one_line(author) for author in document.authors],
         "created": document.created,
@@ -111,6 +107,7 @@ def _properties(document: Document) -> Mapping[str, JsonValue]:
         NOT_READ: [one_line(warning) for warning in document.warnings],
         PAGES_WITHOUT_TEXT: as_ranges(document.images),
     }
+    return with_properties(properties, body[:MAX_CHARACTERS])
 
 
 def with_properties(values: Mapping[str, JsonValue], body: str) -> str:

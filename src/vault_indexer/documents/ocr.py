@@ -193,34 +193,30 @@ def read_lines(image: Any) -> list[Line]:
 def _engine() -> Any:
     """Load the models, once in a process. With their paths given, nothing is ever downloaded. Raises
     ProviderError."""
+    params = {
+        "Global.log_level": "critical",
+        "Global.use_cls": False,  # its classifier sees a line 192 pixels wide, and turns long ones over
+        "Global.max_side_len": max(_within(_READ_PIXELS, 1)),
+        "Rec.rec_batch_num": 1,
+        "Det.limit_type": "max",
+        "Det.limit_side_len": _DETECTED_SIDE,
+        "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+        "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+    }
     try:
-        return _loaded()
+        import cv2
+        import onnxruntime
+        import rapidocr
+
+        cv2.setNumThreads(1)
+        onnxruntime.disable_telemetry_events()
+        models = Path(rapidocr.__file__).parent / "models"
+        weights = {
+            f"{part}.model_path": f"{models}/PP-OCRv6_{part.lower()}_small.onnx" for part in ("Det", "Rec")
+        }
+        return rapidocr.RapidOCR(params={**params, **weights})
     except (ImportError, OSError) as error:
         raise ProviderError(f"OCR is not available: {error}") from error
-
-
-def _loaded() -> Any:
-    import cv2
-    import onnxruntime
-    import rapidocr
-
-    cv2.setNumThreads(1)
-    onnxruntime.disable_telemetry_events()
-    models = Path(rapidocr.__file__).parent / "models"
-    return rapidocr.RapidOCR(
-        params={
-            "Global.log_level": "critical",
-            "Global.use_cls": False,  # its classifier sees a line 192 pixels wide, and turns long ones over
-            "Global.max_side_len": max(_within(_READ_PIXELS, 1)),
-            "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
-            "Rec.model_path": str(models / "PP-OCRv6_rec_small.onnx"),
-            "Rec.rec_batch_num": 1,
-            "Det.limit_type": "max",
-            "Det.limit_side_len": _DETECTED_SIDE,
-            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
-            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-        }
-    )
 
 
 # From lines to paragraphs in the order of reading.

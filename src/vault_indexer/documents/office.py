@@ -290,7 +290,7 @@ def _slide_markdown(package: Package, name: str) -> str:
     for relation in relations.values():
         if relation.kind == "diagramData":
             for paragraph in package.tree(relation.target).iter("p"):
-                writer.item(0, _slide_line(paragraph, addresses))
+                writer.item(0, _joined(paragraph, addresses))
         elif relation.kind == "notesSlide":
             for shape in package.tree(relation.target).iter("sp"):
                 if _placeholder(shape) == "body":
@@ -329,7 +329,7 @@ def _add_shape(writer: MarkdownWriter, shape: Element, addresses: dict[str, str]
         for paragraph in shape.iter("p"):
             properties = paragraph.find("pPr")
             depth = 0 if properties is None else int(properties.get("lvl", "0"))
-            line = _slide_line(paragraph, addresses)
+            line = _joined(paragraph, addresses)
             if kind == "body" or depth:
                 writer.item(depth, line)
             else:
@@ -340,21 +340,12 @@ def _joined(element: Element, addresses: dict[str, str] | None = None) -> Inline
     """Return the text of all paragraphs in the element, or of a comment, as one."""
     text = Inline(texts(element, "text"))
     for paragraph in element.iter("p"):
-        _add_runs(text, paragraph, addresses or {})
+        for run in paragraph.iter():
+            if run.tag == "br":
+                text.add("\n")
+            elif run.tag in ("r", "fld"):
+                link = run.find("rPr/hlinkClick")
+                address = "" if link is None else (addresses or {}).get(link.get("r:id", ""), "")
+                text.add(run.findtext("t") or "", address)
         text.add("\n")
     return text
-
-
-def _slide_line(paragraph: Element, addresses: dict[str, str]) -> Inline:
-    text = Inline()
-    _add_runs(text, paragraph, addresses)
-    return text
-
-
-def _add_runs(text: Inline, paragraph: Element, addresses: dict[str, str]) -> None:
-    for run in paragraph.iter():
-        if run.tag == "br":
-            text.add("\n")
-        elif run.tag in ("r", "fld"):
-            link = run.find("rPr/hlinkClick")
-            text.add(run.findtext("t") or "", "" if link is None else addresses.get(link.get("r:id", ""), ""))

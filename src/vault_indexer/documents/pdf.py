@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any
 
 from vault_indexer.documents.markdown import MAX_CHARACTERS, Document, Part
+from vault_indexer.documents.package import keywords_in
 from vault_indexer.documents.pdf_layout import Word, lay_out
 from vault_indexer.documents.pdf_markdown import Entry, Page, to_parts
 from vault_indexer.errors import NoteError
@@ -143,7 +144,7 @@ class _Reader:
             title="" if _JUNK_TITLE.fullmatch(title) else title,
             authors=_authors(self._metadata("Author")),
             created=_iso_date(self._metadata("CreationDate")),
-            keywords=_split(self._metadata("Keywords"), r"[;,]"),
+            keywords=keywords_in(self._metadata("Keywords")),
             warnings=tuple(self._warnings),
             images=_pages_without_text(parts),
         )
@@ -484,12 +485,8 @@ def _utf16(call: Callable[..., int], *arguments: Any) -> str:
 
 
 def _ordered(rect: Any) -> tuple[float, float, float, float]:
-    return (
-        min(rect.left, rect.right),
-        min(rect.bottom, rect.top),
-        max(rect.left, rect.right),
-        max(rect.bottom, rect.top),
-    )
+    (left, right), (bottom, top) = sorted((rect.left, rect.right)), sorted((rect.bottom, rect.top))
+    return left, bottom, right, top
 
 
 def _bounds(quads: Any) -> tuple[float, float, float, float]:

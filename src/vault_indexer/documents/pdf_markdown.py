@@ -430,7 +430,13 @@ def _parts(pages: list[Page], blocks: list[list[_Block]], hyphens: _Hyphens) -> 
     continues = False
     for index, page in enumerate(pages):
         following = blocks[index + 1] if index + 1 < len(pages) else []
-        goes_on = _goes_on(blocks[index], following) and not page.quotes
+        # Whether the last paragraph of the page goes on at the top of the next.
+        goes_on = (
+            bool(blocks[index] and following)
+            and following[0].kind == "text"
+            and _flows(blocks[index][-1], following[0].lines[0])
+            and not page.quotes
+        )
         if goes_on:
             _move_end_of_word(blocks[index][-1], following[0])
         writer = MarkdownWriter()
@@ -439,15 +445,6 @@ def _parts(pages: list[Page], blocks: list[list[_Block]], hyphens: _Hyphens) -> 
             writer.quote(Inline(one_line(text)), label)
         yield Part(writer.text(), continues)
         continues = goes_on
-
-
-def _goes_on(blocks: list[_Block], following: list[_Block]) -> bool:
-    """Whether the last paragraph of a page goes on at the top of the next."""
-    return (
-        bool(blocks and following)
-        and following[0].kind == "text"
-        and _flows(blocks[-1], following[0].lines[0])
-    )
 
 
 def _move_end_of_word(block: _Block, following: _Block) -> None:

@@ -32,8 +32,9 @@ def read_xlsx(data: bytes) -> Document:
     workbook = package.tree(main)
     properties = workbook.find("workbookPr")
     is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
+    shared = part_of(relations, "sharedStrings")
     values = _CellValues(
-        _shared_strings(package, part_of(relations, "sharedStrings")),
+        [_string(item) for item in package.children(shared, ("sst",))] if shared else [],
         _date_styles(package.tree(part_of(relations, "styles"))),
         # Day 1 is 1900-01-01, but Excel counts a 29 February 1900, so later dates need an earlier origin.
         datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30),
@@ -51,14 +52,9 @@ def read_xlsx(data: bytes) -> Document:
     return with_properties(package, parts, warnings)
 
 
-def _shared_strings(package: Package, name: str) -> list[str]:
-    return [_string(item) for item in package.children(name, ("sst",))] if name else []
-
-
 def _string(item: Element) -> str:
     """Return the text of a string without its phonetic reading."""
-    runs = [texts(child, "t") for child in item if child.tag != "rPh"]
-    return "".join(runs)
+    return "".join(texts(child, "t") for child in item if child.tag != "rPh")
 
 
 def _date_styles(styles: Element) -> frozenset[str]:

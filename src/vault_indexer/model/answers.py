@@ -323,15 +323,9 @@ class LinksAnswer:
 
     def first(self, limit: int | None) -> LinksAnswer:
         """The same with at most `limit` entries in each list; None means all."""
-        lists = (self.outgoing, self.backlinks, self.unresolved, self.diagnostics)
-        return replace(
-            self,
-            outgoing=self.outgoing[:limit],
-            backlinks=self.backlinks[:limit],
-            unresolved=self.unresolved[:limit],
-            diagnostics=self.diagnostics[:limit],
-            more=limit is not None and any(len(one) > limit for one in lists),
-        )
+        lists = {name: getattr(self, name) for name in ("outgoing", "backlinks", "unresolved", "diagnostics")}
+        more = limit is not None and any(len(one) > limit for one in lists.values())
+        return replace(self, more=more, **{name: one[:limit] for name, one in lists.items()})
 
 
 @record

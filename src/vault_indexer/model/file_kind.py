@@ -115,44 +115,31 @@ def _suffix(path: str) -> str:
 # Programming languages by the names that people give them, and by the suffixes of source files.
 
 
-_LANGUAGE_SUFFIXES: Mapping[str, str] = MappingProxyType(
+_LANGUAGES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "python": "py pyi",
-        "javascript": "js jsx mjs cjs",
-        "typescript": "ts mts cts",
-        "tsx": "tsx",
-        "java": "java",
-        "csharp": "cs",
-        "cpp": "cpp cc cxx hpp hh",
-        "c": "c h",
-        "php": "php",
-        "go": "go",
-        "rust": "rs",
-        "bash": "sh bash zsh",
+        "python": ("py pyi", "python3"),
+        "javascript": ("js jsx mjs cjs", "node"),
+        "typescript": ("ts mts cts", ""),
+        "tsx": ("tsx", ""),
+        "java": ("java", ""),
+        "csharp": ("cs", "c#"),
+        "cpp": ("cpp cc cxx hpp hh", "c++"),
+        "c": ("c h", ""),
+        "php": ("php", ""),
+        "go": ("go", "golang"),
+        "rust": ("rs", ""),
+        "bash": ("sh bash zsh", "shell"),
     }
 )
-_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "python": "python3",
-        "javascript": "node",
-        "csharp": "c#",
-        "cpp": "c++",
-        "go": "golang",
-        "bash": "shell",
-    }
-)
+"""By its name here, the suffixes of a language and another name."""
+
 SOURCE_SUFFIXES: Mapping[str, str] = MappingProxyType(
-    {f".{suffix}": name for name, row in _LANGUAGE_SUFFIXES.items() for suffix in row.split()}
+    {f".{suffix}": name for name, (suffixes, _) in _LANGUAGES.items() for suffix in suffixes.split()}
 )
 """Suffixes of source files that can be indexed, each with the language."""
 
 _NAMES = MappingProxyType(
-    {
-        alias: name
-        for table in (_LANGUAGE_SUFFIXES, _OTHER_NAMES)
-        for name, row in table.items()
-        for alias in row.split()
-    }
+    {alias: name for name, row in _LANGUAGES.items() for alias in " ".join(row).split()}
 )
 
 

@@ -101,13 +101,11 @@ class Site:
         return urlsplit(self.info.url).port or 0
 
 
-def make_app(
-    site: Site, stopping: Callable[[], bool] = lambda: False, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS
-) -> App:
-    """Builds the ASGI application, including the guard, with a route for each of the endpoints and for those
-    of optional packages. When the server is `stopping`, long answers end."""
+def make_app(site: Site, stopping: Callable[[], bool] = lambda: False) -> App:
+    """Builds the ASGI application, including the guard, with a route for each endpoint, those of optional
+    packages included. When the server is `stopping`, long answers end."""
     vaults, settings = site.vaults, site.settings
-    endpoints = (*endpoints, *(route.endpoint for route in extension_routes()))
+    endpoints = (*ENDPOINTS, *(route.endpoint for route in extension_routes()))
     hidden = {route.endpoint.name for route in extension_routes() if not route.is_public}
     daemon = DaemonState(running=True, pid=os.getpid(), url=site.info.url)
     general = AnswerContext(vaults, daemon, stopping, actions_of=site.actions_of)
@@ -141,7 +139,7 @@ def make_app(
         file_route(lambda path: vaults.service(CHOSEN_VAULT.get()).file(path)),
         _events_route(
             StatusEvents(
-                partial(_status, general),
+                lambda: replace(vaults.status(CHOSEN_VAULT.get()), daemon=daemon),
                 stopping,
                 lambda before, now: vaults.service(CHOSEN_VAULT.get()).changes(before, now),
             )
@@ -175,10 +173,6 @@ def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
         with suppress(VaultIndexerError):
             found[name] = vaults.service(name).status()
     return found
-
-
-def _status(context: AnswerContext) -> StatusReport:
-    return replace(context.vaults.status(CHOSEN_VAULT.get()), daemon=context.daemon)
 
 
 def _context_of_request(general: AnswerContext) -> AnswerContext:

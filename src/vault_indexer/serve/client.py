@@ -75,22 +75,18 @@ class DaemonClient:
     ) -> object:
         # Defaults are not sent: a daemon of an earlier version may not support the parameter.
         given = endpoint.arguments(parameters)
-        if endpoint.method == "POST":
-            return self._send("POST", endpoint.path, json.dumps(given), timeout_s)
-        texts = {
-            name: str(value).lower() if isinstance(value, bool) else str(value)
-            for name, value in given.items()
-        }
-        query = f"?{urlencode(texts, quote_via=quote, errors='replace')}" if texts else ""
-        return self._send("GET", endpoint.path + query, None, timeout_s)
-
-    def _send(self, method: str, target: str, body: str | None, timeout_s: float | None) -> object:
         headers = {"Authorization": f"Bearer {self._info.token}"}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
+        target, body = self._address.path + endpoint.path, None
+        if endpoint.method == "POST":
+            body, headers["Content-Type"] = json.dumps(given), "application/json"
+        elif given:
+            texts = {
+                name: str(one).lower() if isinstance(one, bool) else str(one) for name, one in given.items()
+            }
+            target += f"?{urlencode(texts, quote_via=quote, errors='replace')}"
         connection = LocalConnection(self._address.netloc, timeout=timeout_s)
         try:
-            connection.request(method, self._address.path + target, body, headers)
+            connection.request(endpoint.method, target, body, headers)
             response = connection.getresponse()
             status, content = response.status, response.read()
         except ConnectionRefusedError as error:

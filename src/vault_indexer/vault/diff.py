@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
+from vault_indexer.model import FileRow
 from vault_indexer.system import record
 from vault_indexer.vault.files import FileStat
 
+KnownFile = FileRow | FileStat
+"""The stat of a file as stored in the catalog."""
 
-class KnownFile(Protocol):
-    """The stat of a file as stored in the catalog: the size in bytes, the times of the last write and of the
-    last change of content or metadata."""
-
-    @property
-    def path(self) -> str: ...
-
-    @property
-    def size(self) -> int: ...
-
-    @property
-    def mtime_ns(self) -> int: ...
-
-    @property
-    def ctime_ns(self) -> int: ...
-
-    @property
-    def inode(self) -> int: ...
-
-
-File = TypeVar("File", bound=KnownFile)
+File = TypeVar("File", FileRow, FileStat)
 
 
 @record
@@ -38,11 +21,11 @@ class FileChanges:
 
     added: tuple[FileStat, ...] = ()
     modified: tuple[FileStat, ...] = ()
-    removed: tuple[FileStat, ...] = ()
+    removed: tuple[KnownFile, ...] = ()
 
 
 def diff(
-    known: Iterable[KnownFile], found: Iterable[FileStat], covers: Callable[[str], bool] = lambda _path: True
+    known: Iterable[File], found: Iterable[FileStat], covers: Callable[[str], bool] = lambda _path: True
 ) -> FileChanges:
     """Compare two streams in strictly ascending order of path (code points, as SQLite's BINARY order of
     UTF-8).
@@ -52,14 +35,14 @@ def diff(
     """
     added: list[FileStat] = []
     modified: list[FileStat] = []
-    removed: list[FileStat] = []
+    removed: list[File] = []
     olds, news = _ascending(known), _ascending(found)
     old, new = next(olds, None), next(news, None)
     while old is not None or new is not None:
         if new is None or (old is not None and old.path < new.path):
             assert old is not None
             if covers(old.path):
-                removed.append(_stat_of(old))
+                removed.append(old)
             old = next(olds, None)
         elif old is None or new.path < old.path:
             added.append(new)
@@ -79,10 +62,6 @@ def _is_same(old: KnownFile, new: FileStat) -> bool:
         and old.ctime_ns == new.ctime_ns
         and old.inode == new.inode
     )
-
-
-def _stat_of(file: KnownFile) -> FileStat:
-    return FileStat(file.path, file.size, file.mtime_ns, file.ctime_ns, file.inode)
 
 
 def _ascending(files: Iterable[File]) -> Iterator[File]:

@@ -63,13 +63,7 @@ def is_utf8_name(name: str) -> bool:
 def is_evicted(status: os.stat_result) -> bool:
     """Return whether the disk contains only a placeholder, so that reading would start a download (iCloud,
     OneDrive)."""
-    return evicted_by_flags(
-        flags=getattr(status, "st_flags", 0), attributes=getattr(status, "st_file_attributes", 0)
-    )
-
-
-def evicted_by_flags(*, flags: int, attributes: int) -> bool:
-    """Evaluate macOS' `st_flags` and Windows' `st_file_attributes` for `is_evicted`."""
+    flags, attributes = getattr(status, "st_flags", 0), getattr(status, "st_file_attributes", 0)
     return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_NOT_LOCAL)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, OBSIDIAN_APP_
 from vault_indexer.vault.walk import is_readable, root_identity, walk_folders
 
 if TYPE_CHECKING:
-    from watchdog.events import FileSystemEvent, FileSystemEventHandler
+    from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver
     from watchdog.observers.inotify_c import InotifyEvent, InotifyFD, WatchDescriptor
 
@@ -262,22 +263,11 @@ class ObserverSource:
         ]
         # Only Linux reports that a written file was closed; with MODIFIED its queue would overflow.
         written = events.FileClosedEvent if _ON_LINUX else events.FileModifiedEvent
+        handler = events.FileSystemEventHandler()
+        handler.on_any_event = self.on_event  # type: ignore[method-assign] # in place of a class of its own
         self._observer = Observer()
-        self._observer.schedule(
-            self._handler(), str(self._root), recursive=True, event_filter=[*kinds, written]
-        )
+        self._observer.schedule(handler, str(self._root), recursive=True, event_filter=[*kinds, written])
         self._observer.start()
-
-    def _handler(self) -> FileSystemEventHandler:
-        from watchdog.events import FileSystemEventHandler
-
-        source = self
-
-        class Handler(FileSystemEventHandler):
-            def on_any_event(self, event: FileSystemEvent) -> None:
-                source.on_event(event)
-
-        return Handler()
 
     def stop(self) -> None:
         observer, self._observer = self._observer, None
@@ -330,6 +320,10 @@ _REMOTE_FUSE = frozenset(
 )
 
 
+_OCTAL = re.compile(r"\\([0-7]{3})")
+"""A blank or a backslash in the name of a mount point."""
+
+
 def remote_file_system(folder: Path, mounts: str) -> str | None:
     """Return the type of the network file system that contains `folder`, or None if it is local.
 
@@ -343,17 +337,11 @@ def remote_file_system(folder: Path, mounts: str) -> str | None:
         if len(fields) < 3:
             continue
         # Without the slash, the root becomes "", which is above every place.
-        point = _unescape(fields[1]).rstrip("/")
+        point = _OCTAL.sub(lambda code: chr(int(code[1], 8)), fields[1]).rstrip("/")
         if (place == point or place.startswith(f"{point}/")) and len(point) >= best:
             best, found = len(point), fields[2]
     kind, _, sub_kind = found.partition(".")
     return found if kind in _REMOTE or (kind == "fuse" and sub_kind in _REMOTE_FUSE) else None
-
-
-def _unescape(field: str) -> str:
-    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        field = field.replace(code, character)
-    return field
 
 
 def system_mounts() -> str:
@@ -526,7 +514,8 @@ class VaultWatcher:
             self._check_clock(now)
             self._check_source(now)
             self._check_unreadable(now)
-            if self._poll_reason and now - self._looked >= self._poll_interval():
+            interval = max(self._settings.poll_s, _POLL_FACTOR * self._scan_s)
+            if self._poll_reason and now - self._looked >= interval:
                 # Before the scan: it must not be requested again while it waits.
                 self._looked = now
                 self.request_scan("poll")
@@ -604,10 +593,6 @@ class VaultWatcher:
             if remote is not None:
                 return f"the vault is on a network file system ({remote})"
         return ""
-
-    def _poll_interval(self) -> float:
-        """Seconds between two full scans where the system does not watch."""
-        return max(self._settings.poll_s, _POLL_FACTOR * self._scan_s)
 
 
 class _Inbox:

@@ -23,8 +23,6 @@ from vault_indexer.system import quoted_word
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from vault_indexer.serve.api.generated.shapes import (
         OrphansJson,
         ProblemJson,
@@ -195,16 +193,11 @@ def _left_over(known: KnownVault) -> str:
 
 def _print(reports: dict[str, _Report], general: Sequence[Line]) -> None:
     console = out()
-    for name, report in reports.items():
+    for name, lines in (*((name, report.lines) for name, report in reports.items()), ("", general)):
         if name:
             console.print(text((name, "bold")))
-        _print_lines(console, report.lines)
-    _print_lines(console, general)
-
-
-def _print_lines(console: Console, lines: Sequence[Line]) -> None:
-    for line in lines:
-        print_row(console, f"{line.mark:<2}  {line.name:<{_NAME_WIDTH}}", line.found, _STYLES[line.mark])
+        for line in lines:
+            print_row(console, f"{line.mark:<2}  {line.name:<{_NAME_WIDTH}}", line.found, _STYLES[line.mark])
 
 
 app = one_command(check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from vault_indexer.serve.api.generated.shapes import (
+        LinkPlaceJson,
         LinksAnswerJson,
         NoteGraphJson,
         OutgoingLinkJson,
@@ -98,16 +99,13 @@ def links(
         return 0
     _check(note, view)
     lines.check(output)
-    show = _Show(output, lines)
-    connection = Connection(selection, note=note)
+    show = _Show(Connection(selection, note=note), output, lines)
     if view.unresolved:
-        return _show_unresolved(connection, view.limit, show)
+        return _show_unresolved(show, view.limit)
     if view.orphans:
-        return _show_orphans(connection, view.limit, show)
-    path = connection.path_of(note)
-    if view.mentions:
-        return _show_mentions(connection, path, view.limit, show)
-    return _show_links(connection, path, view.limit, show)
+        return _show_orphans(show, view.limit)
+    path = show.connection.path_of(note)
+    return (_show_mentions if view.mentions else _show_links)(show, path, view.limit)
 
 
 def _check(note: str, view: View) -> None:
@@ -120,25 +118,53 @@ def _check(note: str, view: View) -> None:
 
 
 class _Show(NamedTuple):
-    """The format of an answer: for a program or for a person."""
+    """Shows answers in the format that was requested: for a program or for a person."""
 
+    connection: Connection
     output: Output
     lines: GrepLines
 
-    def to_program(self, answer: object, vault: Path, places: Iterable[NotePlace]) -> bool:
+    @property
+    def vault(self) -> Path:
+        return self.connection.vault
+
+    def to_program(self, answer: object, places: Iterable[NotePlace]) -> bool:
         """Prints the answer as JSON, or its places in the format of grep. Returns False if neither was
         requested."""
         if self.output.json:
             print_json(answer)
         elif self.lines.wanted:
-            self.lines.print(vault, places)
-        return self.output.json or self.lines.wanted
+            self.lines.print(self.vault, places)
+        return not self.is_for_person
+
+    @property
+    def is_for_person(self) -> bool:
+        return not (self.output.json or self.lines.wanted)
+
+    def entries(
+        self,
+        answer: Mapping[str, object],
+        places: Iterable[NotePlace],
+        rows: Iterable[Sequence[Text]],
+        *,
+        title: tuple[str, int] | None = None,
+    ) -> int:
+        """Shows an answer that is one list, and returns the exit status. A person sees the rows, below the
+        title with its number."""
+        found = list(places)
+        if not self.to_program(answer, found):
+            if title:
+                _head(out(), *title)
+            if shown := list(rows):
+                print_rows(out(), shown, head=len(shown[0]) - 1)
+            _say_more(bool(answer.get("more")))
+        return 0 if found else NOTHING_FOUND
 
 
-def _show_links(connection: Connection, path: str, limit: int | None, show: _Show) -> int:
-    answer = connection.ask(LINKS, path=path, limit=limit)
-    if not show.to_program(answer, connection.vault, _link_places(answer)):
-        _print_links(out(), answer, connection.vault)
+def _show_links(show: _Show, path: str, limit: int | None) -> int:
+    answer = show.connection.ask(LINKS, path=path, limit=limit)
+    if not show.to_program(answer, _link_places(answer)):
+        _print_links(out(), answer, show.vault)
     return 0 if answer["outgoing"] or answer["backlinks"] else NOTHING_FOUND
 
 
@@ -152,115 +178,79 @@ def _link_places(answer: LinksAnswerJson) -> Iterator[NotePlace]:
 
 
 def _print_links(console: Console, answer: LinksAnswerJson, vault: Path) -> None:
-    found = [link for link in answer["outgoing"] if link["resolved"] is not None]
     console.print(text((answer["path"], f"bold {path_style(vault, answer['path'])}")))
     _head(console, "links to", answer["outgoing_count"] - answer["unresolved_count"])
-    print_rows(
-        console,
-        [
-            (
-                _line(link["line"]),
-                text(_path(link["resolved"] or "", vault), (_after(link), "dim")),
-                _remark(link),
-            )
-            for link in found
-        ],
-        head=3,
-    )
+    leading = [
+        (_line(link["line"]), _path(link["resolved"], vault, _after(link)), _remark(link))
+        for link in answer["outgoing"]
+        if link["resolved"] is not None
+    ]
+    print_rows(console, leading, head=3)
     _head(console, "linked from", answer["backlink_count"])
-    print_rows(
-        console,
-        [
-            (
-                _line(back["line"]),
-                text(_path(back["path"], vault), (_subpath(back["subpath"]), "dim")),
-                text((back["problem"] or "", "yellow")),
-                text((back["snippet"], "")),
-            )
-            for back in answer["backlinks"]
-        ],
-        head=3,
-    )
+    arriving = [
+        (
+            _line(back["line"]),
+            _path(back["path"], vault, _subpath(back["subpath"])),
+            text((back["problem"] or "", "yellow")),
+            text((back["snippet"], "")),
+        )
+        for back in answer["backlinks"]
+    ]
+    print_rows(console, arriving, head=3)
     if answer["unresolved"]:
         _head(console, "broken", answer["unresolved_count"])
-    print_rows(
-        console,
-        [
-            (_line(link["line"]), text((link["target"], "yellow"), (_after(link), "dim")))
-            for link in answer["unresolved"]
-        ],
-        head=2,
-    )
-    _say_more(answer["more"])
-
-
-def _show_unresolved(connection: Connection, limit: int | None, show: _Show) -> int:
-    answer = connection.ask(UNRESOLVED, limit=limit)
-    places = (
-        NotePlace(source["path"], source["line"], one["target"])
-        for one in answer["unresolved"]
-        for source in one["sources"]
-    )
-    status = 0 if answer["unresolved"] else NOTHING_FOUND
-    if show.to_program(answer, connection.vault, places):
-        return status
-    console = out()
-    _head(console, "broken links", answer["links"])
-    rows = []
-    for one in answer["unresolved"]:
-        named = [f"{place['path']}:{place['line']}" for place in one["sources"]]
-        more = len(named) - _SOURCES_SHOWN
-        shown = ", ".join(named[:_SOURCES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
-        rows.append(
-            (text((f"{one['count']:>7,}", "bold")), text((one["target"], "yellow")), text((shown, "dim")))
-        )
-    print_rows(console, rows, head=2)
-    _say_more(answer["more"])
-    return status
-
-
-def _show_orphans(connection: Connection, limit: int | None, show: _Show) -> int:
-    answer = connection.ask(ORPHANS, limit=limit)
-    places = (NotePlace(one["path"], None, one["title"]) for one in answer["orphans"])
-    status = 0 if answer["orphans"] else NOTHING_FOUND
-    if show.to_program(answer, connection.vault, places):
-        return status
-    console = out()
-    _head(console, "notes without links", answer["count"])
-    rows = [
-        (text((" ", "")), text(_path(one["path"], connection.vault)), text((one["title"], "dim")))
-        for one in answer["orphans"]
+    broken = [
+        (_line(link["line"]), text((link["target"], "yellow"), (_after(link), "dim")))
+        for link in answer["unresolved"]
     ]
-    print_rows(console, rows, head=2)
+    print_rows(console, broken, head=2)
     _say_more(answer["more"])
-    return status
 
 
-def _show_mentions(connection: Connection, path: str, limit: int | None, show: _Show) -> int:
-    answer = connection.ask(MENTIONS, path=path, limit=limit)
-    found = answer["mentions"]
-    status = 0 if found else NOTHING_FOUND
-    places = (NotePlace(one["path"], one["line"], one["snippet"]) for one in found)
-    if show.to_program(answer, connection.vault, places):
-        return status
-    rows = [
+def _show_unresolved(show: _Show, limit: int | None) -> int:
+    answer = show.connection.ask(UNRESOLVED, limit=limit)
+    found = answer["unresolved"]
+    places = (NotePlace(at["path"], at["line"], one["target"]) for one in found for at in one["sources"])
+    rows = (
         (
-            _line(one["line"]),
-            text(_path(one["path"], connection.vault)),
-            _highlight(one["snippet"], one["marks"]),
+            text((f"{one['count']:>7,}", "bold")),
+            text((one["target"], "yellow")),
+            text((_sources(one["sources"]), "dim")),
         )
         for one in found
-    ]
-    print_rows(out(), rows, head=2)
-    names = ", ".join(answer["names"])
-    if not found:
-        say(f"No other note mentions {answer['path']} ({names}) without a link.")
-    _say_more(answer["more"])
-    return status
+    )
+    return show.entries(answer, places, rows, title=("broken links", answer["links"]))
 
 
-def _path(path: str, vault: Path) -> tuple[str, str]:
-    return path, path_style(vault, path)
+def _sources(places: Sequence[LinkPlaceJson]) -> str:
+    more = len(places) - _SOURCES_SHOWN
+    shown = ", ".join(f"{place['path']}:{place['line']}" for place in places[:_SOURCES_SHOWN])
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _show_orphans(show: _Show, limit: int | None) -> int:
+    answer = show.connection.ask(ORPHANS, limit=limit)
+    found = answer["orphans"]
+    places = (NotePlace(one["path"], None, one["title"]) for one in found)
+    rows = ((text((" ", "")), _path(one["path"], show.vault), text((one["title"], "dim"))) for one in found)
+    return show.entries(answer, places, rows, title=("notes without links", answer["count"]))
+
+
+def _show_mentions(show: _Show, path: str, limit: int | None) -> int:
+    answer = show.connection.ask(MENTIONS, path=path, limit=limit)
+    found = answer["mentions"]
+    places = (NotePlace(one["path"], one["line"], one["snippet"]) for one in found)
+    rows = (
+        (_line(one["line"]), _path(one["path"], show.vault), _highlight(one["snippet"], one["marks"]))
+        for one in found
+    )
+    if show.is_for_person and not found:
+        say(f"No other note mentions {answer['path']} ({', '.join(answer['names'])}) without a link.")
+    return show.entries(answer, places, rows)
+
+
+def _path(path: str, vault: Path, after: str = "") -> Text:
+    return text((path, path_style(vault, path)), (after, "dim"))
 
 
 def _say_more(more: bool) -> None:
@@ -371,7 +361,7 @@ def _print_files(found: NoteGraphJson, vault: Path) -> None:
     rows = [
         (
             text((f"{node['distance']:>3}", "dim")),
-            text(_path(node["path"], vault)),
+            _path(node["path"], vault),
             text((node["title"], "")),
             text((quantity(node["degree"], "link"), "dim")),
         )
@@ -391,29 +381,22 @@ def related(
 ) -> int:
     """List notes related to a note by meaning or link, with the reasons."""
     lines.check(output)
-    connection = Connection(selection, note=note)
-    answer = connection.ask(RELATED, path=connection.path_of(note), limit=limit)
-    if output.json:
-        print_json(answer)
-    elif lines.wanted:
-        places = (
-            NotePlace(near["path"], None, f"{near['title']} ({_reasons(near)})") for near in answer["results"]
+    show = _Show(Connection(selection, note=note), output, lines)
+    answer = show.connection.ask(RELATED, path=show.connection.path_of(note), limit=limit)
+    found = answer["results"]
+    places = (NotePlace(near["path"], None, f"{near['title']} ({_reasons(near)})") for near in found)
+    rows = (
+        (
+            text((f"{near['score']:.2f}", "green")),
+            text((near["title"], "bold")),
+            _path(near["path"], show.vault),
+            text((_reasons(near), "dim")),
         )
-        lines.print(connection.vault, places)
-    else:
-        rows = [
-            (
-                text((f"{near['score']:.2f}", "green")),
-                text((near["title"], "bold")),
-                text(_path(near["path"], connection.vault)),
-                text((_reasons(near), "dim")),
-            )
-            for near in answer["results"]
-        ]
-        print_rows(out(), rows, head=3)
-        if not answer["results"]:
-            say(f"No note is related to {note}.")
-    return 0 if answer["results"] else NOTHING_FOUND
+        for near in found
+    )
+    if show.is_for_person and not found:
+        say(f"No note is related to {note}.")
+    return show.entries(answer, places, rows)
 
 
 def _reasons(near: RelatedNoteJson) -> str:

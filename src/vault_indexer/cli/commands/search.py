@@ -130,16 +130,8 @@ class Search(NamedTuple):
     ] = None
 
     def parameters(self) -> dict[str, Value]:
-        return {
-            "q": query_text(self.query),
-            "limit": self.limit or 0,
-            "by": self.by,
-            "fresh": self.fresh,
-            "as_you_type": self.as_you_type,
-            "expand": self.expand or "",
-            "correct": self.correct,
-            "min_relevance": self.min_relevance,
-        }
+        given = {**self._asdict(), "limit": self.limit or 0, "expand": self.expand or ""}
+        return {"q": query_text(given.pop("query")), **given}
 
 
 class View(NamedTuple):

@@ -65,7 +65,12 @@ def status(selection: VaultSelection, output: Output) -> None:
 
 def _show_all(vaults: Mapping[str, Path], selection: VaultSelection, output: Output) -> None:
     """Prints a line for each vault: its counts, or the reason why it cannot be searched."""
-    found = {name: _status_or_problem(selection._replace(vault=vaults[name])) for name in sorted(vaults)}
+    found: dict[str, StatusReportJson | str] = {}
+    for name in sorted(vaults):
+        try:
+            found[name] = ask(selection._replace(vault=vaults[name]), STATUS)
+        except VaultIndexerError as error:
+            found[name] = str(error)
     if output.json:
         parts = {name: (None, one) if isinstance(one, str) else (one, "") for name, one in found.items()}
         entries = [{"name": name, "status": one, "problem": text} for name, (one, text) in parts.items()]
@@ -81,13 +86,6 @@ def _show_all(vaults: Mapping[str, Path], selection: VaultSelection, output: Out
         print_row(console, f"{'running':<{width}}", url, "")
     if not urls:
         print_row(console, f"{'not running':<{width}}", "indexed at each search", "")
-
-
-def _status_or_problem(selection: VaultSelection) -> StatusReportJson | str:
-    try:
-        return ask(selection, STATUS)
-    except VaultIndexerError as error:
-        return str(error)
 
 
 def _counts(found: StatusReportJson) -> tuple[str, str]:

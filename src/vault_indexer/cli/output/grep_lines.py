@@ -84,11 +84,8 @@ def quote_path(path: str) -> str:
     begins with a quotation mark."""
     if not _QUOTED_IF.search(path):
         return path
-    return f'"{_ESCAPED.sub(_escape, path)}"'
-
-
-def _escape(found: re.Match[str]) -> str:
-    return _ESCAPES.get(found[0]) or f"\\{ord(found[0]):03o}"
+    escaped = _ESCAPED.sub(lambda found: _ESCAPES.get(found[0]) or f"\\{ord(found[0]):03o}", path)
+    return f'"{escaped}"'
 
 
 _QUOTED_IF = re.compile(r'^"|[\x00-\x1f\x7f]')

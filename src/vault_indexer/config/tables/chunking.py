@@ -129,10 +129,15 @@ class ChunkingSettings(StrategyTables):
     def asks_model(self) -> bool:
         """Whether some note is split with the help of a language model."""
         strategies = {self.strategy, *(rule.strategy for rule in self.rules)}
-        if any(options.needs_llm for name, options in OPTION_TABLES.items() if name in strategies):
-            return True
-        contextual = any("contextual" in rule.choice for rule in self.rules)
-        return contextual or self.contextual.granularity != "none"
+        needs_llm = any(options.needs_llm for name, options in OPTION_TABLES.items() if name in strategies)
+        return needs_llm or self.is_contextual
+
+    @property
+    def is_contextual(self) -> bool:
+        """Whether the chunks of some note get preambles."""
+        return self.contextual.granularity != "none" or any(
+            "contextual" in rule.choice for rule in self.rules
+        )
 
     @model_validator(mode="before")
     @classmethod

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
-from vault_indexer.config.fields import Allowed, Table, Trust
+from vault_indexer.config.fields import Allowed, OptionalFolder, Table, Trust, folder_of_text
 from vault_indexer.system import folder_slug, record, resolved
 
 VAULT_NAME = "lower-case letters, digits and hyphens, at most 40, beginning with a letter or digit"
@@ -26,23 +26,11 @@ def is_vault_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def vault_name_of(folder: Path) -> str:
-    """The name of a vault that has none in the configuration, made from its folder's name."""
-    return folder_slug(folder)
-
-
-def _path(value: object) -> object:
-    """A text as a path, and an empty one as none."""
-    return (Path(value) if value else None) if isinstance(value, str) else value
-
-
 class VaultEntry(Table):
     """One vault of the table: the folder of its notes, and of its index where that is not the default."""
 
-    path: Annotated[Path, BeforeValidator(_path), Allowed("a path to a folder")]
-    index_dir: Annotated[Path | None, BeforeValidator(_path), Allowed("a path to a folder, or nothing")] = (
-        None
-    )
+    path: Annotated[Path, BeforeValidator(folder_of_text), Allowed("a path to a folder")]
+    index_dir: OptionalFolder = None
 
 
 @record
@@ -60,7 +48,7 @@ def vaults_of(entries: Mapping[str, VaultEntry], default: Path | None) -> tuple[
     named = [NamedVault(name, one.path, one.index_dir) for name, one in entries.items()]
     if not named or default is None or any(resolved(one.path) == resolved(default) for one in named):
         return tuple(named)
-    name = vault_name_of(default)
+    name = folder_slug(default)
     return tuple(named) if name in entries else (*named, NamedVault(name, default))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 
 from vault_indexer.config.settings import EmbeddingSettings
-from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.assembly import OpenGeneration, Upgrade
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.embedding import PortionTask
 from vault_indexer.daemon.tasks.upkeep import NextWork, Work
@@ -107,7 +107,7 @@ class UpgradeTask(PortionTask):
             self.progress, self.fault = None, ""
             return None
         if self.paused:
-            self._rest(current)
+            self._rest(current, current.upgrade)
             return None
         if self._clock() < self._rested_at or not self.retry.is_due:
             return None
@@ -131,7 +131,7 @@ class UpgradeTask(PortionTask):
         seconds = max(self._clock() - self._begun_at, 1e-3)
         # A moving average, so that one slow portion does not change the estimate much.
         self._texts_per_s += (len(job.keys) / seconds - self._texts_per_s) / 2
-        self._show(current, "")
+        self._show(current.upgrade, "")
         return ""
 
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:  # noqa: ARG002 - that of the list
@@ -142,12 +142,12 @@ class UpgradeTask(PortionTask):
         """List missing vectors, and return whether they may be computed now. If none are missing, start the
         change of the index to the model."""
         assert current.upgrade is not None
-        self._count(current)
+        self._count(current, current.upgrade)
         with current.writer.holder.lease() as snapshot:
             listed = snapshot.catalog.newest_missing(current.upgrade.model.key, _LISTED + len(self._failed))
         self._listed.extend(key for key in listed if key not in self._failed)
         waits_for = self._reason_to_wait(current.upgrade.pool) if self._listed else ""
-        self._show(current, waits_for)
+        self._show(current.upgrade, waits_for)
         if self._listed and not waits_for:
             return True
         is_complete = not self._listed
@@ -160,20 +160,18 @@ class UpgradeTask(PortionTask):
             self._complete()
         return False
 
-    def _rest(self, current: OpenGeneration) -> None:
+    def _rest(self, current: OpenGeneration, upgrade: Upgrade) -> None:
         """Show once that the upgrade is paused, and free the memory of the model."""
-        assert current.upgrade is not None
         if self.progress is None or self.progress.waits_for != PAUSED:
-            self._count(current)
-            self._show(current, PAUSED)
-            current.upgrade.pool.close()
+            self._count(current, upgrade)
+            self._show(upgrade, PAUSED)
+            upgrade.pool.close()
             self.retry.reset()  # the upgrade continues at once after the pause
 
-    def _count(self, current: OpenGeneration) -> None:
-        assert current.upgrade is not None
+    def _count(self, current: OpenGeneration, upgrade: Upgrade) -> None:
         with current.writer.holder.lease() as snapshot:
             self._total = snapshot.catalog.embedded_count()
-            self._missing = snapshot.catalog.missing_count(current.upgrade.model.key)
+            self._missing = snapshot.catalog.missing_count(upgrade.model.key)
 
     def _reason_to_wait(self, pool: Pool) -> str:
         if self._seconds_left() > self.rules.most_s:
@@ -192,11 +190,10 @@ class UpgradeTask(PortionTask):
     def _seconds_left(self) -> float:
         return self._missing / max(self._texts_per_s, 1e-3)
 
-    def _show(self, current: OpenGeneration, waits_for: str) -> None:
-        assert current.upgrade is not None
+    def _show(self, upgrade: Upgrade, waits_for: str) -> None:
         done = self._total - self._missing
         seconds = round(self._seconds_left())
-        self.progress = VectorUpgrade(current.upgrade.model.provider, done, self._total, seconds, waits_for)
+        self.progress = VectorUpgrade(upgrade.model.provider, done, self._total, seconds, waits_for)
 
     def _take_from_list(self, count: int) -> None:
         for _ in range(min(count, len(self._listed))):

@@ -58,7 +58,9 @@ class Endpoint(Generic[Answer]):
     """A Python name, unique in the table: the function of the route, the key in `answers`."""
 
     method: Literal["GET", "POST"] = "GET"
-    path: str
+    path: str = ""
+    """`/v1/NAME` if none is given."""
+
     help: str
     """One sentence, for the description of the route."""
 
@@ -103,6 +105,9 @@ class Endpoint(Generic[Answer]):
 
     fixed: Mapping[str, Value] = field(default_factory=dict)
     """Parameter values that this row sets itself."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", self.path or f"/v1/{self.name}")
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -160,7 +165,6 @@ is not a parameter of a row: the server removes it from a request before the row
 
 SEARCH: Endpoint[shapes.SearchAnswerJson] = Endpoint(
     name="search",
-    path="/v1/search",
     help="Search the notes; the best hits come first.",
     request=SearchRequest,
     answer="SearchAnswer",
@@ -171,7 +175,6 @@ SEARCH: Endpoint[shapes.SearchAnswerJson] = Endpoint(
 ASK: Endpoint[shapes.AskAnswerJson] = Endpoint(
     name="ask",
     method="POST",
-    path="/v1/ask",
     help="Answer a question with sentences, each with the span of a note that supports it.",
     request=AskRequest,
     answer="AskAnswer",
@@ -183,7 +186,6 @@ ASK: Endpoint[shapes.AskAnswerJson] = Endpoint(
 
 EXPLAIN: Endpoint[shapes.ExplanationJson] = Endpoint(
     name="explain",
-    path="/v1/explain",
     help="The rank of a note in the answer to a query, with the reasons.",
     request=ExplainRequest,
     answer="Explanation",
@@ -192,7 +194,6 @@ EXPLAIN: Endpoint[shapes.ExplanationJson] = Endpoint(
 
 STATUS: Endpoint[shapes.StatusReportJson] = Endpoint(
     name="status",
-    path="/v1/status",
     help="The state of the index and of its daemon.",
     answer="StatusReport",
     answer_help="The state.",
@@ -202,7 +203,6 @@ STATUS: Endpoint[shapes.StatusReportJson] = Endpoint(
 
 RELATED: Endpoint[shapes.RelatedAnswerJson] = Endpoint(
     name="related",
-    path="/v1/related",
     help="Notes related to a note, by meaning and by link.",
     request=RelatedRequest,
     answer="RelatedAnswer",
@@ -213,7 +213,6 @@ ALL_LINKS: Endpoint[
     shapes.LinksAnswerJson | shapes.MentionsAnswerJson | shapes.UnresolvedLinksJson | shapes.OrphansJson
 ] = Endpoint(
     name="links",
-    path="/v1/links",
     help="Links and mentions of a note; unresolved links and orphans of the vault.",
     request=LinksRequest,
     answer="LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans",
@@ -226,7 +225,6 @@ ORPHANS: Endpoint[shapes.OrphansJson] = ALL_LINKS.view("Orphans", view="orphans"
 
 NOTE: Endpoint[shapes.NoteTextJson] = Endpoint(
     name="note",
-    path="/v1/note",
     help="The current text of an indexed note.",
     request=NoteRequest,
     answer="NoteText",
@@ -236,7 +234,6 @@ NOTE: Endpoint[shapes.NoteTextJson] = Endpoint(
 
 NOTES: Endpoint[shapes.NoteListJson] = Endpoint(
     name="notes",
-    path="/v1/notes",
     help="The indexed notes, by folder, tag and time of change.",
     request=NotesRequest,
     answer="NoteList",
@@ -245,7 +242,6 @@ NOTES: Endpoint[shapes.NoteListJson] = Endpoint(
 
 BASE: Endpoint[shapes.BaseViewJson] = Endpoint(
     name="base",
-    path="/v1/base",
     help="The rows of a view of an Obsidian base.",
     request=BaseRequest,
     answer="BaseView",
@@ -254,7 +250,6 @@ BASE: Endpoint[shapes.BaseViewJson] = Endpoint(
 
 GRAPH: Endpoint[shapes.NoteGraphJson] = Endpoint(
     name="graph",
-    path="/v1/graph",
     help="The files around a note, or around the notes of the best hits of a query, by link and by meaning.",
     request=GraphRequest,
     answer="NoteGraph",
@@ -263,7 +258,6 @@ GRAPH: Endpoint[shapes.NoteGraphJson] = Endpoint(
 
 CLUSTERS: Endpoint[shapes.ClusterMapJson] = Endpoint(
     name="clusters",
-    path="/v1/clusters",
     help="The whole vault as clusters of notes, with the links between them.",
     request=ClustersRequest,
     answer="ClusterMap",
@@ -273,7 +267,6 @@ CLUSTERS: Endpoint[shapes.ClusterMapJson] = Endpoint(
 
 VIEW: Endpoint[shapes.NoteViewJson] = Endpoint(
     name="view",
-    path="/v1/view",
     help="An indexed note for reading: its outline, its properties, and its text as a tree.",
     request=ViewRequest,
     answer="NoteView",
@@ -283,7 +276,6 @@ VIEW: Endpoint[shapes.NoteViewJson] = Endpoint(
 
 PICTURE: Endpoint[shapes.PictureJson] = Endpoint(
     name="picture",
-    path="/v1/picture",
     help="A picture that is an attachment in the index, at most 8 MB.",
     request=PictureRequest,
     answer="Picture",
@@ -292,7 +284,6 @@ PICTURE: Endpoint[shapes.PictureJson] = Endpoint(
 
 CHUNKS: Endpoint[shapes.NoteChunksJson] = Endpoint(
     name="chunks",
-    path="/v1/chunks",
     help="The chunks of a note in the index, or those that another strategy would create.",
     request=ChunksRequest,
     answer="NoteChunks",
@@ -310,7 +301,6 @@ SENTENCE: Endpoint[shapes.PassageJson] = Endpoint(
 
 COMPLETE: Endpoint[shapes.CompletionsJson] = Endpoint(
     name="complete",
-    path="/v1/complete",
     help="Completions for the end of a query: operators, tags, properties, values, folders.",
     request=CompleteRequest,
     answer="Completions",
@@ -319,7 +309,6 @@ COMPLETE: Endpoint[shapes.CompletionsJson] = Endpoint(
 
 HEALTH: Endpoint[shapes.VaultHealthJson] = Endpoint(
     name="health",
-    path="/v1/health",
     help="Sizes of chunks, languages, the size of the index, orphans, and the most frequent broken links.",
     answer="VaultHealth",
     answer_help="The figures.",
@@ -330,7 +319,6 @@ _REBUILD_RUN = "The progress of the rebuild."
 REBUILD: Endpoint[shapes.RebuildReportJson] = Endpoint(
     name="rebuild",
     method="POST",
-    path="/v1/rebuild",
     help="Rebuild the index. If a rebuild is already running, no second one starts.",
     request=RebuildRequest,
     answer="RebuildReport",
@@ -352,7 +340,6 @@ REBUILD_STATE: Endpoint[shapes.RebuildRunJson] = Endpoint(
 VERIFY: Endpoint[shapes.VerificationJson] = Endpoint(
     name="verify",
     method="POST",
-    path="/v1/verify",
     help="Compare the vault with the index, and list every difference.",
     request=VerifyRequest,
     answer="Verification",
@@ -364,7 +351,6 @@ VERIFY: Endpoint[shapes.VerificationJson] = Endpoint(
 EMBED: Endpoint[shapes.UpgradeStateJson] = Endpoint(
     name="embed",
     method="POST",
-    path="/v1/embed",
     help="Pause or resume the creation of better vectors.",
     request=EmbedRequest,
     answer="UpgradeState",
@@ -375,7 +361,6 @@ EMBED: Endpoint[shapes.UpgradeStateJson] = Endpoint(
 PAUSE: Endpoint[shapes.PauseStateJson] = Endpoint(
     name="pause",
     method="POST",
-    path="/v1/pause",
     help="Pause indexing. Changes made meanwhile are indexed after the pause.",
     request=PauseRequest,
     answer="PauseState",
@@ -386,7 +371,6 @@ PAUSE: Endpoint[shapes.PauseStateJson] = Endpoint(
 RESUME: Endpoint[shapes.PauseStateJson] = Endpoint(
     name="resume",
     method="POST",
-    path="/v1/resume",
     help="Resume indexing.",
     answer="PauseState",
     answer_help="Whether indexing is paused.",
@@ -395,7 +379,6 @@ RESUME: Endpoint[shapes.PauseStateJson] = Endpoint(
 
 VAULTS: Endpoint[shapes.VaultListJson] = Endpoint(
     name="vaults",
-    path="/v1/vaults",
     help="The vaults that the daemon serves, each with its state.",
     answer="VaultList",
     answer_help="The vaults, by name.",
@@ -406,7 +389,6 @@ VAULTS: Endpoint[shapes.VaultListJson] = Endpoint(
 
 PROOF: Endpoint[shapes.ProofJson] = Endpoint(
     name="proof",
-    path="/v1/proof",
     help="Proof that this server knows the token, for a page that has it from an earlier run: the "
     "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits, and its process id. Needs no "
     "token.",

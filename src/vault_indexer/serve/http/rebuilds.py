@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.model import ErrorReport, Progress, RebuildReport, RebuildRun
+from vault_indexer.model import ErrorReport, RebuildRun
 from vault_indexer.serve.http.routes import error_report
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import VaultRuntime, Vaults
@@ -46,9 +48,7 @@ class Rebuilds:
         self._service = service
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._progress: Progress | None = None
-        self._report: RebuildReport | None = None
-        self._error: ErrorReport | None = None
+        self._last = RebuildRun(running=False, progress=None, report=None, error=None)
 
     def start(self, options: RebuildOptions) -> None:
         """Starts a rebuild, unless one is running."""
@@ -56,7 +56,7 @@ class Rebuilds:
             # A second request joins the running rebuild instead of beginning another.
             if self._thread is not None and self._thread.is_alive():
                 return
-            self._progress, self._report, self._error = None, None, None
+            self._last = RebuildRun(running=True, progress=None, report=None, error=None)
             self._thread = threading.Thread(target=self._run, args=(options,), name="rebuild", daemon=True)
             self._thread.start()
 
@@ -70,27 +70,21 @@ class Rebuilds:
 
     def state(self) -> RebuildRun:
         with self._lock:
-            # The thread may live a moment longer than its result.
-            ended = self._report is not None or self._error is not None
-            running = self._thread is not None and not ended
-            return RebuildRun(running, self._progress, self._report, self._error)
+            return self._last
 
     def _run(self, options: RebuildOptions) -> None:
+        # The thread may live a moment longer than its result, so that is what ends the run.
         try:
-            report = self._service().rebuild(self._record_progress, options)
+            report = self._service().rebuild(lambda progress: self._record(progress=progress), options)
         except VaultIndexerError as error:
-            self._record_failure(error_report(error))
+            self._record(running=False, error=error_report(error))
         except Exception:  # noqa: BLE001 - logged, and reported to the waiting caller
             _LOG.exception("the rebuild failed")
-            self._record_failure(ErrorReport("internal", "the rebuild failed; see the daemon's log"))
+            failed = ErrorReport("internal", "the rebuild failed; see the daemon's log")
+            self._record(running=False, error=failed)
         else:
-            with self._lock:
-                self._report = report
+            self._record(running=False, report=report)
 
-    def _record_progress(self, progress: Progress) -> None:
+    def _record(self, **values: Any) -> None:
         with self._lock:
-            self._progress = progress
-
-    def _record_failure(self, error: ErrorReport) -> None:
-        with self._lock:
-            self._error = error
+            self._last = replace(self._last, **values)

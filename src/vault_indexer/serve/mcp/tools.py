@@ -510,18 +510,13 @@ def _tasks(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value
     entries: list[JsonValue] = [encode(task) for task in found]
     shown = page({"count": len(found), "tasks": entries}, view.lists, offset, limit)
     listed = cast("list[Object]", shown.pop("tasks"))
-    return {
-        "count": len(found),
-        "notes": [
-            {"path": path, "tasks": [_shown_task(task) for task in tasks]}
-            for path, tasks in groupby(listed, key=itemgetter("path"))
-        ],
-        **shown,
-    }
-
-
-def _shown_task(task: Object) -> Object:
-    return {"line": task["line"], "text": task["text"], **({"due": task["due"]} if task["due"] else {})}
+    notes: list[JsonValue] = []
+    for path, tasks in groupby(listed, key=itemgetter("path")):
+        rows = [
+            {key: task[key] for key in ("line", "text", "due") if key != "due" or task[key]} for task in tasks
+        ]
+        notes.append({"path": path, "tasks": cast("JsonValue", rows)})
+    return {"count": len(found), "notes": notes, **shown}
 
 
 def _vault_overview(_view: ToolView, context: AnswerContext, _: Mapping[str, Value]) -> Object:

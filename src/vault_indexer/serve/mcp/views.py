@@ -297,21 +297,12 @@ _VIEWS = (
     ),
 )
 
-_PLACE = (
-    "path",
-    "part",
-    "header_path",
-    "start_line",
-    "end_line",
-    "start_pos",
-    "end_pos",
-    "date",
-    "quote",
-    "sha256",
-)
-
 
 def _ask(row: Endpoint[Any]) -> ToolView:
+    place = keys(
+        *("path", "part", "header_path", "start_line", "end_line", "start_pos", "end_pos", "date", "quote"),
+        "sha256",
+    )
     return _tool(
         row,
         ASK_NAME,
@@ -322,7 +313,7 @@ def _ask(row: Endpoint[Any]) -> ToolView:
         OFFSET,
         keep=keys(
             *("kind", "verdict", "missing_words", "notices"),
-            sentences=keys("text", "verdict", "unchecked", citations=keys(*_PLACE)),
+            sentences=keys("text", "verdict", "unchecked", citations=place),
             dropped=keys("text", "reason"),
             passages=keys("path", "start_line", "end_line", "snippet", "content", "copies"),
         ),
