@@ -27,8 +27,9 @@ def test_questions_and_what_sentences_say_are_those_of_the_golden() -> None:
 
 def test_a_word_that_the_notes_also_write_in_lower_case_is_no_name() -> None:
     asked = AskedKind.read("Who baked the cake?")
-    assert asked.said_by("The cake is in Packages.", "", "en") == "name"
-    assert asked.said_by("The cake is in Packages.", "", "en", frozenset({"~packag"})) == ""
+    assert asked.said_by("The cake is by Packages.", "", "en") == "name"
+    assert asked.said_by("The cake is by Packages.", "", "en", frozenset({"~packag"})) == ""
+    assert asked.said_by("The cake is in Packages.", "", "en") == ""
 
 
 def test_every_language_has_words_for_every_kind() -> None:

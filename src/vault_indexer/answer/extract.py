@@ -297,6 +297,9 @@ class Question:
     ) -> bool:
         """Whether a sentence names the subject of the question and nothing that is asked of it, or a label
         and no word of its subject."""
+        act = self.act if self.act in words and self.act not in self.relations else None
+        if act is not None and not degrees[act.word].there:
+            return True
         if label is not None:
             others = [word for word in words if word.terms.isdisjoint(label)]
         else:

@@ -57,6 +57,7 @@ _VERSION = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _NUMBER_OF_ITEM = re.compile(r"(?m)^\s*\d{1,3}[.)]\s")
 _PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+")
+_CAPITALISED = re.compile(r"\s+[^\W\d_a-z]\w+")
 _MODIFIER = re.compile(r"\b(?:[Tt]he|[Aa]n?)\s+[A-Z]\w*(?=\s+[a-z])")
 _LABEL = re.compile(r"[^\n;:]+:\s*\Z|--[\w-]+[ =]\Z")
 _NO_COUNT = re.compile(r"\b[^\W\d_]+\d+\b|\b\d{1,2}:\d\d\b")
@@ -249,6 +250,8 @@ def _name_found(asked: AskedKind, text: str, heading: str, language: str, ordina
     own = {fold(normalize(word)) for word in _WORD.findall(asked.question)}
     dates = find_dates(text, language)  # "Thursday" is no person
     text = blank(text, ((one.start, one.end) for one in dates))
+    places = (_CAPITALISED.match(text, end) for _, end in lexicon(language).find("places", text))
+    text = blank(text, (place.span() for place in places if place))  # "in Poole"
     if language == "en":
         text = _MODIFIER.sub("", text)
     above = capitalised_words(f"a {heading}", "" if language == "de" else language)

@@ -56,6 +56,7 @@ WordClass = Literal[
     "otherwise",
     "agents",
     "superlatives",
+    "places",
     "pronouns",
     "belonging",
     "owners",
