@@ -297,9 +297,6 @@ class Question:
     ) -> bool:
         """Whether a sentence names the subject of the question and nothing that is asked of it, or a label
         and no word of its subject."""
-        act = self.act if self.act in words and self.act not in self.relations else None
-        if act is not None and not degrees[act.word].there:
-            return True
         if label is not None:
             others = [word for word in words if word.terms.isdisjoint(label)]
         else:
@@ -308,7 +305,10 @@ class Question:
             others = [word for word in words if word not in known and not self._is_light(word)]
         around = sum(word.weight * degrees[word.word].around for word in words)
         is_elsewhere = around < min(LEAST_COVERED, LEAST_AROUND * sum(word.weight for word in words))
-        return is_elsewhere or (bool(others) and not any(degrees[word.word].around for word in others))
+        found = [
+            degrees[word.word].there if word is self.act else degrees[word.word].around for word in others
+        ]
+        return is_elsewhere or (bool(others) and not any(found))
 
     def _is_contrary(self, degrees: Mapping[str, Degrees], text: str, language: str) -> bool:
         """Whether a text has the contrary of a word that it lacks ("joined" for "leave"), or lacks one that
