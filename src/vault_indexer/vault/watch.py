@@ -263,10 +263,14 @@ class ObserverSource:
         ]
         # Only Linux reports that a written file was closed; with MODIFIED its queue would overflow.
         written = events.FileClosedEvent if _ON_LINUX else events.FileModifiedEvent
-        handler = events.FileSystemEventHandler()
-        handler.on_any_event = self.on_event  # type: ignore[method-assign] # in place of a class of its own
+        source = self
+
+        class Handler(events.FileSystemEventHandler):
+            def on_any_event(self, event: FileSystemEvent) -> None:
+                source.on_event(event)
+
         self._observer = Observer()
-        self._observer.schedule(handler, str(self._root), recursive=True, event_filter=[*kinds, written])
+        self._observer.schedule(Handler(), str(self._root), recursive=True, event_filter=[*kinds, written])
         self._observer.start()
 
     def stop(self) -> None:
