@@ -403,8 +403,8 @@ def _other_form(snapshot: Snapshot, word: str, language: str) -> str | None:
     lists, are indexed without stems."""
     root = stem(normalize(word), language)
     near = snapshot.keywords.lexicon.with_prefix(root[: max(len(root) - 1, _SHORTEST_FORM)], _CANDIDATES)
-    forms = (entry.term for entry in near if entry.term.isalpha() and stem(entry.term, language) == root)
-    return next(forms, None)
+    words = (entry.term for entry in near if entry.term.isalpha() and stem(entry.term, language) == root)
+    return next((word for word in words if not is_function_word(word, language)), None)
 
 
 def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:
