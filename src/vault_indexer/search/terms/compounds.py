@@ -346,10 +346,12 @@ def find_corrections(
     query in a language that does not occur in the vault has no corrections. `terms` are the words of the
     query.
     """
-    absent = [term for term in terms if _is_absent(statistics, term)]
+    own = language_of(query.text, statistics.languages)
+    idle = function_words(own)
+    absent = [term for term in terms if term.word.lower() not in idle and _is_absent(statistics, term)]
     if not absent:
         return ()
-    language, own = detect(query.text), language_of(query.text, statistics.languages)
+    language = detect(query.text)
     is_foreign = bool(language) and language not in statistics.languages
     languages = dict.fromkeys((own or _KNOWN_WELL, *statistics.languages[:_MOST_LANGUAGES]))
     corrections: list[Correction] = []
