@@ -81,7 +81,7 @@ def init(
     else:
         _index(Connection(own))
     if is_pinned(selection) and selection.config is None:
-        note("Not listed: give each command --vault and --index-dir.")
+        note("Not in your vaults: give --vault and --index-dir each time.")
         return
     for line in _NEXT_STEPS:
         note(line)
