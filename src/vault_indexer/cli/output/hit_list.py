@@ -105,7 +105,7 @@ def sentence(notice: str) -> str:
 def print_notices(answer: SearchAnswerJson) -> None:
     """Prints the notices of the index on standard error, and the words of a match that no note has. A notice
     names those that were corrected."""
-    corrected = {correction["from"] for correction in answer["corrections"]}
+    corrected = {correction["from"] for correction in answer.get("corrections", ())}
     missing = missing_words([word for word in answer["missing_words"] if word not in corrected])
     if likely_count(answer) and missing:
         note(missing)
