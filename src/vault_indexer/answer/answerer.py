@@ -199,11 +199,10 @@ class Answerer:
             if is_written and result.verdict in ("strong", "likely"):
                 passages = self._passages(reader, hits)
         is_declined = is_declined and not found.state.missing  # a vault that is not ready may have the answer
-        found_otherwise = {correction.written for correction in result.corrections}
+        # No note needs the words of "how much does it cost", and a notice names the corrected ones.
+        corrected = {correction.written for correction in result.corrections}
         words = tuple(
-            word
-            for word in words
-            if word.terms.isdisjoint(kind.implied) and word.word not in found_otherwise  # "how much"
+            word for word in words if word.terms.isdisjoint(kind.implied) and word.word not in corrected
         )
         return Passages(verdict, hits, words, quotes, passages, is_declined, found.state, result.notices)
 
