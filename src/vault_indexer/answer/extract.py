@@ -15,7 +15,8 @@ from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
 from typing import NamedTuple
 
-from vault_indexer.answer.check.lexicon import lexicon, tokens
+from vault_indexer.answer.check.facts import has_contrary, stems_of
+from vault_indexer.answer.check.lexicon import lexicon
 from vault_indexer.answer.check.numbers import value_of_word
 from vault_indexer.answer.pairs import pairs_of, with_border_pairs, without_idle_pairs
 from vault_indexer.answer.question import AskedKind, Said
@@ -277,12 +278,12 @@ class Question:
         degrees = {word.word: _degrees(word, terms, text, place, language) for word in words}
         if self._is_of_other(words, subject, label, degrees) or self._is_contrary(degrees, text, language):
             said = ""
-        ranked = {word: self.ranked[word] for word in degrees}
+        ranked = sum(self.ranked[word] for word in degrees) or 1.0
         weights = {word.word: shares.get(word.word, 1.0) * word.weight for word in words}
         share, covered, total = 0.0, 0.0, sum(weights.values())
         for word, degree in degrees.items():
             held = degree.here + heading_share * (degree.around - degree.here)
-            share += ranked[word] * held / (sum(ranked.values()) or 1.0)
+            share += self.ranked[word] * held / ranked
             nearby = 0.0 if is_by_word else NEARBY_SHARE * (degree.nearby - degree.there)
             covered += weights[word] * (degree.there + nearby)
         lacks = self._lacks(sentence, placed | passage, covered / (total or 1.0))
@@ -317,8 +318,8 @@ class Question:
         lacking = [word for word, degree in degrees.items() if not degree.there]
         if any(own.find("superlatives", word) for word in lacking):
             return True
-        contraries = {one for word in lacking for one in own.opposites.get(stem(word, language), ())}
-        return bool(contraries) and any(token.stem in contraries for token in tokens(text, language))
+        asked = {root: word for word in lacking if (root := stem(word, language)) in own.opposites}
+        return bool(asked) and has_contrary(asked, stems_of(text, language), own.opposites)
 
     def _lacks(self, sentence: Sentence, terms: frozenset[str], covered_share: float) -> bool:
         """Whether a sentence, with these terms around it, lacks a name of the question, or covers too little

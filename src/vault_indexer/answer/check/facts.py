@@ -195,15 +195,15 @@ def same_polarity(clause: str, evidence: Sequence[str], language: str) -> bool:
 def _is_turned(clause: str, evidence: str, own: Lexicon) -> bool:
     if own.language in UNSPACED_LANGUAGES:
         return _has_contrary_part(clause, evidence, own.opposites)
-    here, there = _stems(clause, own.language), _stems(evidence, own.language)
+    here, there = stems_of(clause, own.language), stems_of(evidence, own.language)
     by_affix = _has_affix(here, there, own) != _has_affix(there, here, own)
-    return by_affix or _has_contrary(here, there, own.opposites)
+    return by_affix or has_contrary(here, there, own.opposites)
 
 
-def _has_contrary(
-    here: Mapping[str, str], there: Mapping[str, str], opposites: Mapping[str, frozenset[str]]
+def has_contrary(
+    here: Mapping[str, object], there: Mapping[str, object], opposites: Mapping[str, frozenset[str]]
 ) -> bool:
-    """Whether a word in `here` is contrary to one in `there`, and each is only on its own side."""
+    """Whether a stem in `here` is contrary to one in `there`, and each is only on its own side."""
     return any(
         contrary in there and contrary not in here
         for word in here.keys() - there.keys()
@@ -219,7 +219,7 @@ def _has_contrary_part(here: str, there: str, opposites: Mapping[str, frozenset[
     )
 
 
-def _stems(text: str, language: str) -> dict[str, str]:
+def stems_of(text: str, language: str) -> dict[str, str]:
     return {one.stem: one.normal for one in tokens(text, language)}
 
 
