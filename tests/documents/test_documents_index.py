@@ -1,5 +1,6 @@
 """Documents in a vault: read after the notes, found, linked and cited at their page, not read again."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,14 +23,16 @@ from vault_indexer.index.plan import Plan
 from vault_indexer.index.reading import Parsed, Preparer
 from vault_indexer.model import AskRequest, Hit, SearchRequest, SizeLimits
 from vault_indexer.ports import Embedder
+from vault_indexer.search.rank.rank import CHANCE
 from vault_indexer.service import VaultService
 from vault_indexer.vault import Decision, load_ignore_rules
 
-PAPER, LETTER, LOCKED = "Papers/Bees.pdf", "Letter.txt", "Papers/broken.pdf"
+PAPER, LETTER, MANUAL, LOCKED = "Papers/Bees.pdf", "Letter.txt", "Manual.txt", "Papers/broken.pdf"
 NOTES = {
     "Reading.md": "# Reading\n\n[[Bees.pdf#page=2]] [[Bees.pdf#page=9]] ![[Bees.pdf#height=400]] [[Bees]]\n",
     "Garden.md": "# Garden\n\nLavender brings bees to the garden.\n",
     LETTER: "Dear Ann,\n\nthe marble countertop costs 900 pounds. [[Garden]] #late\n- [ ] pay\n",
+    MANUAL: "".join(f"Gearbox {n} turns at {n} revolutions.\n\n" for n in range(1000)),
 }
 PAGES = (
     ["The dance of bees", "Foragers tell each other where nectar is."],
@@ -73,6 +76,13 @@ def test_a_page_is_found_and_opens(service: VaultService) -> None:
     assert hit.why.document_weight == 0.8
 
 
+def test_a_long_document_weighs_less_than_a_short_one(service: VaultService) -> None:
+    (weight,) = {hit.why.document_weight for hit in found_by(service, "path:Manual gearbox")}
+    count = len(service.chunks(MANUAL).chunks)
+    assert count > 20
+    assert weight == pytest.approx(0.8 / (1 + CHANCE * math.log2(count)))
+
+
 def test_a_document_has_no_links_tags_or_tasks_of_its_own(service: VaultService) -> None:
     assert found_by(service, "task-todo:pay") == ()
     assert found_by(service, "tag:#late") == ()
@@ -84,8 +94,8 @@ def test_a_document_has_no_links_tags_or_tasks_of_its_own(service: VaultService)
     ("query", "paths"),
     [
         ("kind:pdf bees", {PAPER}),
-        ("kind:text countertop", {LETTER}),
-        ("kind:document", {PAPER, LETTER}),
+        ("kind:text countertop", {LETTER, MANUAL}),
+        ("kind:document", {PAPER, LETTER, MANUAL}),
         ("kind:note bees", {"Garden.md", "Reading.md"}),
         ("-kind:document bees", {"Garden.md", "Reading.md"}),
     ],

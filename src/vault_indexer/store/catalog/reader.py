@@ -208,7 +208,7 @@ class CatalogReader:
         # Searches read the same rows repeatedly, those of about a hundred notes each.
         self._notes: LruCache[int, NoteRow] = LruCache(_REMEMBERED)
         self._modified: LruCache[int, int] = LruCache(_REMEMBERED)
-        self._documents: LruCache[int, bool] = LruCache(_REMEMBERED)
+        self._documents: LruCache[int, int] = LruCache(_REMEMBERED)
         self._files: LruCache[str, FileRow] = LruCache(_REMEMBERED)
         self._keys_by_path: LruCache[str, tuple[int, ...]] = LruCache(_KEYS_REMEMBERED, len)
         self._attachments: AttachmentNames | None = None
@@ -381,17 +381,18 @@ class CatalogReader:
         sql = "SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)"
         return self._modified.get_all(note_ids, lambda missing: dict(self.rows_in(sql, missing)))
 
-    def documents_among(self, note_ids: Iterable[int]) -> frozenset[int]:
-        """Those of the notes that are documents."""
-        sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
+    def documents_among(self, note_ids: Iterable[int]) -> dict[int, int]:
+        """Those of the notes that are documents, with their numbers of chunks."""
+        count = "(SELECT count(*) FROM chunks WHERE chunks.note_id = notes.note_id)"
+        sql = f"SELECT note_id, path, {count} FROM notes WHERE note_id IN (%s)"
 
-        def read(missing: list[int]) -> dict[int, bool]:
+        def read(missing: list[int]) -> dict[int, int]:
             rows = self.rows_in(sql, missing)
-            return {note_id: kind_of(path) is FileKind.DOCUMENT for note_id, path in rows}
+            return {
+                note_id: count if kind_of(path) is FileKind.DOCUMENT else 0 for note_id, path, count in rows
+            }
 
-        return frozenset(
-            note_id for note_id, is_one in self._documents.get_all(note_ids, read).items() if is_one
-        )
+        return {note_id: count for note_id, count in self._documents.get_all(note_ids, read).items() if count}
 
     def all_notes(self) -> list[NoteRow]:
         """All notes, ordered by path."""
