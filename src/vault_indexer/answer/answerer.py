@@ -186,7 +186,7 @@ class Answerer:
             sentences = quotable(reader.of_hits(_narrow(hits)))
             below = filter(None, map(below_heading, reader.headings_of(hits)))
             offered = [*reader.properties_of(hits), *below, *sentences]
-            kind = AskedKind.read(request.question)
+            kind = AskedKind.read(question)
             asked = Question(kind, words, {hit.title for hit in hits})
             chosen = choose_quotes(offered, hits, asked, self.settings.ask.sentences)
             quotes = tuple(

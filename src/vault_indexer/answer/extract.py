@@ -11,8 +11,9 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import dropwhile, pairwise, takewhile
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vault_indexer.answer.check.facts import has_contrary, stems_of
@@ -26,6 +27,7 @@ from vault_indexer.model import Hit, NoteRow
 from vault_indexer.providers import WORD_LANGUAGES, word_vectors
 from vault_indexer.search import QuestionWord, function_words, share_held
 from vault_indexer.system import record
+from vault_indexer.text.fold import fold
 from vault_indexer.text.stem import stem
 from vault_indexer.text.terms import VARIANT_MARK
 from vault_indexer.text.tokens import analyze
@@ -98,12 +100,14 @@ _ARTICLE = re.compile(r"\b(?:the|an?)\b")
 LEAST_ALIKE = 0.5
 """The minimum cosine of two words of similar meaning."""
 
-LEAST_COVERED = 1.1
+LEAST_COVERED = 1.0
+LEAST_STATED = 1.1
 MISSED_SHARE = 0.5
 LEAST_SHARE = 0.8
 """A quote answers if the weight of the question's words that it covers, less `MISSED_SHARE` times the weight
-of the others, reaches `LEAST_COVERED`, or in a short question `LEAST_SHARE` of the weight of all. A rare word
-weighs up to 1. So a quote may lack a few words of a long question, but hardly any of a short one."""
+of the others, reaches `LEAST_COVERED` (`LEAST_STATED` if it is a value with a label, which others may have,
+too), or in a short question `LEAST_SHARE` of the weight of all. A rare word weighs up to 1. So a quote may
+lack a few words of a long question, but hardly any of a short one."""
 
 LEAST_OF_WHY = 0.85
 """The minimum share of a question for reasons that a quote covers, unless it is below a heading such as "Why
@@ -141,7 +145,7 @@ class Evidence:
     covered: float
     total: float
     said: Said
-    lacks_name: bool
+    lacks_name: bool = False
     is_stated: bool = False
 
 
@@ -227,15 +231,18 @@ class Question:
         passage: frozenset[str],
         ordinary: frozenset[str] = frozenset(),
         before: frozenset[str] = frozenset(),
+        paragraph: frozenset[str] = frozenset(),
     ) -> Evidence:
         row, language = sentence.note.row, sentence.note.row.language
         title, place = _title_and_place(sentence)
         label = self._terms_of_label(sentence, title)
-        is_other_section = sentence.is_section and not self._names(sentence.headings[-1], language)
-        if is_other_section or (sentence.property_name and label is None):
+        is_other = sentence.is_section and not self._names(sentence.headings[-1], language)
+        if is_other or self._is_of_other_name(sentence) or (sentence.property_name and label is None):
             return _NO_EVIDENCE
         value = () if label is None else (sentence.readable.partition(":")[2],)
         text, said = self._said_in(sentence, " \n".join(value or (row.title, *sentence.headings)), ordinary)
+        if label is not None and self.asked.is_of_person(sentence.label, language):
+            said = said or "word"  # "author: jd42"
         if label is not None and self.asked.kind == "count" and _NUMBER.search(text):  # "serves: 4"
             known = label | self.asked.counted | _terms_of(title, language)
             said = said if any(word.terms.isdisjoint(known) for word in self.told) else "value"
@@ -244,15 +251,16 @@ class Question:
         if sentence.header or sentence.is_section or label is not None:
             passage = frozenset()  # the other values are about others
         elif (pronouns := lexicon(language).find("pronouns", text)) and pronouns[0][0] == 0:
-            before = before.union(*(passage & word.terms for word in self.names))
-        terms = (own, own.union(_terms_of(place, language), classes), before, passage)
-        own, placed, before, passage = (with_border_pairs(one, self.pairs) for one in terms)
+            before = before.union(*(paragraph & word.terms for word in self.names))
+        terms = (own, own.union(_terms_of(place, language), classes), before, passage, paragraph)
+        own, placed, before, passage, paragraph = (with_border_pairs(one, self.pairs) for one in terms)
         is_sure = said == "value" and self.act not in self.relations
         if said and not is_sure and self.act is not None and language in WORD_LANGUAGES:
             where = (own, text) if said == "word" else (placed, f"{place}\n{text}")
             said = said if _degree(self.act, *where, language) else ""
-        terms = (own, placed, before, passage)
-        return self._compared(sentence, text, said, label, terms)
+        found = self._compared(sentence, text, said, label, (own, placed, before, passage))
+        lacks = self._lacks(sentence, placed | paragraph, found.covered / (found.total or 1.0))
+        return replace(found, lacks_name=lacks)
 
     def _compared(
         self,
@@ -265,7 +273,7 @@ class Question:
         """Compares the words of the question with those of a sentence and around it (see `_degrees`)."""
         language = sentence.note.row.language
         title, place = _title_and_place(sentence)
-        _, placed, _, passage = terms
+        placed = terms[1]
         words = self._without_relations(self.words if said == "word" else self.told, label, placed)
         subject = [word for word in words if not word.terms.isdisjoint(_terms_of(title, language))]
         is_of_be = bool(self.being.search(text))  # "The lid is green" does not say "colour"
@@ -281,13 +289,14 @@ class Question:
         ranked = sum(self.ranked[word] for word in degrees) or 1.0
         weights = {word.word: shares.get(word.word, 1.0) * word.weight for word in words}
         share, covered, total = 0.0, 0.0, sum(weights.values())
+        is_optional = {word.word for word in words if self._is_light(word) and self.asked.kind != "why"}
         for word, degree in degrees.items():
             held = degree.here + heading_share * (degree.around - degree.here)
             share += self.ranked[word] * held / ranked
             nearby = 0.0 if is_by_word else NEARBY_SHARE * (degree.nearby - degree.there)
             covered += weights[word] * (degree.there + nearby)
-        lacks = self._lacks(sentence, placed | passage, covered / (total or 1.0))
-        return Evidence(share, covered, total, said, lacks, label is not None)
+            total -= weights[word] * (word in is_optional and not degree.nearby)
+        return Evidence(share, covered, total, said, is_stated=label is not None)
 
     def _is_of_other(
         self,
@@ -309,7 +318,8 @@ class Question:
         found = [
             degrees[word.word].there if word is self.act else degrees[word.word].around for word in others
         ]
-        return is_elsewhere or (bool(others) and not any(found))
+        is_without = not any(degree.there for degree in degrees.values())
+        return is_elsewhere or is_without or (bool(others) and not any(found))
 
     def _is_contrary(self, degrees: Mapping[str, Degrees], text: str, language: str) -> bool:
         """Whether a text has the contrary of a word that it lacks ("joined" for "leave"), or lacks one that
@@ -363,6 +373,18 @@ class Question:
             return {}
         weights = [word.weight for word in subject]
         return {word.word: max(weights) / sum(weights) for word in subject}
+
+    def _is_of_other_name(self, sentence: Sentence) -> bool:
+        """Whether a sentence or its last heading has only the other one of two names that the title joins
+        ("Mum and Dad")."""
+        row, language = sentence.note.row, sentence.note.row.language
+        parts = [_terms_of(part, language) for part in _split_at_joins(row.title, language)]
+        asked = [part for part in parts if any(not part.isdisjoint(word.terms) for word in self.told)]
+        if not asked or len(asked) == len(parts):
+            return False
+        below = " \n".join(heading for heading in sentence.headings if heading != row.title)
+        own = _terms(sentence) | _terms_of(below, language)
+        return all(map(own.isdisjoint, asked)) and not all(map(own.isdisjoint, parts))
 
     def _names(self, name: str, language: str) -> bool:
         """Whether the question contains most content words of a name."""
@@ -429,10 +451,18 @@ class Question:
 
 
 def _title_and_place(sentence: Sentence) -> tuple[str, str]:
-    """Returns the title of the sentence's note with its aliases, and this with the headings above."""
+    """Returns the title of the sentence's note with its aliases and the file's name, and this with the
+    headings above."""
     row = sentence.note.row
-    title = " \n".join((row.title, *row.aliases))
+    title = " \n".join(dict.fromkeys((row.title, *row.aliases, PurePosixPath(row.path).stem)))
     return title, " \n".join((title, *sentence.headings))
+
+
+@lru_cache(maxsize=256)
+def _split_at_joins(title: str, language: str) -> list[str]:
+    joins = lexicon(language).find("joins", title)
+    marked = reduce(lambda text, span: f"{text[: span[0]]}&{text[span[1] :]}", reversed(joins), title)
+    return re.split(r"[&,/+]", marked)
 
 
 def _kinds_of(row: NoteRow) -> frozenset[str]:
@@ -491,11 +521,11 @@ def _weighed(word: QuestionWord, asked: AskedKind) -> QuestionWord:
     if words.find("light", word.word):
         return replace(word, weight=word.weight * LIGHT_SHARE)
     light = words.classes["light"].phrases
-    nouns = set(words.classes["owners"].phrases if words.find("belonging", word.word) else ())
-    if asked.kind == "who" and words.find("writing", word.word):
-        nouns |= words.classes["authors"].phrases
+    alike = set(words.alike.get(stem(word.word, asked.language), ()))
+    if words.find("belonging", word.word):
+        alike.update(noun for (noun,) in words.classes["owners"].phrases)
     terms = frozenset(term for term in word.terms if (term,) not in light)
-    terms = terms.union(*((noun, VARIANT_MARK + noun) for (noun,) in nouns))
+    terms = terms.union(*((fold(one), VARIANT_MARK + fold(one)) for one in alike))
     if words.language == "de":  # "wartet", "gewartet"; "Emmas", "Emma"
         terms = terms.union(term.replace("~", "~ge") if "~" in term else f"ge{term}" for term in terms)
         terms |= {term.removesuffix("s") for term in terms if (word.written or "")[:1].isupper()}
@@ -577,9 +607,11 @@ def choose_quotes(
     titles = {sentence.note.row.title for sentence in sentences}
     others = {title for title in titles if question.is_other_subject(title, titles)}
     of_hits: dict[int, list[_Candidate]] = {}
+    paragraph = frozenset[str]()
     for before, sentence in pairwise((*sentences[:1], *sentences)):
         terms = _terms(before) if _follows(sentence, before) else frozenset[str]()
-        evidence = question.evidence(sentence, passages[sentence.hit], ordinary, terms)
+        paragraph = paragraph | terms if terms else terms
+        evidence = question.evidence(sentence, passages[sentence.hit], ordinary, terms, paragraph)
         weight = DEFINED_SHARE if question.is_defined_by(sentence) else 1.0
         weight *= STATED_SHARE if evidence.is_stated else 1.0
         weight *= OTHER_SUBJECT_SHARE if sentence.note.row.title in others else 1.0
@@ -622,7 +654,8 @@ def is_answer(evidence: Evidence) -> bool:
     if not evidence.said or evidence.lacks_name:
         return False
     worth = evidence.covered - MISSED_SHARE * (evidence.total - evidence.covered)
-    return worth >= min(LEAST_COVERED, LEAST_SHARE * evidence.total)
+    least = LEAST_STATED if evidence.is_stated else LEAST_COVERED
+    return worth >= min(least, LEAST_SHARE * evidence.total)
 
 
 def _passage_terms(sentences: Sequence[Sentence]) -> dict[int, frozenset[str]]:

@@ -57,11 +57,14 @@ _VERSION = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _NUMBER_OF_ITEM = re.compile(r"(?m)^\s*\d{1,3}[.)]\s")
 _PERSON = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]+")
-_CAPITALISED = re.compile(r"\s+[^\W\d_a-z]\w+")
+_CAPITALISED = re.compile(r"(?:\s+[^\W\d_a-z]\w+)+")
 _MODIFIER = re.compile(r"\b(?:[Tt]he|[Aa]n?)\s+[A-Z]\w*(?=\s+[a-z])")
 _LABEL = re.compile(r"[^\n;:]+:\s*\Z|--[\w-]+[ =]\Z")
 _NO_COUNT = re.compile(r"\b[^\W\d_]+\d+\b|\b\d{1,2}:\d\d\b")
 """A flight or a time of day, whose numbers count nothing."""
+
+_POUND = re.compile(r"[\d./½¼¾ ]+(?i:pounds?)\s+(?!a\b|an\b|per\b|each\b|for\b)[a-z]")
+"""A weight ("1 pound ground beef"), where "£1" and "1 pound a day" are prices."""
 
 _LEAST_NOUN = 3
 _PLURAL = re.compile(r"[^siu]s\Z")
@@ -145,7 +148,7 @@ class AskedKind:
         table = question_tables().get(language)
         says = table.says[self.kind].find(text, language) if table else []
         says = [span for span in says if not self._is_asked(text[slice(*span)], language)]
-        if self.kind == "count" and says and self.counted:
+        if self.kind in ("count", "amount") and says and self.counted:
             says = [span for span in says if self._is_near(span, text, language)]
         finder = _FINDERS.get(self.kind)
         if self.kind == "who" and (name := _name_found(self, text, heading, language, ordinary)):
@@ -162,6 +165,11 @@ class AskedKind:
         return bool(table.asks[self.kind].find(heading, language)) or not table.means[self.kind].isdisjoint(
             _terms(heading, language)
         )
+
+    def is_of_person(self, label: str, language: str) -> bool:
+        """Whether a person is asked for and the label is a word for one ("author")."""
+        table = question_tables().get(language or self.language)
+        return self.kind == "who" and table is not None and bool(table.says["who"].find(label, language))
 
     def _is_asked(self, phrase: str, language: str) -> bool:
         """Whether a phrase is of the question's own words, other than function words such as "in"."""
@@ -273,6 +281,12 @@ def _has_date(asked: AskedKind, text: str, _heading: str, language: str) -> bool
     return bool(stated) or any(one.kind in ("year", "h") for one in asked._numbers(text, language))
 
 
+def _has_time_of_day(asked: AskedKind, text: str, _heading: str, language: str) -> bool:
+    times = [one.text for one in find_dates(text, language) if "hour" in one.parts]
+    is_hour = any(one.unit == "h" for one in asked._numbers(text, language))
+    return is_hour or any(one not in asked.question for one in times)
+
+
 def _has_place(_asked: AskedKind, text: str, _heading: str, _language: str) -> bool:
     return bool(CODE.search(text))
 
@@ -300,14 +314,17 @@ def _has_unit(units: frozenset[str]) -> Callable[[AskedKind, str, str, str], boo
 
     def has_unit(asked: AskedKind, text: str, _heading: str, language: str) -> bool:
         return any(
-            one.unit in units or (not one.unit and is_named(asked, text[: one.start], language))
+            (one.unit in units and not _POUND.match(text, one.start))
+            or (not one.unit and is_named(asked, text[: one.start], language))
             for one in asked._numbers(text, language)
         )
 
     def is_named(asked: AskedKind, before: str, language: str) -> bool:
         label = _LABEL.search(before)
         named = before if asked.kind == "price" else label[0] if label else ""
-        return not asked.implied.isdisjoint(_terms(named, language))
+        column = quantities(f"1 {label[0].strip(' :')}") if label else ()
+        is_of_unit = any(one.unit in units for one in column)  # "£: 812"
+        return is_of_unit or not asked.implied.isdisjoint(_terms(named, language))
 
     return has_unit
 
@@ -319,6 +336,7 @@ def _has_version(asked: AskedKind, text: str, _heading: str, _language: str) -> 
 _FINDERS: Mapping[Kind, Callable[[AskedKind, str, str, str], bool]] = {
     "when": _has_date,
     "past": _has_date,
+    "clock": _has_time_of_day,
     "where": _has_place,
     "count": _has_count,
     "amount": _has_count,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import takewhile
 
+from vault_indexer.answer.check.lexicon import lexicon
 from vault_indexer.answer.question import is_label_row
 from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span
 from vault_indexer.parse import readable
@@ -39,7 +40,9 @@ _QUOTED_LINE = re.compile(r"[ \t]*>")
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 _LABELLED = re.compile(r"(?P<label>\w[^:：\n]{1,39}?)[ \t]*(?:::|[:：])[ \t]*(?=\w)")
 _LONGEST_VALUE = 60
-"""The maximum characters of a line with a label that the next line does not go on with."""
+_LONGEST_LABEL = 40
+"""The maximum characters of a line with a label that the next line does not go on with, and of a line without
+a stop that names the list below it."""
 
 _IS_LABEL = re.compile(r"[^\W\d_]+(?:[ /’'-]+[^\W\d_]+){0,3}[.:]?")
 
@@ -101,12 +104,40 @@ def _of_prose(sentence: Sentence) -> Sentence | None:
         )
     if shown.endswith(_QUESTION):
         return _of_span(sentence, sentence.start, _reply_end(sentence))
-    if _ONLY_BOLD.fullmatch(source):
+    is_label = len(shown) <= _LONGEST_LABEL and WORD_CHAR.search(shown[-1:]) and not ITEM.match(text, line[0])
+    if is_label and text[slice(*line)].strip() == source and (end := _list_end(text, sentence.end)):
+        sentence = replace(sentence, headings=(*sentence.headings, shown), is_section=True)
+        return _of_span(sentence, sentence.start, end)
+    if _ONLY_BOLD.fullmatch(source) or lexicon(sentence.note.row.language).starts_with("pointers", shown):
         return None
     if "|" in text[slice(*line)]:
         return _of_row(sentence, line)
     labelled = _LABELLED.match(sentence.readable)
-    return replace(sentence, label=labelled["label"]) if labelled else sentence
+    return _below_item(replace(sentence, label=labelled["label"]) if labelled else sentence, line)
+
+
+def _below_item(sentence: Sentence, line: Span) -> Sentence:
+    """Returns an item of a nested list with the item that it is below, if that is short, as a row of a table
+    with its header."""
+    text, above = sentence.note.text, line
+    item = ITEM.match(text, line[0])
+    if item is None or not _INDENTED.match(text, line[0]) or sentence.is_composed:
+        return sentence
+    while above[0]:
+        above = _line_at(text, above[0] - 1)
+        parent = ITEM.match(text, above[0])
+        if parent is None and text[slice(*above)].strip() and not _INDENTED.match(text, above[0]):
+            return sentence
+        if parent and _indentation(parent[0]) < _indentation(item[0]):
+            name = readable(text[parent.end() : above[1]]).text.strip().rstrip(":：")
+            if len(name) > _LONGEST_LABEL or not WORD_CHAR.search(name):
+                return sentence
+            return replace(sentence, readable=f"{name}: {sentence.readable}", header=above)
+    return sentence
+
+
+def _indentation(item: str) -> int:
+    return len(item.expandtabs(4)) - len(item.expandtabs(4).lstrip(" >"))
 
 
 def _of_span(sentence: Sentence, start: int, end: int) -> Sentence | None:

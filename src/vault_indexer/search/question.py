@@ -14,7 +14,7 @@ from vault_indexer.search.prepare import PreparedQuery, SearchedVault, TypedWord
 from vault_indexer.search.query import parse_query
 from vault_indexer.search.terms import Groups, WordStatistics, find_synonyms, language_of, query_words
 from vault_indexer.system import record
-from vault_indexer.text.language import asking_characters
+from vault_indexer.text.language import asking_characters, detect
 from vault_indexer.text.query import (
     ENDS_AFTER_APOSTROPHE,
     analyze_query,
@@ -35,6 +35,7 @@ _NO_LIMIT_S = 60.0
 """A time limit that is never reached, in seconds."""
 
 _PUNCTUATION = re.compile(r":(?=\s|$)")
+_INVERTED = re.compile(r"(?<=\w)-(?:t-)?(?=(?:je|tu|il|elle|on|ce|nous|vous|ils|elles)\b)", re.IGNORECASE)
 
 
 @record
@@ -53,8 +54,10 @@ class QuestionWord:
 
 
 def question_as_query(question: str) -> str:
-    """Returns the question as a query. A colon before a space or the end is punctuation, not an operator."""
-    return _PUNCTUATION.sub(" ", question)
+    """Returns the question as a query. A colon before a space or the end is punctuation, not an operator, and
+    a French pronoun behind a verb is a word ("sera-t-il")."""
+    is_french = "-t-" in question or detect(question) == "fr"
+    return _PUNCTUATION.sub(" ", _INVERTED.sub(" ", question) if is_french else question)
 
 
 def question_words(

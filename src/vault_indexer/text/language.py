@@ -107,13 +107,14 @@ ar ةىأ
 
 _IN_QUERIES = """
 en a an i do did done my me am its than then them these those into about should could would let must might
-en shall
+en shall our ours she him hers yours theirs
 de kann könnte konnte sein seine seiner seinem seinen ihr ihre ihrer man dies diese dieser dieses durch
 de gegen unter hatte hatten waren worden würde gibt gab zwischen während neben
 de ich mich mir mein meine meinen meinem meiner wir uns unser unsere unseren
-de du dich dir dein deine muss müssen soll sollte beim vom ins ans
-es yo mi mis tú tu tus nosotros nuestro nuestra
-fr je me mon ma mes moi tu toi ton ta tes nos vos
+de du dich dir dein deine muss müssen soll sollte beim vom ins ans ihn ihm unserem darf dürfen
+es yo mi mis tú tu tus nosotros nuestro nuestra nuestros nuestras nos te él ella
+fr je me mon ma mes moi tu toi ton ta tes nos vos notre votre leurs sa te lui ils elles on y faut dois doit
+fr sera seront était étaient
 it io mi mio mia miei mie noi tu tuo tua
 nl ik mij mijn wij ons jij jouw
 pt eu meu minha meus minhas nós tu teu tua

@@ -63,7 +63,7 @@ _CLAUSE_END = re.compile(rf"(?<={_RUN})[ \t\n]++(?!{_MARK})(?={_RUN})")
 _ALWAYS = """
 mr mrs ms dr prof rev hon sr sra srta dª jr gen col lt sgt capt cmdr adm gov sen rep pres mme mlle dipl
 ing exmo exma e.g eg i.e ie vs viz al z.b d.h u.a o.ä bzw ggf evtl inkl exkl p.ex p.ej i.a s.o s.u m.e cf vgl
-ca approx op cit ibid ltd corp bros blvd ave mt st messrs ph.d dhr mevr drs bijv o.a d.w.z
+mm fa str tel tél ca approx op cit ibid ltd corp bros blvd ave mt st messrs ph.d dhr mevr drs bijv o.a d.w.z
 m.in i.d.r z.t v.a u.u u.ä o.g v.chr n.chr sig sigg dott avv
 p.es np tzn mgr inż ul т.е т.к т.н напр им проф акад ул bl.a t.ex f.eks d.v.s např tzv mudr örn vb esim stk
 น ดร ศ ผศ รศ นพ พญ จ อ ต ถ กม ซม มม กก ດຣ ກມ ກກ ຊມ

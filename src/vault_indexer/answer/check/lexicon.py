@@ -60,8 +60,7 @@ WordClass = Literal[
     "pronouns",
     "belonging",
     "owners",
-    "writing",
-    "authors",
+    "pointers",
 ]
 Calendar = Literal["months", "weekdays", "seasons"]
 
@@ -140,7 +139,8 @@ def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
 
 @record
 class Lexicon:
-    """The words of one language. `opposites` maps a stem to its contrary words. `calendar` maps each form of
+    """The words of one language. `opposites` maps a stem to those of contrary words, `alike` to those of
+    words that may answer a question with it ("wrote", "author"). `calendar` maps each form of
     a month (1 to 12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its
     number."""
 
@@ -149,11 +149,15 @@ class Lexicon:
     prefixes: tuple[str, ...]
     suffixes: tuple[str, ...]
     opposites: Mapping[str, frozenset[str]]
+    alike: Mapping[str, frozenset[str]]
     calendar: Mapping[str, Mapping[str, int]]
     minus: tuple[str, ...]
 
     def find(self, name: WordClass, text: str) -> list[tuple[int, int]]:
         return self.classes[name].find(text, self.language)
+
+    def starts_with(self, name: WordClass, text: str) -> bool:
+        return any(start == 0 for start, _ in self.find(name, text))
 
     def words(self, name: WordClass, text: str) -> list[str]:
         return [fold(normalize(text[start:end])) for start, end in self.find(name, text)]
@@ -189,7 +193,9 @@ def lexicon(language: str) -> Lexicon:
     calendar = {name: _numbered(read_list(table, name)) for name in get_args(Calendar)}
     prefixes, suffixes = (tuple(map(normalize, read_list(table, name))) for name in ("prefixes", "suffixes"))
     minus = tuple(read_list(table, "minus"))
-    return Lexicon(language, classes, prefixes, suffixes, _opposites(table, language), calendar, minus)
+    opposites = _paired(read_list(table, "opposites"), language, is_mutual=True)
+    alike = _paired(read_list(table, "alike"), language, is_mutual=False)
+    return Lexicon(language, classes, prefixes, suffixes, opposites, alike, calendar, minus)
 
 
 @cache
@@ -207,12 +213,13 @@ def _numbered(listed: Sequence[str]) -> dict[str, int]:
     return {form: number for number, forms in enumerate(listed, start=1) for form in forms.split("/")}
 
 
-def _opposites(table: Mapping[str, str], language: str) -> dict[str, frozenset[str]]:
+def _paired(listed: Iterable[str], language: str, *, is_mutual: bool) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for pair in read_list(table, "opposites"):
+    for pair in listed:
         one, _, other = pair.partition("/")
         if language not in UNSPACED_LANGUAGES:
             one, other = stem(normalize(one), language), stem(normalize(other), language)
         found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return {word: frozenset(contrary) for word, contrary in found.items()}
+        if is_mutual:
+            found.setdefault(other, set()).add(one)
+    return {word: frozenset(others) for word, others in found.items()}

@@ -418,7 +418,7 @@ def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:
         # The list is sorted by likelihood, so a nearer word may still follow.
         if edits > 1 and not is_long:
             continue
-        is_near = edits * _LONG <= len(exact)
+        is_near = edits * _LONG <= len(exact) + 1
         if entry.frequency >= _FREQUENT or is_near or (is_english and is_common(entry.term)):
             return entry.term
     return None
