@@ -133,7 +133,7 @@ docs: $(STAMP)
 	$(BIN)/python .ci/commands.py
 
 api-types: $(STAMP)
-	$(BIN)/python -c 'from vault_indexer.serve.api.generated_types import main; main()'
+	$(BIN)/python .ci/api_types.py
 	$(BIN)/ruff format --quiet src/vault_indexer/serve/api/generated/shapes.py
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.

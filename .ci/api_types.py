@@ -172,11 +172,11 @@ def _interface(kind: type) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-_PLUGIN = Path(__file__).parents[3] / "obsidian-plugin" / "src" / "generated" / "shapes.ts"
+_SOURCE = Path(__file__).parents[1] / "src"
 
 FILES: Mapping[Path, Callable[[], str]] = {
-    Path(__file__).parent / "generated" / "shapes.py": python_types,
-    _PLUGIN: typescript_types,
+    _SOURCE / "vault_indexer" / "serve" / "api" / "generated" / "shapes.py": python_types,
+    _SOURCE / "obsidian-plugin" / "src" / "generated" / "shapes.ts": typescript_types,
 }
 """Each generated file, and the function that returns its text."""
 
@@ -185,3 +185,7 @@ def main() -> None:
     """Writes the files."""
     for file, text in FILES.items():
         file.write_text(text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
