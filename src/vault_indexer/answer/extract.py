@@ -74,6 +74,10 @@ LEAST_WORTH = 0.4
 """Quotes with less than this share of the best one's value are left out. That removes one of three quotes and
 loses less than one answer in a hundred."""
 
+LEAST_OF_BEST = 0.95
+"""The minimum weight of the question's words that a quote covers, relative to the best one of its note: the
+next row of a table, or the next sentence, is often about something else."""
+
 LEAST_NAMED = 0.6
 """The minimum share of a heading's content words in a question that names it."""
 
@@ -625,9 +629,19 @@ def choose_quotes(
     ]
     stated = max((one.evidence.covered for one in best if one.evidence.is_stated), default=0.0)
     best = [one for one in best if not one.evidence.is_stated or one.evidence.covered >= stated]
+    best = best if question.asked.kind in ("", "how", "why") else _without_lesser(best)
     if question.asked.kind == "how":
         best = [replace(one, sentence=whole_steps(one.sentence)) for one in best]
     return [candidate.sentence for candidate in _without_repeats(best, limit)]
+
+
+def _without_lesser(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Returns the candidates that cover nearly as much of the question as the best one of their note."""
+    most: dict[int, float] = {}
+    for one in candidates:
+        note = id(one.sentence.note)
+        most[note] = max(one.evidence.covered, most.get(note, 0.0))
+    return [one for one in candidates if one.evidence.covered >= LEAST_OF_BEST * most[id(one.sentence.note)]]
 
 
 def _of_several_notes(sentences: Sequence[Sentence], question: Question) -> list[Sentence]:

@@ -108,12 +108,14 @@ def _of_prose(sentence: Sentence) -> Sentence | None:
     if is_label and text[slice(*line)].strip() == source and (end := _list_end(text, sentence.end)):
         sentence = replace(sentence, headings=(*sentence.headings, shown), is_section=True)
         return _of_span(sentence, sentence.start, end)
-    if _ONLY_BOLD.fullmatch(source) or lexicon(sentence.note.row.language).starts_with("pointers", shown):
+    if _ONLY_BOLD.fullmatch(source):
         return None
     if "|" in text[slice(*line)]:
         return _of_row(sentence, line)
     labelled = _LABELLED.match(sentence.readable)
-    return _below_item(replace(sentence, label=labelled["label"]) if labelled else sentence, line)
+    found = _below_item(replace(sentence, label=labelled["label"]) if labelled else sentence, line)
+    is_pointer = lexicon(sentence.note.row.language).starts_with("pointers", found.readable)
+    return None if is_pointer else found
 
 
 def _below_item(sentence: Sentence, line: Span) -> Sentence:
