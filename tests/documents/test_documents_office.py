@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from xml.sax.saxutils import quoteattr
 
 import pytest
 from document_files import (
@@ -25,6 +26,7 @@ from document_files import (
 )
 
 from vault_indexer.documents import extract
+from vault_indexer.documents.markdown import escape
 from vault_indexer.documents.package import MAX_UNPACKED
 from vault_indexer.errors import NoteError
 
@@ -168,6 +170,36 @@ def test_sheets_with_dates_comments_and_empty_cells() -> None:
         "## Budget 24\n\n| Shared |  | 0.3 |\n| --- | --- | --- |\n| 2024-05-06 | 2024-05-06 12:00:00 | 2 |\n"
         "| TRUE | text |  |\n\n> Comment on C3: Check\n\n\f\n\n## Next\n\nonly\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "shown"),
+    [
+        ("[h]:mm", "1.75", "42:00"),
+        ("[h]:mm:ss", "-0.5", "-12:00:00"),
+        ("[mm]:ss", "0.0625", "90:00"),
+        ("[s]", "0.5", "43200"),
+        ("[h]:mm", "1e300", "1e+300"),
+        ("h:mm", "1.75", "18:00:00"),
+        ("h:mm AM/PM", "45418.5", "12:00:00"),
+        ("mmm yyyy", "45418", "2024-05-06"),
+        ("00000", "1067", "01067"),
+        ('"PN-"0000', "42", "PN-0042"),
+        ("+00 000 0000000", "491701234567", "+49 170 1234567"),
+        ("000\\-00", "123456", "1234-56"),
+        ("0%", "0.125", "13%"),
+        ("[Red]0.0 %;[Blue]-0.0 %", "-0.0526", "-5.3 %"),
+        ("0.00", "1234.5", "1234.5"),
+        ('#,##0.00 "€"', "1234.5", "1234.5"),
+        ("General", "1e-05", "1e-05"),
+    ],
+)
+def test_numbers_are_as_the_sheet_shows_them(code: str, number: str, shown: str) -> None:
+    styles = f"""<styleSheet {SHEET}><numFmts><numFmt numFmtId="164" formatCode={quoteattr(code)}/></numFmts>
+<cellXfs><xf numFmtId="164"/></cellXfs></styleSheet>"""
+    cell = f'<row r="1"><c r="A1" s="0"><v>{number}</v></c></row>'
+    data = xlsx({"A": cell}, {"xl/styles.xml": styles}, s="styles styles.xml")
+    assert extract("a.xlsx", data) == f"## A\n\n{escape(shown)}\n"
 
 
 @pytest.mark.long
