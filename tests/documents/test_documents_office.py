@@ -225,15 +225,24 @@ def test_more_rows_than_are_read_are_named() -> None:
         ("<text:tracked-changes><text:p>old</text:p></text:tracked-changes><text:section><text:p>new</text:p></text:section>",
          "new"),
         ('<text:list text:style-name="N"><text:list-item><text:p>a</text:p><text:list><text:list-item><text:p>b</text:p>'
-         "</text:list-item></text:list></text:list-item></text:list>", "1. a\n    1. b"),
+         "</text:list-item></text:list></text:list-item></text:list>", "1. a\n    - b"),
+        ('<text:list text:style-name="B"><text:list-item><text:p>a</text:p><text:list><text:list-item><text:p>b</text:p>'
+         "</text:list-item></text:list></text:list-item></text:list>", "- a\n    1. b"),
+        ("<text:p>a<draw:custom-shape><draw:title>b</draw:title><draw:desc>c</draw:desc><text:p>d</text:p>"
+         "</draw:custom-shape></text:p>", "a b c d"),
         ('<table:table><table:table-header-rows><table:table-row><table:table-cell table:number-columns-repeated="2">'
          "<text:p>A</text:p></table:table-cell></table:table-row></table:table-header-rows></table:table>",
          "| A | A |\n| --- | --- |"),
     ],
 )  # fmt: skip
 def test_blocks_of_open_document(body: str, markdown: str) -> None:
+    number, bullet = (
+        "<text:list-level-style-number text:level='{}'/>",
+        "<text:list-level-style-bullet text:level='{}'/>",
+    )
     styles = (
-        '<text:list-style style:name="N"><text:list-level-style-number text:level="1"/></text:list-style>'
+        f'<text:list-style style:name="N">{number.format(1)}{bullet.format(2)}</text:list-style>'
+        f'<text:list-style style:name="B">{bullet.format(1)}{number.format(2)}</text:list-style>'
     )
     assert extract("a.odt", open_document("text", body, styles)).strip() == markdown
 
@@ -261,6 +270,7 @@ def test_pages_and_sheets_of_open_document_are_parts() -> None:
     [
         (r"{\*\generator X;}{\pict 4142}Words {\b bold}\par next", "Words bold\n\nnext"),
         (r"caf\'e9 \u8364? \u-10179?\u-8704? \f1\'cf\'f0\f0 .", "café € 😀 Пр."),
+        (r"\uc0 \u55356\uc1 \u57290\'3f \u55356\f1 \u57290? \u55356?a", "🏊 🏊 \ufffda"),
         (r"\pard\outlinelevel1 Head\par\pard\s1 Styled\par\pard text", "## Head\n\n### Styled\n\ntext"),
         (r'a {\field{\*\fldinst{HYPERLINK "https://x.org"}}{\fldrslt link}} b', "a [link](https://x.org) b"),
         (r"Fact{\super\chftn}{\footnote \pard A {\i note}.}.\par", "Fact[^1].\n\n[^1]: A note."),
