@@ -99,6 +99,12 @@ ASK_CASES = (
         ),
         "ask x",
     ),
+    case(
+        "A page of a document",
+        ASK,
+        answered("quotes", replace(QUOTED, citations=(replace(CITATION, path="a.pdf", part="page 2"),))),
+        "ask x",
+    ),
     case("Quotes", ASK, answered("quotes", QUOTED, missing_words=("moon",)), "ask x", "ask x --json"),
     case("Declined", ASK, answered("declined", missing_words=("a", "b")), "ask x"),
     case(

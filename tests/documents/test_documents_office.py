@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from xml.sax.saxutils import quoteattr
 
 import pytest
 from document_files import (
@@ -25,6 +26,7 @@ from document_files import (
 )
 
 from vault_indexer.documents import extract
+from vault_indexer.documents.markdown import escape
 from vault_indexer.documents.package import MAX_UNPACKED
 from vault_indexer.errors import NoteError
 
@@ -170,6 +172,36 @@ def test_sheets_with_dates_comments_and_empty_cells() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "number", "shown"),
+    [
+        ("[h]:mm", "1.75", "42:00"),
+        ("[h]:mm:ss", "-0.5", "-12:00:00"),
+        ("[mm]:ss", "0.0625", "90:00"),
+        ("[s]", "0.5", "43200"),
+        ("[h]:mm", "1e300", "1e+300"),
+        ("h:mm", "1.75", "18:00:00"),
+        ("h:mm AM/PM", "45418.5", "12:00:00"),
+        ("mmm yyyy", "45418", "2024-05-06"),
+        ("00000", "1067", "01067"),
+        ('"PN-"0000', "42", "PN-0042"),
+        ("+00 000 0000000", "491701234567", "+49 170 1234567"),
+        ("000\\-00", "123456", "1234-56"),
+        ("0%", "0.125", "13%"),
+        ("[Red]0.0 %;[Blue]-0.0 %", "-0.0526", "-5.3 %"),
+        ("0.00", "1234.5", "1234.5"),
+        ('#,##0.00 "€"', "1234.5", "1234.5"),
+        ("General", "1e-05", "1e-05"),
+    ],
+)
+def test_numbers_are_as_the_sheet_shows_them(code: str, number: str, shown: str) -> None:
+    styles = f"""<styleSheet {SHEET}><numFmts><numFmt numFmtId="164" formatCode={quoteattr(code)}/></numFmts>
+<cellXfs><xf numFmtId="164"/></cellXfs></styleSheet>"""
+    cell = f'<row r="1"><c r="A1" s="0"><v>{number}</v></c></row>'
+    data = xlsx({"A": cell}, {"xl/styles.xml": styles}, s="styles styles.xml")
+    assert extract("a.xlsx", data) == f"## A\n\n{escape(shown)}\n"
+
+
 @pytest.mark.long
 def test_more_rows_than_are_read_are_named() -> None:
     text = extract("a.xlsx", xlsx({"Long": sheet_row("a", "b") * 20_001}))
@@ -193,15 +225,24 @@ def test_more_rows_than_are_read_are_named() -> None:
         ("<text:tracked-changes><text:p>old</text:p></text:tracked-changes><text:section><text:p>new</text:p></text:section>",
          "new"),
         ('<text:list text:style-name="N"><text:list-item><text:p>a</text:p><text:list><text:list-item><text:p>b</text:p>'
-         "</text:list-item></text:list></text:list-item></text:list>", "1. a\n    1. b"),
+         "</text:list-item></text:list></text:list-item></text:list>", "1. a\n    - b"),
+        ('<text:list text:style-name="B"><text:list-item><text:p>a</text:p><text:list><text:list-item><text:p>b</text:p>'
+         "</text:list-item></text:list></text:list-item></text:list>", "- a\n    1. b"),
+        ("<text:p>a<draw:custom-shape><draw:title>b</draw:title><draw:desc>c</draw:desc><text:p>d</text:p>"
+         "</draw:custom-shape></text:p>", "a b c d"),
         ('<table:table><table:table-header-rows><table:table-row><table:table-cell table:number-columns-repeated="2">'
          "<text:p>A</text:p></table:table-cell></table:table-row></table:table-header-rows></table:table>",
          "| A | A |\n| --- | --- |"),
     ],
 )  # fmt: skip
 def test_blocks_of_open_document(body: str, markdown: str) -> None:
+    number, bullet = (
+        "<text:list-level-style-number text:level='{}'/>",
+        "<text:list-level-style-bullet text:level='{}'/>",
+    )
     styles = (
-        '<text:list-style style:name="N"><text:list-level-style-number text:level="1"/></text:list-style>'
+        f'<text:list-style style:name="N">{number.format(1)}{bullet.format(2)}</text:list-style>'
+        f'<text:list-style style:name="B">{bullet.format(1)}{number.format(2)}</text:list-style>'
     )
     assert extract("a.odt", open_document("text", body, styles)).strip() == markdown
 
@@ -229,6 +270,7 @@ def test_pages_and_sheets_of_open_document_are_parts() -> None:
     [
         (r"{\*\generator X;}{\pict 4142}Words {\b bold}\par next", "Words bold\n\nnext"),
         (r"caf\'e9 \u8364? \u-10179?\u-8704? \f1\'cf\'f0\f0 .", "café € 😀 Пр."),
+        (r"\uc0 \u55356\uc1 \u57290\'3f \u55356\f1 \u57290? \u55356?a", "🏊 🏊 \ufffda"),
         (r"\pard\outlinelevel1 Head\par\pard\s1 Styled\par\pard text", "## Head\n\n### Styled\n\ntext"),
         (r'a {\field{\*\fldinst{HYPERLINK "https://x.org"}}{\fldrslt link}} b', "a [link](https://x.org) b"),
         (r"Fact{\super\chftn}{\footnote \pard A {\i note}.}.\par", "Fact[^1].\n\n[^1]: A note."),

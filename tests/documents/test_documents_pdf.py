@@ -223,22 +223,50 @@ def test_a_word_is_joined_over_the_border_of_pages() -> None:
 
 def test_page_numbers_are_left_out_and_repeated_lines_after_their_first_page() -> None:
     pages = [
-        show(72, 760, "Annual Report" if at % 2 else f"{at + 1} Chapter {at // 4}")
+        show(72, 760, "Annual Report" if at % 2 else f"{at + 1} Chapter {at // 6}")
         + lines(72, 700, prose(at, 4))
         + show(300, 30, f"- {at + 7} -")
-        for at in range(8)
+        for at in range(12)
     ]
-    found = texts(Pdf(pages))
-    assert [text.partition("\n\n")[0] for text in found[:2]] == ["1 Chapter 0", "Annual Report"]
-    assert all(text.startswith(f"w{at}n0") for at, text in enumerate(found) if at > 1)
-    assert all(text.endswith(prose(at, 4)[-1]) for at, text in enumerate(found))
+    found = [text.split("\n\n") for text in texts(Pdf(pages))]
+    assert {at: text[0] for at, text in enumerate(found) if text[1:]} == {
+        0: "1 Chapter 0",
+        1: "Annual Report",
+        6: "7 Chapter 1",
+    }
+    assert all(text[-1].endswith(prose(at, 4)[-1]) for at, text in enumerate(found))
 
 
-def test_what_is_not_the_same_on_most_pages_stays() -> None:
-    pages = [
-        show(72, 760, f"Results {word}") + show(300, 30, str(at * at + 3)) for at, word in enumerate("abcd")
+@pytest.mark.parametrize(
+    ("y", "shown", "kept"),
+    [
+        (760, "Results a, Results b, Results c, Results d", "all"),
+        (30, "3, 4, 7, 12", "all"),
+        (30, "3, 4, 5, 6", "none"),
+        (30, "iii, iv, v, vi", "none"),
+        (30, "iii, v, x, c", "all"),
+        (30, "Page 1 of 4, Page 2 of 4, Page 3 of 4, Page 4 of 4", "first"),
+        (760, "Page 1, Page 2, Page 3, Page 4", "first"),
+        (760, "Seite 1, Seite 2, Seite 3, Seite 4", "first"),
+        (760, "Report of 2024, Report of 2024, Report of 2024, Report of 2024", "first"),
+        (760, "1 Report of 2024, 2 Report of 2024, 3 Report of 2024, 4 Report of 2024", "first"),
+        (760, "Day 1, Day 2, Day 3, Day 4", "all"),
+        (760, "Invoice No. 20417, Invoice No. 20430, Invoice No. 20443, Invoice No. 20456", "all"),
+        (760, "Invoice No. 417, Invoice No. 418, Invoice No. 419, Invoice No. 420", "all"),
+        (760, "On 2 May 2024, On 2 May 2025, On 3 May 2024, On 3 May 2025", "all"),
+        (30, "Total due 345 EUR, Total due 1250 EUR, Total due 87 EUR, Total due 912 EUR", "all"),
+        (30, "It is 16.9 degrees, It is 17.9 degrees, It is 18.9 degrees, It is 19.9 degrees", "all"),
+        (400, "It is warm, It is warm, It is warm, It is warm", "all"),
+        (400, "3, 4, 5, 6", "all"),
+    ],
+)
+def test_only_numbers_that_count_pages_differ_in_headers_and_footers(y: int, shown: str, kept: str) -> None:
+    edges = shown.split(", ")
+    parts = texts(Pdf([lines(72, 600, prose(at, 4)) + show(72, y, edge) for at, edge in enumerate(edges)]))
+    stay = [
+        at for at, (edge, text) in enumerate(zip(edges, parts, strict=True)) if edge in text.split("\n\n")
     ]
-    assert texts(Pdf(pages)) == [f"Results {word}\n\n{at * at + 3}" for at, word in enumerate("abcd")]
+    assert stay == {"all": [0, 1, 2, 3], "first": [0], "none": []}[kept]
 
 
 def test_titles_of_the_outline_are_headings_of_their_level() -> None:

@@ -10,6 +10,9 @@ from document_files import epub, zipped
 from vault_indexer.documents import extract
 from vault_indexer.errors import NoteError
 
+ABC = "| A | B | C |\n| --- | --- | --- |"
+LONG = " ".join(["menu"] * 60)
+
 
 def page(body: str, head: str = "") -> bytes:
     return f"<!DOCTYPE html><html><head>{head}</head><body>{body}</body></html>".encode()
@@ -28,9 +31,19 @@ def page(body: str, head: str = "") -> bytes:
          ' <a href="javascript:alert()">run</a></p>', "a [link](https://x.org/q?a=1&b=2), local, run"),
         ("<ul><li>a<ol><li>b<li><p>c</p></ol><li>d</ul>", "- a\n    1. b\n    1. c\n- d"),
         ("<table><caption>Cap</caption><tr><th>A<th colspan=2>B<tr><td>x<p>y</p><td>z<td>|</table>",
-         "Cap\n\n| A | B |  |\n| --- | --- | --- |\n| x y | z | \\\\| |"),
+         "Cap\n\n| A | B | B |\n| --- | --- | --- |\n| x y | z | \\\\| |"),
         ("<table><tr><td><h2>Head</h2><p>Text</p><table><tr><td>A<td>B</table><td>Side</table>",
          "## Head\n\nText\n\n| A | B |\n| --- | --- |\n\nSide"),
+        ("<table><tr><th>A<th>B<th>C<tr><td rowspan=3>a<td>b<td>c<tr><td>d<td>e<tr><td>f<td>g<tr><td>h<td>i<td>j</table>",
+         f"{ABC}\n| a | b | c |\n| a | d | e |\n| a | f | g |\n| h | i | j |"),
+        ("<table><tr><th>A<th>B<th>C<tr><td>a<td rowspan=2 colspan=2>b<tr><td>c<tr><td>d<td>e<td rowspan=0>f<tr><td>g</table>",
+         f"{ABC}\n| a | b | b |\n| c | b | b |\n| d | e | f |\n| g |  | f |"),
+        ("<table><tr><th>A<th>B<th>C<tr><td>a<td rowspan=9>b<td rowspan=x>c<tr><td>d<td>e</table><table><tr><td>f<td>g</table>",
+         f"{ABC}\n| a | b | c |\n| d | b | e |\n\n| f | g |\n| --- | --- |"),
+        (f"<table><tr><td colspan={'9' * 5000}>a</table><table><tr><td colspan=2>b<tr><td>c<td>d</table>",
+         "a\n\n| b |  |\n| --- | --- |\n| c | d |"),
+        (f"<table><tr><td rowspan=2>{LONG}<td>a<tr><td>b</table>",
+         f"| {LONG} | a |\n| --- | --- |\n|  | b |"),
         ('<pre><code class="language-python">if x:\n  [[y]]</code></pre><p>z',
          "```python\nif x:\n  [[y]]\n```\n\nz"),
         ("<blockquote><p>Said</p></blockquote><p>after", "> Said\n\nafter"),

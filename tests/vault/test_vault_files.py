@@ -9,7 +9,7 @@ import pytest
 
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError
-from vault_indexer.model import SizeLimits
+from vault_indexer.model import DOCUMENT_KINDS, SizeLimits
 from vault_indexer.vault import (
     Decision,
     IgnoreRules,
@@ -68,9 +68,17 @@ def test_a_note_may_be_as_large_as_the_limit(tmp_path: Path, size: int, is_read:
     else:
         with pytest.raises(NoteError, match="too large"):
             read_note(tmp_path, "a.md", 100)
-    for path, table in (("a.md", "files"), ("a.pdf", "documents")):
-        said = f"too large: 1,234 bytes, the limit ({table}.max_file_bytes) is 1,000"
-        assert too_large(path, 1_234, 1_000) == said
+
+
+@pytest.mark.parametrize(
+    ("suffix", "table"),
+    [(".md", "files"), (".canvas", "files"), (".py", "files")]
+    + [(suffix, "documents") for kind in DOCUMENT_KINDS for suffix in kind.suffixes],
+)
+def test_every_document_has_the_limit_of_documents(suffix: str, table: str) -> None:
+    said = f"too large: 1,234 bytes, the limit ({table}.max_file_bytes) is 1,000"
+    assert too_large(f"a{suffix}", 1_234, 1_000) == said
+    assert SizeLimits(1, documents=2).of(f"a{suffix}") == {"files": 1, "documents": 2}[table]
 
 
 def test_a_file_of_many_pieces_is_read_whole(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -261,6 +262,14 @@ def test_a_tree_moved_in_is_scanned_and_heard(tmp_path: Path, hooks: SystemHooks
         until_quiet(watcher)
         write(vault / "in/x/y/b.md")
         until(watcher, tells_of("in/x/y/b.md"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are Unicode")
+def test_a_name_that_is_not_utf_8_has_its_folder_scanned(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    with watching(tmp_path) as watcher:
+        Path(f"{tmp_path}/d/\udcff.md").touch()
+        until(watcher, lambda batch: "d" in batch.scan_folders)
 
 
 def test_ignored_files_and_folders_are_silent(tmp_path: Path, hooks: SystemHooks) -> None:

@@ -22,6 +22,7 @@ from vault_indexer.bases.functions import (
 from vault_indexer.bases.scope import Scope
 from vault_indexer.bases.values import (
     Duration,
+    Elapsed,
     Pattern,
     Value,
     check_size,
@@ -312,7 +313,7 @@ def _field_of(root: str, node: Node, name: str) -> Node:
         owner = node(scope)
         if owner is None or isinstance(owner, dict):
             return owner and owner.get(name)
-        kind = kind_of_value(owner)
+        kind = "duration" if isinstance(owner, Elapsed) else kind_of_value(owner)
         if name not in FIELDS.get(kind, {}):
             raise ValueError(f".{name} of a {kind} is not supported")
         return FIELDS[kind][name](scope, owner)
@@ -423,7 +424,7 @@ def _is_shift(left: Value, right: Value) -> bool:
 def _with_dates(sign: str, left: Value, right: Value) -> Value:
     moment, other = moment_of(left), moment_of(right)
     if sign == "-" and moment and other:
-        return round((moment - other).total_seconds() * 1000)
+        return Elapsed(round((moment - other).total_seconds() * 1000))
     if moment:
         return shifted(moment, duration_of(right), 1 if sign == "+" else -1)
     first, second = duration_of(left), duration_of(right).times(1 if sign == "+" else -1)

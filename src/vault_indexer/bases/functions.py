@@ -28,6 +28,7 @@ from vault_indexer.bases.values import (
     is_empty,
     is_equal,
     kind_of_value,
+    milliseconds_of,
     moment_of,
     number_of,
     seconds_since_1970,
@@ -457,6 +458,13 @@ FIELDS: Mapping[str, Mapping[str, Function]] = {
             for name in ("year", "month", "day", "hour", "minute", "second")
         },
         "millisecond": lambda _, moment: moment.microsecond // 1000,
+    },
+    "duration": {
+        name: (lambda _, value, size=size: whole((milliseconds_of(value) or 0) / size))
+        for name, size in (
+            *(("days", 86_400_000), ("hours", 3_600_000), ("minutes", 60_000)),
+            *(("seconds", 1000), ("milliseconds", 1)),
+        )
     },
 }
 GLOBALS: Table = {

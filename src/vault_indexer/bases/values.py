@@ -29,6 +29,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z
 _DURATION = re.compile(r"\s*([-+]?\d{1,6}(?:\.\d{1,6})?)\s*([A-Za-z]+)\s*")
 _NUMBER = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 _MONTHS = MappingProxyType({"y": 12, "year": 12, "M": 1, "month": 1})
+_MONTH_MS = 2_629_746_000
 _SECONDS = MappingProxyType(
     {"w": 604800, "week": 604800, "d": 86400, "day": 86400, "h": 3600, "hour": 3600}
     | {"m": 60, "minute": 60, "s": 1, "second": 1}
@@ -59,6 +60,10 @@ class Duration:
 
     def times(self, factor: float) -> Duration:
         return Duration(self.months * factor, self.seconds * factor)
+
+
+class Elapsed(int):
+    """The milliseconds between two dates: a number that compares as a duration, too."""
 
 
 @record
@@ -116,6 +121,7 @@ def shown_name(path: str) -> str:
 
 _KINDS: Mapping[type, str] = MappingProxyType(
     {type(None): "null", bool: "boolean", int: "number", float: "number", str: "string", list: "list"}
+    | {Elapsed: "number"}
     | {datetime: "date", Link: "link", Duration: "duration", Pattern: "regexp", BaseFile: "file"}
 )
 
@@ -211,6 +217,8 @@ def duration_of(value: Value) -> Duration:
     """Raises ValueError if the value is not a duration such as `1 day`, `2w` or `1M 3h`."""
     if isinstance(value, Duration):
         return value
+    if isinstance(value, Elapsed):
+        return Duration(seconds=value / 1000)
     months, seconds, at, text = 0.0, 0.0, 0, value if isinstance(value, str) else ""
     while match := _DURATION.match(text, at):
         unit = match[2] if len(match[2]) == 1 else match[2].lower().removesuffix("s")
@@ -222,6 +230,18 @@ def duration_of(value: Value) -> Duration:
     if not text or at < len(text):
         raise ValueError(f"{shown(value)!r} is not a duration such as 1 day, 2w or 3 months")
     return Duration(months, seconds)
+
+
+def milliseconds_of(value: Value) -> float | None:
+    """The length of a duration, or of a text that is one, or a number; None for other values."""
+    number = number_of(value)
+    if number is not None or not isinstance(value, Duration | str):
+        return number
+    try:
+        found = duration_of(value)
+    except ValueError:
+        return None
+    return found.months * _MONTH_MS + found.seconds * 1000
 
 
 def shifted(moment: datetime, by: Duration, direction: int) -> datetime:
@@ -249,6 +269,8 @@ def is_equal(left: Value, right: Value) -> bool:
         return moment_of(left) is not None and moment_of(left) == moment_of(right)
     if isinstance(left, bool) or isinstance(right, bool) or left is None or right is None:
         return left is right
+    if isinstance(left, Elapsed | Duration) or isinstance(right, Elapsed | Duration):
+        return milliseconds_of(left) is not None and milliseconds_of(left) == milliseconds_of(right)
     if kind_of_value(left) == "number" or kind_of_value(right) == "number":
         return number_of(left) is not None and number_of(left) == number_of(right)
     if isinstance(left, str) and isinstance(right, str):
@@ -282,6 +304,8 @@ def is_in_order(order: Callable[[Any, Any], bool], left: Value, right: Value) ->
     """Whether two values are in an order; false for values that have none in common."""
     if isinstance(left, datetime) or isinstance(right, datetime):
         left, right = moment_of(left), moment_of(right)
+    elif isinstance(left, Elapsed | Duration) or isinstance(right, Elapsed | Duration):
+        left, right = milliseconds_of(left), milliseconds_of(right)
     elif kind_of_value(left) == "number" or kind_of_value(right) == "number":
         left, right = number_of(left), number_of(right)
     if type(left) is not type(right) or not isinstance(left, float | str | datetime):

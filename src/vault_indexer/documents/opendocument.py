@@ -71,7 +71,7 @@ class _Content:
             raise NoteError(LOCKED)
         if "content.xml" not in self._package.names():
             raise NoteError("damaged: it is not an OpenDocument file")
-        self._ordered_lists: set[str] = set()
+        self._ordered_lists: set[tuple[str, int]] = set()  # name of the style and depth
         for style in self._package.children("styles.xml", ("styles", "automatic-styles")):
             self._read_style(style)
         self._references: list[Element] = []
@@ -88,8 +88,10 @@ class _Content:
                 yield block
 
     def _read_style(self, style: Element) -> None:
-        if style.tag == "list-style" and style.find("list-level-style-number") is not None:
-            self._ordered_lists.add(style.get("name", ""))
+        if style.tag == "list-style":
+            name = style.get("name", "")
+            for level in style.iterfind("list-level-style-number"):
+                self._ordered_lists.add((name, int(level.get("level", "1")) - 1))
 
     def document(self, parts: list[Part]) -> Document:
         meta = self._package.tree("meta.xml").find("meta")
@@ -154,11 +156,12 @@ class _Content:
 
     def _add_list(self, writer: MarkdownWriter, block: Element, depth: int = 0, style: str = "") -> None:
         style = block.get("style-name", style)
+        is_ordered = (style, depth) in self._ordered_lists
         for item in block:
             text = Inline()
             for child in item:
                 if child.tag == "list":
-                    writer.item(depth, text, style in self._ordered_lists)
+                    writer.item(depth, text, is_ordered)
                     text = Inline()
                     self._add_list(writer, child, depth + 1, style)
                 elif child.tag == "h":
@@ -166,7 +169,7 @@ class _Content:
                 else:
                     self._read(child, text)
                     text.add("\n")
-            writer.item(depth, text, style in self._ordered_lists)
+            writer.item(depth, text, is_ordered)
 
     def add_table(self, writer: MarkdownWriter, table: Element) -> None:
         rows: list[list[Inline]] = []
@@ -216,8 +219,10 @@ class _Content:
         elif child.tag == "frame":
             self._frames.append(child)
         elif child.tag not in _NO_TEXT:
+            around = " " if child.tag in ("p", "h", "title", "desc") else ""
+            text.add(around)
             self._read(child, text, address)
-            text.add(" " if child.tag in ("p", "h") else "")
+            text.add(around)
 
 
 def _rows(table: Element) -> Iterator[Element]:

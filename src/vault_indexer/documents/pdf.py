@@ -193,7 +193,14 @@ class _Reader:
             ]
             words = [word for word, _, _ in inside]
             quotes = list(self._annotations(page, inside, words))
-            return Page(lay_out(words), quotes)
+            sides = (
+                (box.bottom, box.top),
+                (-box.right, -box.left),
+                (-box.top, -box.bottom),
+                (box.left, box.right),
+            )
+            main = max(range(4), key=[word.direction for word in words].count)
+            return Page(lay_out(words), quotes, *sides[main])
 
     def _words(self, text: Any, count: int, links: list[_Link]) -> Iterator[tuple[Word, float, float]]:
         """Yield each word with the middle of its box on the page."""

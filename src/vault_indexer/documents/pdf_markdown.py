@@ -24,11 +24,21 @@ _LARGER = 1.15
 _EDGE_ROWS = 3
 """Rows at the top and the bottom of a page that may be its header or footer."""
 
-_PAGE = "\0"
-"""Begins what repeats of a line if it is a number of the page."""
+_MARGIN = 0.2
+"""Of the height of a page, at its top and its bottom."""
 
-_DIGITS = re.compile(r"\d+")
-_OUTER_NUMBER = re.compile(r"^\W*(\d{1,5})\b|\b(\d{1,5})\W*$")
+_PAGE = "\0"
+"""Begins what repeats of a line if a number in it counts the pages."""
+
+_DIGITS = re.compile(r"\d")
+_PAGE_NUMBER = re.compile(r"(?<![\d.,])\d{1,4}(?!\d|[.,]\d)")
+_LABEL = re.compile(
+    r"(?!(?:pages?|pg|p|seite|blatt|sheet|slide|folie|p[áa]gina|p[áa]g|strana|str|sida|стр|страница)\b)"
+    r"(?:[^\W\d]+\W+){1,2}\d+",
+    re.IGNORECASE,
+)
+"""Says at the top of a page what is on it, although its number may count the pages: "Day 3"."""
+
 _ROMAN = re.compile(r"[ivxlc]{1,7}", re.IGNORECASE)
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _TERMINAL = re.compile(r"[.!?:;…。！？：；؟۔][\"'”’»）)\]」』]*(?:\[[\d, –-]+\])?$")
@@ -49,10 +59,13 @@ _CHAPTER = re.compile(
 
 @dataclass(slots=True)
 class Page:
-    """Lines in reading order, and highlights and comments, each with its label."""
+    """Lines in reading order, highlights and comments, each with its label, and where the page begins and
+    ends in the direction of its lines."""
 
     lines: list[Line]
     quotes: list[tuple[str, str]] = field(default_factory=list)
+    bottom: float = 0
+    top: float = 0
 
 
 @dataclass(slots=True)
@@ -122,44 +135,61 @@ def _letters(text: str) -> str:
 
 def _drop_repeated(pages: list[Page]) -> None:
     """Leave out page numbers, and headers and footers after their first page: what the same rows of most
-    pages have in common. In a row that most pages have, the text may change with the chapter."""
+    pages have in common. In a row that most pages have, the text may change with the chapter. Numbers must
+    be the same on all these pages, or one of them count the pages: others are amounts, dates, weeks."""
     if len(pages) < 3:
         return
     body = _body_size(line for page in pages for line in page.lines)
-    found = [list(_edge_lines(page.lines, index, body)) for index, page in enumerate(pages)]
-    counts = Counter(key for page in found for key in {key for _, keys in page for key in keys})
+    found = [list(_edge_lines(page, index, body)) for index, page in enumerate(pages)]
+    counts = Counter(
+        pair for edges in found for pair in {(row, key) for _, row, keys in edges for key in keys}
+    )
+    rows = Counter(row for edges in found for row in {row for _, row, _ in edges})
     most = max(3, sum(bool(page.lines) for page in pages) / 2)
     known: set[str] = set()  # the first page keeps the words: they may be the address of an invoice
     for page, edges in zip(pages, found, strict=True):
         dropped = set()
-        for line, (row, *keys) in edges:
+        for line, row, keys in edges:
             if any(
-                counts[key] >= (most if counts[row] < most else 3 if _PAGE in key[1] else 2) for key in keys
+                counts[row, key] >= (most if rows[row] < most else 3 if _DIGITS.search(key) else 2)
+                for key in keys
             ):
-                words = {text for _, text in keys if _PAGE not in text}
-                if not words or words & known:
+                if keys[0].startswith(_PAGE) or not known.isdisjoint(keys):
                     dropped.add(id(line))
-                known |= words
+                known.update(keys)
         page.lines = [line for line in page.lines if id(line) not in dropped]
 
 
-def _edge_lines(lines: list[Line], index: int, body: float) -> Iterator[tuple[Line, list[tuple[int, str]]]]:
+def _edge_lines(page: Page, index: int, body: float) -> Iterator[tuple[Line, int, list[str]]]:
     """Yield the lines that may be headers or footers, each with its row and with what may repeat in this row:
-    its text but for the numbers, or a number that counts the pages."""
-    heights = sorted({round(line.y) for line in lines})
+    its text, and its text with the difference of one number and the page's instead of that number."""
+    heights = sorted({round(line.y) for line in page.lines})
     edges = {*heights[:_EDGE_ROWS], *heights[-_EDGE_ROWS:]}
-    for line in lines:
-        if round(line.y) not in edges or line.heading or line.size >= _LARGER * body:
+    margin = _MARGIN * (page.top - page.bottom)
+    for line in page.lines:
+        if min(line.y - page.bottom, page.top - line.y) > margin or round(line.y) not in edges:
             continue
-        # In steps of three points: a header is not at exactly the same height on every page.
-        row, text = round(line.y / 3), line.text.strip()
-        numbers = [int(first or last) - index for first, last in _OUTER_NUMBER.findall(text)]
-        keys = [(row, f"{_PAGE}{number}") for number in numbers]
+        if line.heading or line.size >= _LARGER * body:
+            continue
+        text = line.text.strip()
         if _ROMAN.fullmatch(text):
-            keys.append((row, _PAGE))
-        if any(map(str.isalpha, text)):
-            keys.append((row, _DIGITS.sub("#", text)))
-        yield line, [(row, ""), *keys]
+            keys = [f"{_PAGE}{_roman_number(text) - index}"]
+        else:
+            is_label = page.top - line.y <= margin and _LABEL.fullmatch(text)
+            numbers = () if is_label else _PAGE_NUMBER.finditer(text)
+            keys = [
+                f"{_PAGE}{int(n[0]) - index}{_PAGE}{text[: n.start()]}{_PAGE}{text[n.end() :]}"
+                for n in numbers
+            ]
+            if any(map(str.isalpha, text)):
+                keys.insert(0, text)
+        # In steps of three points: a header is not at exactly the same height on every page.
+        yield line, round(line.y / 3), keys
+
+
+def _roman_number(text: str) -> int:
+    values = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}[letter] for letter in text.lower()]
+    return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
 
 
 def _body_size(lines: Iterable[Line]) -> float:

@@ -133,8 +133,11 @@ class _RtfText:
         """Add the characters read so far to their destination."""
         self._decode()
         self._bytes_to_skip = 0
-        text = self._pending.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        self._pending = ""
+        # The second half of a pair of surrogates may follow after other control words.
+        held = self._pending[-1:] if "\ud800" <= self._pending[-1:] <= "\udbff" else ""
+        read = self._pending.removesuffix(held)
+        text = read.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        self._pending = held
         destination = self._group.destination
         if not text or destination == "skip":
             return

@@ -13,7 +13,7 @@ from itertools import islice
 
 from vault_indexer.contract import JsonValue
 from vault_indexer.documents.blocks import Inline, MarkdownWriter, only_markdown
-from vault_indexer.documents.markdown import Document, Part, escape
+from vault_indexer.documents.markdown import MAX_CHARACTERS, Document, Part, escape
 from vault_indexer.documents.package import errors_as_damage
 from vault_indexer.documents.workbook import MAX_ROWS, ROWS_LEFT_OUT
 from vault_indexer.errors import NoteError
@@ -79,7 +79,8 @@ def _guess_encoding(data: bytes) -> str:
 
 
 def read_text(data: bytes) -> Document:
-    return Document((Part(escape(decode_text(data))),))
+    # What is more than the limit is cut later, with a warning.
+    return Document((Part(escape(decode_text(data)[: MAX_CHARACTERS + 1])),))
 
 
 def read_csv(data: bytes) -> Document:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
@@ -34,6 +36,16 @@ _BLOCKS = frozenset(
         *("th", "hr", "option"),
     }
 )
+_MAX_SPANNED_COLUMNS = 64
+_MAX_SPANNED_ROWS = 1_000
+"""Of one cell: a page can claim any number."""
+
+_MAX_REPEATED_CELLS = 20_000
+"""Of a page, in rows that they span."""
+
+_MAX_REPEATED = 200
+"""Characters of a cell that is repeated in the rows and columns that it spans."""
+
 _BLANKS = re.compile(r"\s+")
 _HEADING = re.compile(r"h([1-6])")
 _LISTS = frozenset({"ul", "ol", "menu"})
@@ -87,6 +99,14 @@ def decode_page(data: bytes) -> str:
         return decode_text(data)
 
 
+class _Cell(NamedTuple):
+    """A cell of a table, and how many rows and columns it spans."""
+
+    text: Inline
+    rows: int
+    columns: int
+
+
 class _PageReader(HTMLParser):
     """Writes the blocks of a page, or of its elements of one region, as Markdown."""
 
@@ -105,7 +125,8 @@ class _PageReader(HTMLParser):
         self._quotes = 0
         self._code: list[str] | None = None
         self._language = ""
-        self._table: list[list[Inline]] | None = None
+        self._table: list[list[_Cell]] | None = None
+        self._repeated = 0  # cells in further rows that they span
 
     def markdown(self) -> str:
         self._end_table()
@@ -172,7 +193,7 @@ class _PageReader(HTMLParser):
         elif tag == "blockquote":
             self._quotes += 1
         elif self._table is not None:
-            self._start_in_table(self._table, tag, values.get("colspan", ""))
+            self._start_in_table(self._table, tag, values)
         elif tag == "table":
             self._table = []
         elif tag in _LISTS:
@@ -180,14 +201,36 @@ class _PageReader(HTMLParser):
         elif tag == "li" or _HEADING.fullmatch(tag):
             self._block = tag
 
-    def _start_in_table(self, table: list[list[Inline]], tag: str, span: str) -> None:
+    def _start_in_table(self, table: list[list[_Cell]], tag: str, values: dict[str, str]) -> None:
         if tag == "tr" or (tag in ("td", "th") and not table):
             table.append([])
         if tag in ("td", "th"):
             self._text = Inline()
-            # A page can claim any number of columns.
-            columns = min(int(span), 64) if span.isascii() and span.isdigit() else 1
-            table[-1] += [self._text, *(Inline() for _ in range(columns - 1))]
+            rows, columns = (_span(values.get(name, "")) for name in ("rowspan", "colspan"))
+            columns = min(columns or 1, _MAX_SPANNED_COLUMNS)
+            table[-1].append(_Cell(self._text, rows or _MAX_SPANNED_ROWS, columns))
+
+    def _rows(self, table: list[list[_Cell]]) -> Iterator[list[Inline]]:
+        """Yield the rows with each cell in all that it spans. Further rows and columns of a long cell, which
+        is part of a page's layout, and further columns of one that is a whole row are empty."""
+        spans: dict[int, tuple[Inline, int]] = {}  # by the column: text, and the number of rows to come
+        for cells in table:
+            self._repeated += len(spans)
+            if self._repeated > _MAX_REPEATED_CELLS:
+                spans = {}
+            row = {column: text for column, (text, _) in spans.items()}
+            is_title = len(cells) == 1 and not row
+            spans = {column: (text, rows - 1) for column, (text, rows) in spans.items() if rows > 1}
+            column = 0
+            for text, rows, columns in cells:
+                while column in row:
+                    column += 1
+                repeated = Inline() if is_title or len(text.line()) > _MAX_REPEATED else text
+                for at in range(column, column + columns):
+                    row[at] = repeated if at > column else text
+                    if rows > 1:
+                        spans[at] = repeated, rows - 1
+            yield [row.get(at) or Inline() for at in range(max(row, default=-1) + 1)]
 
     def _end(self, tag: str) -> None:
         if tag == "a":
@@ -227,13 +270,17 @@ class _PageReader(HTMLParser):
     def _end_table(self) -> None:
         if self._table:
             self._text = Inline()
-            self._writer.table(self._table)
+            self._writer.table(list(self._rows(self._table)))
         self._table = None
 
     def _end_code(self) -> None:
         if self._code is not None:
             self._writer.code("".join(self._code), self._language)
         self._code, self._language = None, ""
+
+
+def _span(number: str) -> int:
+    return min(int(number[:9]), _MAX_SPANNED_ROWS) if number.isascii() and number.isdigit() else 1
 
 
 @errors_as_damage()

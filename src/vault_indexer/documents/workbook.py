@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -17,10 +18,19 @@ MAX_ROWS = 20_000
 ROWS_LEFT_OUT = f"only the first {MAX_ROWS:,} rows of {{}} are read"
 
 _MAX_COLUMNS = 1_000
+_MOST_DAYS = 2_958_466  # 10,000-01-01
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d+)")
 _NOT_A_DATE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[^dmyhs]', re.IGNORECASE)
-_DATE_FORMATS = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
-"""Ids of the built-in number formats that show dates or times, ECMA-376 part 1, 18.8.30."""
+_ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
+_TOKEN = re.compile(r'"([^"]*)"|\\(.)|_.|\[[^\]]*\]|([^"\\\[\]])')
+_BUILT_IN = {
+    **{str(number): "y" for number in (*range(14, 18), 22, *range(27, 37), *range(50, 59))},
+    **dict.fromkeys(("18", "19", "20", "21", "45", "47"), "h"),
+    "9": "0%",
+    "10": "0.00%",
+    "46": "[h]:mm:ss",
+}
+"""The built-in number formats that are not numbers as they are, ECMA-376 part 1, 18.8.30."""
 
 
 @errors_as_damage()
@@ -35,7 +45,7 @@ def read_xlsx(data: bytes) -> Document:
     shared = part_of(relations, "sharedStrings")
     values = _CellValues(
         [_string(item) for item in package.children(shared, ("sst",))] if shared else [],
-        _date_styles(package.tree(part_of(relations, "styles"))),
+        _formats(package.tree(part_of(relations, "styles"))),
         # Day 1 is 1900-01-01, but Excel counts a 29 February 1900, so later dates need an earlier origin.
         datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30),
     )
@@ -57,24 +67,48 @@ def _string(item: Element) -> str:
     return "".join(texts(child, "t") for child in item if child.tag != "rPh")
 
 
-def _date_styles(styles: Element) -> frozenset[str]:
-    """Return the numbers of the cell styles that show a number as a date or a time."""
-    formats = {
-        found.get("numFmtId", ""): bool(_NOT_A_DATE.sub("", found.get("formatCode", "")))
-        for found in styles.iterfind("numFmts/numFmt")
-    } | {str(number): True for number in _DATE_FORMATS}
-    return frozenset(
-        str(number)
+def _formats(styles: Element) -> dict[str, str]:
+    """Return the number formats of the cell styles by their numbers."""
+    named = {
+        found.get("numFmtId", ""): found.get("formatCode", "") for found in styles.iterfind("numFmts/numFmt")
+    } | _BUILT_IN
+    return {
+        str(number): named.get(style.get("numFmtId", ""), "")
         for number, style in enumerate(styles.iterfind("cellXfs/xf"))
-        if formats.get(style.get("numFmtId", ""))
-    )
+    }
+
+
+def _elapsed(number: float, code: str, unit: str) -> str:
+    """Return a number of days as the hours, minutes or seconds of a format such as `[h]:mm`."""
+    seconds = round(abs(number) * 86_400)
+    parts = {"h": [seconds // 3600, seconds // 60 % 60, seconds % 60], "m": [seconds // 60, seconds % 60]}
+    shown = parts.get(unit, [seconds])
+    if unit == "h" and "s" not in code.lower():
+        del shown[2:]
+    return f"{'-' * (number < 0)}{shown[0]}{''.join(f':{part:02}' for part in shown[1:])}"
+
+
+def _with_zeros(number: float, code: str) -> str:
+    """Return a number in a format of zeros and text, such as `"PN-"0000` or `0.0%`; "" for other formats."""
+    found = [(quoted or escaped, plain) for quoted, escaped, plain in _TOKEN.findall(code.split(";")[0])]
+    marks = "".join(plain for _, plain in found)
+    whole, _, rest = marks.partition(".")
+    if "0" not in marks or re.search(r"[^-+0.% ()/:]", marks) or not (whole.count("0") > 1 or "%" in marks):
+        return ""
+    # Half of the last digit is rounded up, also where its binary fraction is a little less.
+    shown = f"{abs(number) * (100 if '%' in marks else 1) * (1 + 1e-12):.{rest.count('0')}f}"
+    digits = shown.replace(".", "").zfill(marks.count("0"))
+    more = len(digits) - marks.count("0") + 1  # than one place has room for: the first has them
+    places = iter([digits[:more], *digits[more:]])
+    filled = (text or (next(places) if plain == "0" else plain) for text, plain in found)
+    return f"{'-' * (number < 0)}{''.join(filled)}"
 
 
 class _CellValues:
     """Makes text of the values of cells."""
 
-    def __init__(self, strings: list[str], date_styles: frozenset[str], first_day: datetime) -> None:
-        self._strings, self._date_styles, self._first_day = strings, date_styles, first_day
+    def __init__(self, strings: list[str], formats: dict[str, str], first_day: datetime) -> None:
+        self._strings, self._formats, self._first_day = strings, formats, first_day
 
     def text(self, cell: Element) -> str:
         kind, value = cell.get("t", "n"), cell.findtext("v") or ""
@@ -86,15 +120,21 @@ class _CellValues:
             return {"1": "TRUE", "0": "FALSE"}.get(value, value)
         if kind != "n" or not value:
             return value
-        return self._number(float(value), cell.get("s", "") in self._date_styles)
+        return self._number(float(value), self._formats.get(cell.get("s", ""), ""))
 
-    def _number(self, number: float, is_date: bool) -> str:
-        if is_date and 0 <= number < 2_958_466:  # 10,000-01-01
+    def _number(self, number: float, code: str) -> str:
+        if not code or not math.isfinite(number):
+            return f"{number:.15g}"
+        elapsed = _ELAPSED.search(code)
+        if elapsed and abs(number) < _MOST_DAYS:
+            return _elapsed(number, code, elapsed[1][0].lower())
+        letters = _NOT_A_DATE.sub("", code).lower()
+        if letters and 0 <= number < _MOST_DAYS:
             time = self._first_day + timedelta(seconds=round(number * 86_400))
-            if number < 1:
+            if number < 1 or not ("d" in letters or "y" in letters or set(letters) == {"m"}):
                 return time.strftime("%H:%M:%S")
             return time.isoformat(" ") if number % 1 else time.date().isoformat()
-        return f"{number:.15g}"
+        return _with_zeros(number, code) or f"{number:.15g}"
 
 
 def _add_sheet(writer: MarkdownWriter, package: Package, name: str, values: _CellValues) -> bool:

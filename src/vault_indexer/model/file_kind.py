@@ -23,13 +23,11 @@ class FileKind(StrEnum):
 class DocumentKind:
     """A kind of document. `part` is what a form feed in its extracted text ends ("": it has no parts).
     `library` is the module that the extractor imports ("": none), a part of the extra `ocr`. A kind
-    `on_request` is read only where the configuration names it. A file that `is_text` has the size limit of
-    notes."""
+    `on_request` is read only where the configuration names it."""
 
     name: str
     suffixes: tuple[str, ...]
     part: str = ""
-    is_text: bool = False
     on_request: bool = False
     library: str = ""
 
@@ -44,13 +42,13 @@ DOCUMENT_KINDS: tuple[DocumentKind, ...] = (
     DocumentKind("odp", (".odp",), "slide"),
     DocumentKind("rtf", (".rtf",)),
     DocumentKind("epub", (".epub",), "chapter"),
-    DocumentKind("html", (".html", ".htm", ".xhtml"), is_text=True),
-    DocumentKind("ipynb", (".ipynb",), is_text=True),
-    DocumentKind("csv", (".csv", ".tsv"), is_text=True),
-    DocumentKind("subtitles", (".srt", ".vtt"), is_text=True),
-    DocumentKind("text", (".txt", ".org", ".rst", ".tex"), is_text=True),
-    DocumentKind("base", (".base",), is_text=True),
-    DocumentKind("json", (".json",), is_text=True, on_request=True),
+    DocumentKind("html", (".html", ".htm", ".xhtml")),
+    DocumentKind("ipynb", (".ipynb",)),
+    DocumentKind("csv", (".csv", ".tsv")),
+    DocumentKind("subtitles", (".srt", ".vtt")),
+    DocumentKind("text", (".txt", ".org", ".rst", ".tex")),
+    DocumentKind("base", (".base",)),
+    DocumentKind("json", (".json",), on_request=True),
     DocumentKind("image", (".png", ".jpg", ".jpeg", ".webp"), library="rapidocr"),
 )
 """One row a kind; `documents.extract` has an extractor of the same name."""
@@ -103,8 +101,7 @@ class SizeLimits:
     documents: int = 100 << 20
 
     def of(self, path: str) -> int:
-        kind = document_kind_of(path)
-        return self.notes if kind is None or kind.is_text else self.documents
+        return self.documents if document_kind_of(path) else self.notes
 
 
 def _suffix(path: str) -> str:

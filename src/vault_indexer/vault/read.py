@@ -149,8 +149,7 @@ def _read_all(descriptor: int, size: int) -> bytes:
 
 def too_large(path: str, size: int, limit: int) -> str:
     """Return the reason that is shown for a file over the limit (bytes)."""
-    kind = document_kind_of(path)
-    table = "files" if kind is None or kind.is_text else "documents"
+    table = "documents" if document_kind_of(path) else "files"
     return f"too large: {size:,} bytes, the limit ({table}.max_file_bytes) is {limit:,}"
 
 

@@ -148,7 +148,10 @@ class InotifySource:
             # Unknown: the watch was removed after the kernel had queued this event.
             folder = self._folders.get(event.wd)
             name = os.fsdecode(event.name)
-            if folder is None or not name or not is_utf8_name(name):
+            if folder is None or not name:
+                return
+            if not is_utf8_name(name):
+                self._sink.folder_appeared(folder)  # only a scan can name it
                 return
             path = f"{folder}/{name}" if folder else name
             if event.is_directory:

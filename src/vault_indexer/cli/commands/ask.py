@@ -129,7 +129,10 @@ def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder
                 console, "", f"unchecked words: {', '.join(one['unchecked'])}", "", indent=_PLACE_INDENT
             )
         for citation in one["citations"]:
-            place = f"{vault_prefix(citation)}{citation['path']}:{citation['start_line']}"
+            # Nobody sees the lines of the text that was extracted from a document.
+            part = citation.get("part")
+            where = f", {part}" if part else f":{citation['start_line']}"
+            place = f"{vault_prefix(citation)}{citation['path']}{where}"
             block = f"^{citation['block']}" if citation["block"] else ""
             style = path_style(folder_of(citation), citation["path"])
             print_ends(console, place, style, block, indent=_PLACE_INDENT)

@@ -36,7 +36,6 @@ PROBLEMS = 1
 
 _NAME_WIDTH = 18
 _NAMED = 3
-_REASONS = 10
 _GOOD, _BAD, _FACT = "ok", "!", ""
 _LOST = "degraded"
 _PARTS = {"vectors": "meaning", "keywords": "words", "graph": "links"}
@@ -167,11 +166,9 @@ def _note_lines(status: StatusReportJson, health: VaultHealthJson) -> Iterator[L
 
 def _reason_lines(mark: str, name: str, files: Sequence[SkippedFileJson]) -> Iterator[Line]:
     """A line for each file, the first with the name."""
-    for number, one in enumerate(files[:_REASONS]):
+    for number, one in enumerate(files):
         start = ("", "") if number else (mark, name)
         yield Line(*start, f"{one['path']}: {one['reason']}")
-    if len(files) > _REASONS:
-        yield Line("", "", f"and {len(files) - _REASONS:,} more (indexer check --json)")
 
 
 def _orphan_line(orphans: OrphansJson) -> Line:

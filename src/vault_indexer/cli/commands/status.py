@@ -61,6 +61,9 @@ def status(selection: VaultSelection, output: Output) -> None:
         print_row(console, f"{fitted_path(console, name, console.width // 2):<{_NAME_WIDTH}}", value, style)
     for file in found["skipped"][:_NAMED]:
         print_row(console, "", f"{file['path']}: {file['reason']}", "dim", indent=2)
+    if len(found["skipped"]) > _NAMED:
+        more = f"and {len(found['skipped']) - _NAMED:,} more (indexer check)"
+        print_row(console, "", more, "dim", indent=2)
 
 
 def _show_all(vaults: Mapping[str, Path], selection: VaultSelection, output: Output) -> None:
