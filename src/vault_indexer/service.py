@@ -80,6 +80,7 @@ from vault_indexer.model import (
     Explanation,
     FileKind,
     JsonValue,
+    Link,
     LinksAnswer,
     Mention,
     MentionsAnswer,
@@ -146,6 +147,7 @@ from vault_indexer.vault import (
 
 if TYPE_CHECKING:
     from vault_indexer.answer import Answerer
+    from vault_indexer.answer.sentences import Sentence
     from vault_indexer.model import FileRow
     from vault_indexer.ports import Vectors
 
@@ -467,11 +469,19 @@ class VaultService:
             shown = with_display_titles(snapshot.catalog, {row.note_id: row for row in rows})
         return {row.path: row.title for row in shown.values()}
 
-    def draft_links(self, path: str, text: str) -> tuple[OutgoingLink, ...]:
-        """Return the links of a text as they would resolve if it were the note at this path."""
+    def draft_links(self, path: str, text: str) -> list[tuple[Link, OutgoingLink]]:
+        """Return the links of a text, each as it would resolve if the text were the note at this path."""
         draft = note_from(path, text.encode("utf-8", "replace"))
         with self._session.reader().holder.lease() as snapshot:
-            return links_of_draft(snapshot, draft)
+            return list(zip(draft.links, links_of_draft(snapshot, draft), strict=True))
+
+    def citable(self, note: str, part: str = "") -> list[Sentence]:
+        """Return the sentences of a note, or of its heading, `^block` or page `part`, as indexed. Raises
+        UnknownNoteError if there is no such note or part."""
+        with self._session.reader().holder.lease() as snapshot:
+            row = note_of(snapshot, self._session.vault, note)
+            span = part_of(snapshot, row, snapshot.catalog.text(row.note_id), part)
+            return answering.SentenceReader({"": snapshot.catalog}).of_note(row, span)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1 by the model of the index, one row a text. Raises ProviderError."""

@@ -1,0 +1,79 @@
+"""What the check of a draft finds of its citations, whatever their form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from mcp_in_process import Tools, opened
+
+from vault_indexer.vaults import Vaults
+
+NOTES = {
+    "Reference/Pump.md": "# Pump\n\n## Care\n\nThe sensor is changed every 10 days.\n",
+    "Servers.md": "The rack is in the cellar.\n",
+    "Manual.html": "<html><body><p>The sensor is changed every 10 days.</p></body></html>",
+}
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+    with opened(tmp_path_factory.mktemp("drafts") / "vault", NOTES) as service:
+        yield Tools(Vaults.of(service))
+
+
+def checked(tools: Tools, draft: str) -> list[tuple[int, str, str]]:
+    found = tools.answer("check_draft", text=draft)["citations"]
+    return [(one["line"], one["cites"].rpartition("/")[2], one["verdict"]) for one in found]
+
+
+PUMP, SERVERS = (1, "Pump.md", "supported"), (1, "Servers.md", "unsupported")
+CARE = (1, "Pump.md#Care", "supported")
+
+
+@pytest.mark.parametrize(
+    ("behind", "expected"),
+    [
+        ("[[Pump]].", [PUMP]),
+        ("(see [[Pump]], lines 5-6).", [PUMP]),
+        ("[[Pump]], line 5.", [PUMP]),
+        ("[[Pump]] (line 5).", [PUMP]),
+        ("[[Pump#Care]], line 5.", [CARE]),
+        ("[[Pump]]:5", [PUMP]),
+        ("[here](Reference/Pump.md#care).", [(1, "Pump.md#care", "supported")]),
+        ("[here](<Reference/Pump.md>)", [PUMP]),
+        ("*[[Pump]]*.", [PUMP]),
+        ('"[[Pump]]"', [PUMP]),
+        ("[[Pump]] and [[Servers]].", [PUMP, SERVERS]),
+        ("— [[Servers]]; [[Pump#Care|care]]", [SERVERS, CARE]),
+        ("[^1].\n\n[^1]: [[Pump]], p. 3", [PUMP]),
+        (". [[Pump]] The rack is in the cellar. [[Servers]]", [PUMP, (1, "Servers.md", "quoted")]),
+        ("[[Manual.html]].", [(1, "Manual.html", "supported")]),
+    ],
+)
+def test_a_citation_behind_a_sentence_is_checked(
+    tools: Tools, behind: str, expected: list[tuple[int, str, str]]
+) -> None:
+    found = checked(tools, f"The sensor is changed in 10 days {behind}")
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("draft", "expected"),
+    [
+        ("According to [[Pump]], the sensor is changed in 10 days.", [PUMP]),
+        ("[[Pump]]: the sensor is changed in 10 days.", [PUMP]),
+        ("| a | b |\n| - | - |\n| Sensor changed in 10 days | [[Pump]] |", [(3, *PUMP[1:])]),
+        (
+            "---\na: 1\n---\n\n1. Sensor changed in 10 days [[Pump]]\n2. The sensor is changed [[Pump]]",
+            [(5, *PUMP[1:]), (6, *PUMP[1:])],
+        ),
+        ("The sensor of [[Pump]] is changed.", [(1, "Pump.md", "not checked")]),
+        ("99 days [[Pump]].", [(1, "Pump.md", "unsupported")]),
+        ("So what?\n\n- [[Pump]]", [(3, "Pump.md", "not checked")]),
+    ],
+)
+def test_a_citation_elsewhere_is_checked_or_named(
+    tools: Tools, draft: str, expected: list[tuple[int, str, str]]
+) -> None:
+    assert checked(tools, draft) == expected
