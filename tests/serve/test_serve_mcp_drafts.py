@@ -12,6 +12,8 @@ from vault_indexer.vaults import Vaults
 NOTES = {
     "Reference/Pump.md": "# Pump\n\n## Care\n\nThe sensor is changed every 10 days.\n",
     "Servers.md": "The rack is in the cellar.\n",
+    "People/Mara.md": "---\naliases: [Grandma]\nrole: lead\n---\n# Mara Lind\n\nShe lives in Rome.\n\n"
+    "## Kestrel\n\nShe owns it.\n\n| host | disk |\n| --- | --- |\n| alder | 2 TB |\n| cedar | 12 TB |\n",
     "Manual.html": "<html><body><p>The sensor is changed every 10 days.</p></body></html>",
 }
 
@@ -77,3 +79,21 @@ def test_a_citation_elsewhere_is_checked_or_named(
     tools: Tools, draft: str, expected: list[tuple[int, str, str]]
 ) -> None:
     assert checked(tools, draft) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("Mara Lind lives in Rome", "supported"),
+        ("Grandma lives in Rome", "supported"),
+        ("Mara owns Kestrel", "supported"),
+        ("Mara has the role lead", "supported"),
+        ("The host cedar has a disk of 12 TB", "supported"),
+        ("The host cedar has a disk of 2 TB", "unsupported"),
+        ("Tomas owns Kestrel", "unsupported"),
+    ],
+)
+def test_the_names_and_properties_of_a_note_belong_to_its_sentences(
+    tools: Tools, sentence: str, verdict: str
+) -> None:
+    assert checked(tools, f"{sentence} [[Mara]].") == [(1, "Mara.md", verdict)]

@@ -12,18 +12,9 @@ from vault_indexer.answer.events import AskEvent, whole_answer, with_notices
 
 if TYPE_CHECKING:
     from vault_indexer.answer.answerer import Answerer, PassageSource
-    from vault_indexer.answer.quotable import quotable
     from vault_indexer.answer.sentences import SentenceReader
 
-__all__ = [
-    "Answerer",
-    "AskEvent",
-    "PassageSource",
-    "SentenceReader",
-    "quotable",
-    "whole_answer",
-    "with_notices",
-]
+__all__ = ["Answerer", "AskEvent", "PassageSource", "SentenceReader", "whole_answer", "with_notices"]
 
 
 def __getattr__(name: str) -> object:

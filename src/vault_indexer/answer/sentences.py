@@ -117,9 +117,10 @@ class SentenceReader:
         return sentences
 
     def of_note(self, row: NoteRow, span: Span) -> list[Sentence]:
-        """Returns the sentences of a span of a note."""
+        """Returns the sentences of a span of a note, and its properties if the span is the whole body."""
         note = NoteText(row, self._catalogs[""].text(row.note_id), "")
-        return list(self._within(note, span, 0))
+        is_whole = span[0] <= first_quotable(note.text)
+        return [*self._within(note, span, 0), *(_properties(note, 0) if is_whole else ())]
 
     def headings_of(self, hits: Sequence[Hit]) -> list[Sentence]:
         """Returns the headings below the title of each note of the hits, as sentences."""

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
+from vault_indexer.answer.quotable import quotable
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import HEADER_SEPARATOR, JsonValue, Link, NoteOutline, OutgoingLink, SearchRequest
-from vault_indexer.parse import readable
+from vault_indexer.parse import readable, stem
 from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp.reading import section_of
@@ -250,13 +251,27 @@ def _citation(context: AnswerContext, sentence: str, link: OutgoingLink, *, is_c
 
 
 def _evidence(cited: Sequence[Sentence], claim: str) -> list[tuple[Evidence, int]]:
-    """The sentences with the most words of the claim, each with its line."""
+    """The sentences with the most words of the claim, each with its line. A row of a table is read with its
+    header, and what is above a sentence belongs to it: the names of its note, and the headings."""
     wanted = _words(claim)
-    nearest = sorted(cited, key=lambda one: -len(wanted & _words(one.readable)))[:_CITED_SENTENCES]
+    parts = (part for one in cited for part in _rows(one))
+    nearest = sorted(parts, key=lambda one: -len(wanted & _words(one.readable)))[:_CITED_SENTENCES]
     return [
-        (Evidence(one.quote, one.readable.strip(), "", ""), one.note.text.count("\n", 0, one.start) + 1)
+        (
+            Evidence(
+                one.quote,
+                one.readable.strip(),
+                " ".join((one.note.row.title, stem(one.note.row.path), *one.note.row.aliases, *one.headings)),
+                one.note.row.language,
+            ),
+            one.note.text.count("\n", 0, one.start) + 1,
+        )
         for one in nearest
     ]
+
+
+def _rows(sentence: Sentence) -> Sequence[Sentence]:
+    return [one for one in quotable([sentence]) if not one.is_composed] or [sentence]
 
 
 def _same(context: AnswerContext, drafted: list[_DraftSentence], path: str) -> Iterator[Object]:
