@@ -512,6 +512,8 @@ def _list_notes(view: ToolView, context: AnswerContext, arguments: Mapping[str, 
 def _tasks(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The tasks, grouped by note, so that its path is there once."""
     offset, limit = cast("int", arguments["offset"]), cast("int", arguments["limit"])
+    if str(arguments["path"]).strip() and str(arguments["folder"]).strip():
+        raise UsageError("path and folder are both given: give one of them")
     found = context.service.tasks(
         cast("TaskState", arguments["state"]), str(arguments["path"]), str(arguments["folder"])
     )
@@ -541,6 +543,8 @@ def _vault_overview(_view: ToolView, context: AnswerContext, _: Mapping[str, Val
 
 
 def _links(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    if arguments["direction"] != "both" and arguments["view"] != "note":
+        raise UsageError(f"direction is given, and view is {arguments['view']}: only the view note has one")
     found = _row_answer(view, context, arguments)
     unwanted = {"in": ("outgoing", "unresolved"), "out": ("backlinks",)}.get(str(arguments["direction"]), ())
     return {name: [] if name in unwanted else value for name, value in found.items()}
