@@ -137,6 +137,7 @@ from vault_indexer.text.fold import did_you_mean
 from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
+    NoteVanished,
     is_picture_name,
     open_file,
     picture_type,
@@ -150,6 +151,7 @@ if TYPE_CHECKING:
     from vault_indexer.answer.sentences import Sentence
     from vault_indexer.model import FileRow
     from vault_indexer.ports import Vectors
+    from vault_indexer.vault.read import ReadResult
 
 _PlaceT = TypeVar("_PlaceT", Backlink, Mention)
 _MAPS_KEPT = 8
@@ -351,8 +353,18 @@ class VaultService:
                 row = note_of(snapshot, self._session.vault, path)
                 text = without_boxes(snapshot.catalog.text(row.note_id))
                 return NoteText(path, text, iso_time(row.mtime_ns))
-        read = read_note(self.vault, path, MAX_NOTE_BYTES)
+        read = self.read_file(path)
         return NoteText(path, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
+
+    def read_file(self, path: str) -> ReadResult:
+        """The file of a note of the index as it is now. Raises UnknownNoteError if it is gone, and NoteError
+        if it cannot be read."""
+        try:
+            return read_note(self.vault, path, MAX_NOTE_BYTES)
+        except NoteVanished:
+            raise UnknownNoteError(
+                f"{path} was moved or deleted after it was indexed: search again in a few seconds"
+            ) from None
 
     def changes(self, before: int, now: int) -> NoteChanges:
         return self._session.changes(before, now)
@@ -442,7 +454,7 @@ class VaultService:
         if not path.lower().endswith(_BASE_SUFFIX):
             text = snapshot.catalog.text(note_of(snapshot, self._session.vault, path).note_id)
             return read_definitions_in_note(path, text, line)
-        text = read_note(self.vault, path, MAX_NOTE_BYTES).data.decode("utf-8-sig", "replace")
+        text = self.read_file(path).data.decode("utf-8-sig", "replace")
         return [read_definition(path, text)]
 
     def tasks(self, state: TaskState = "open", note: str = "", folder: str = "") -> list[VaultTask]:

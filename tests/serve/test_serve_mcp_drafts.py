@@ -11,7 +11,8 @@ from vault_indexer.vaults import Vaults
 
 NOTES = {
     "Reference/Pump.md": "# Pump\n\n## Care\n\nThe sensor is changed every 10 days.\n",
-    "Servers.md": "The rack is in the cellar.\n",
+    "The rack.md": "---\naliases: [machines]\n---\n",
+    "Servers.md": "---\nalias: Machines\n---\nThe rack is in the cellar.\n",
     "People/Mara.md": "---\naliases: [Grandma]\nrole: lead\n---\n# Mara Lind\n\nShe lives in Rome.\n\n"
     "## Kestrel\n\nShe owns it.\n\n| host | disk |\n| --- | --- |\n| alder | 2 TB |\n| cedar | 12 TB |\n",
     "Manual.html": "<html><body><p>The sensor is changed every 10 days.</p></body></html>",
@@ -97,3 +98,8 @@ def test_the_names_and_properties_of_a_note_belong_to_its_sentences(
     tools: Tools, sentence: str, verdict: str
 ) -> None:
     assert checked(tools, f"{sentence} [[Mara]].") == [(1, "Mara.md", verdict)]
+
+
+def test_text_belongs_only_in_notes(tools: Tools) -> None:
+    said = tools.error("insertion_point", path="Manual.html")
+    assert said == "Manual.html is no Markdown note: text belongs only in notes"

@@ -236,6 +236,29 @@ def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, both: Tools, 
     )
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("read_note", {"path": "Ben"}),
+        ("fetch", {"id": "Ben.md"}),
+        ("insertion_point", {"path": "Ben"}),
+        ("get_notes", {"paths": ["Ben"]}),
+    ],
+)
+def test_a_note_that_was_just_deleted_is_named(house: Tools, tool: str, given: dict[str, Any]) -> None:
+    file = Path(house.answer("status")["vault"]) / "Ben.md"
+    file.rename(file.with_suffix(".gone"))
+    try:
+        said = (
+            house.answer(tool, **given)["notes"][0]["error"]
+            if "paths" in given
+            else house.error(tool, **given)
+        )
+    finally:
+        file.with_suffix(".gone").rename(file)
+    assert said == "Ben.md was moved or deleted after it was indexed: search again in a few seconds"
+
+
 def test_a_place_in_a_section_is_refused_while_the_file_is_newer_than_the_index(house: Tools) -> None:
     file = Path(house.answer("status")["vault"]) / "Ben.md"
     file.write_text(HOUSE["Ben.md"] + "- [ ] Paint it\n", "utf-8", newline="")

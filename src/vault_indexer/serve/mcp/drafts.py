@@ -13,14 +13,21 @@ from vault_indexer.answer.quotable import quotable
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UnknownNoteError, UsageError
-from vault_indexer.model import HEADER_SEPARATOR, JsonValue, Link, NoteOutline, OutgoingLink, SearchRequest
+from vault_indexer.model import (
+    HEADER_SEPARATOR,
+    FileKind,
+    JsonValue,
+    Link,
+    NoteOutline,
+    OutgoingLink,
+    SearchRequest,
+    kind_of,
+)
 from vault_indexer.parse import readable, stem
 from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp.reading import section_of
 from vault_indexer.serve.mcp.views import ToolView
-from vault_indexer.service import MAX_NOTE_BYTES
-from vault_indexer.vault import read_note
 
 if TYPE_CHECKING:
     from vault_indexer.answer.sentences import Sentence
@@ -68,13 +75,16 @@ Object = dict[str, JsonValue]
 def insertion_point(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The line behind which new text belongs: at the start or end of a note, or of the own text of a section.
 
-    Raises UsageError for an unknown heading, and if the note has changed since it was indexed.
+    Raises UsageError for a file that is no note, an unknown heading, and if the note has changed since it was
+    indexed.
     """
     path, heading, at = (str(arguments[name]) for name in ("path", "heading", "at"))
     service = context.service
     outline = service.outline(path)
+    if kind_of(outline.path) is not FileKind.NOTE:
+        raise UsageError(f"{outline.path} is no Markdown note: text belongs only in notes")
     # The file and not the index: the line must be that of the text that will be changed.
-    data = read_note(service.vault, outline.path, MAX_NOTE_BYTES).data
+    data = service.read_file(outline.path).data
     text = data.decode("utf-8-sig", "replace")
     start, end, name = body_start(text), len(text), ""
     if heading.strip():
