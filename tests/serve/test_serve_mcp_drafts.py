@@ -100,6 +100,12 @@ def test_the_names_and_properties_of_a_note_belong_to_its_sentences(
     assert checked(tools, f"{sentence} [[Mara]].") == [(1, "Mara.md", verdict)]
 
 
+def test_an_alias_names_the_only_note_that_has_it(tools: Tools) -> None:
+    found = {tools.answer("read_note", path=name)["path"] for name in ("grandma", "Mara", "Mara.md")}
+    assert found == {"People/Mara.md"}
+    assert "ambiguous: Servers.md, The rack.md" in tools.error("read_note", path="Machines")
+
+
 def test_text_belongs_only_in_notes(tools: Tools) -> None:
     said = tools.error("insertion_point", path="Manual.html")
     assert said == "Manual.html is no Markdown note: text belongs only in notes"

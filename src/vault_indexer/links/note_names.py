@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,8 +19,8 @@ from vault_indexer.text.fold import did_you_mean
 
 def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
     """Returns the path of a note, given by its path in the vault or its absolute path, with or without `.md`,
-    or by its name if only one note has it. Raises UsageError for an ambiguous or invalid name, and
-    UnknownNoteError."""
+    or by its name or else alias if only one note has it. Raises UsageError for an ambiguous or invalid name,
+    and UnknownNoteError."""
     wanted = vault_path(vault, note)
     for path in (wanted, f"{wanted}.md"):
         if snapshot.catalog.note(path):
@@ -32,6 +33,10 @@ def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
     ]
     if Path(note).is_absolute():
         matches = []  # an absolute path names exactly one file
+    elif not matches:
+        aliased = snapshot.catalog.rows("SELECT path, aliases FROM notes WHERE aliases <> '[]'")
+        alias = normal(wanted)
+        matches = [path for path, names in aliased if alias in map(normal, json.loads(names))]
     if len(matches) == 1:
         return matches[0]
     if matches:
