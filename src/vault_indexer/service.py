@@ -394,7 +394,9 @@ class VaultService:
         found = NoteSentences(doc_id_of(row.path), text, blocks)
         span = found.span(sentence_id)
         if span is None:
-            raise UsageError(f"{row.path} has no sentence {sentence_id!r}: it has {len(found)}, from 0 on")
+            ids = found.ids(0, len(text))
+            named = f", with the ids {ids[0]} to {ids[-1]}" if ids else ""
+            raise UsageError(f"{row.path} has no sentence {sentence_id!r}: it has {len(found)}{named}")
         return passage_at(text, span, "sentence", sentence_id)
 
     def note_paths(self) -> list[str]:

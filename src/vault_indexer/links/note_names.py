@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vault_indexer.contract.marks import check_note_name
+from vault_indexer.documents import part_name
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import FileKind, NoteRow, doc_id_of, kind_of
 from vault_indexer.parse.frontmatter import body_start
@@ -60,7 +61,8 @@ def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int
     if not part:
         has_properties = kind_of(row.path) in (FileKind.NOTE, FileKind.DOCUMENT)
         return (body_start(text) if has_properties else 0), len(text)
-    place = LinkPlaces(snapshot.catalog).find_span(row.path, part)
+    numbered = part_name(row.path) if part.isdecimal() else ""  # page 3 may be written as 3
+    place = LinkPlaces(snapshot.catalog).find_span(row.path, f"{numbered}={part}" if numbered else part)
     if place.start is None or place.end is None:
         raise UnknownNoteError(f"{row.path}: {place.problem or f'no part {part!r}'}")
     headings = [heading for heading in snapshot.catalog.headings(row.note_id) if heading.start >= place.start]
