@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
@@ -41,7 +42,7 @@ _FOOTNOTE = re.compile(r"^\[(\^[^\]\n]+)\]:([^\n]*)", re.MULTILINE)
 _FOOTNOTE_SIGN = re.compile(r"[ \t]*\[(\^[^\]\n]+)\]")
 _HEADING_SIGN = re.compile(r"[ \t>]*#{1,6}[ \t]*")
 _ITEM_NUMBER = re.compile(r"\d{1,9}[.)]\s+")
-_NEW_BLOCK = re.compile(r"\n[ \t>]*(?:\n|\||[-*+][ \t])")
+_NEW_BLOCK = re.compile(r"\n[ \t>]*(?:\n|\||(?:[-*+]|#{1,6})[ \t])")
 _WORDS_BESIDE = """
 line lines l p pp page pages zeile zeilen z seite seiten s línea líneas página páginas ligne lignes
 and or also see cf source und oder sowie siehe vgl quelle y o véase fuente et ou voir
@@ -53,14 +54,12 @@ _SIGNAL = re.compile(r"(?:\b(?:see(?: also)?|cf|sources?|siehe|vgl|quelle|véase
 _OPENING = re.compile(r"[\s(\[{*_—–:;,.-]+[\"“‘«„*_(\[]*$")
 _ATTRIBUTION = re.compile(r"\W*(?:according to|as per|per|laut|gemäß|según|selon|d['’]après)\W*", re.I)
 _NEW_SENTENCE = re.compile(r"\W*\s\W*[A-ZÀ-ÖØ-Þ]")
-_ANY_WORD = re.compile(r"\w+")
 _WORD = re.compile(r"\w{3,}")
 _CITED_SENTENCES = 3
 _SENTENCE_CHARS = 120
 _COMPARED = 8
 """Sentences of a draft that are compared with the vault. Each costs a search."""
 
-_DIGIT = re.compile(r"\d")
 _LEAST_CLAIM = 3
 _LEAST_WORDS = 4
 """The minimum words of a sentence without numbers that is checked, and the minimum words of three letters or
@@ -210,13 +209,15 @@ def _without_citations(sentence: str, *, may_follow: bool) -> tuple[str, list[st
     bare = (bare + parts[last]).lstrip(" ,:") if begin else bare + parts[last]
     if last < len(marks):
         bare = _OPENING.sub("", _SIGNAL.sub("", bare))
-        bare = f"{bare}." if _ANY_WORD.search(bare) or _MARK.search(bare) else ""
+        bare = f"{bare}." if re.search(r"\w", bare) or _MARK.search(bare) else ""
     return bare, (marks[:begin] if is_named else []) + marks[last:], marks[:begin] if is_behind else []
 
 
 def _is_beside(text: str) -> bool:
     """Whether a text has no words but those that stand beside citations."""
-    return all(word in _BESIDE or word.lstrip("l").isdecimal() for word in _ANY_WORD.findall(text.casefold()))
+    return all(
+        word in _BESIDE or word.lstrip("l").isdecimal() for word in re.findall(r"\w+", text.casefold())
+    )
 
 
 def _label(link: OutgoingLink) -> str:
@@ -238,7 +239,7 @@ def _citation(context: AnswerContext, sentence: str, link: OutgoingLink, *, is_c
     found: list[tuple[Evidence, int]] = []
     if not is_cited:
         reason = "the link is a word of the sentence"
-    elif len(sentence.split()) < _LEAST_CLAIM and not _DIGIT.search(sentence):
+    elif len(sentence.split()) < _LEAST_CLAIM and not re.search(r"\d", sentence):
         reason = f"fewer than {_LEAST_CLAIM} words cite it"
     else:
         try:
@@ -264,24 +265,15 @@ def _evidence(cited: Sequence[Sentence], claim: str) -> list[tuple[Evidence, int
     """The sentences with the most words of the claim, each with its line. A row of a table is read with its
     header, and what is above a sentence belongs to it: the names of its note, and the headings."""
     wanted = _words(claim)
-    parts = (part for one in cited for part in _rows(one))
-    nearest = sorted(parts, key=lambda one: -len(wanted & _words(one.readable)))[:_CITED_SENTENCES]
-    return [
-        (
-            Evidence(
-                one.quote,
-                one.readable.strip(),
-                " ".join((one.note.row.title, stem(one.note.row.path), *one.note.row.aliases, *one.headings)),
-                one.note.row.language,
-            ),
-            one.note.text.count("\n", 0, one.start) + 1,
-        )
-        for one in nearest
-    ]
-
-
-def _rows(sentence: Sentence) -> Sequence[Sentence]:
-    return [one for one in quotable([sentence]) if not one.is_composed] or [sentence]
+    rows = ([row for row in quotable([one]) if not row.is_composed] or [one] for one in cited)
+    nearest = sorted(chain.from_iterable(rows), key=lambda one: -len(wanted & _words(one.readable)))
+    found = []
+    for one in nearest[:_CITED_SENTENCES]:
+        row = one.note.row
+        above = " ".join((row.title, stem(row.path), *row.aliases, *one.headings))
+        evidence = Evidence(one.quote, one.readable.strip(), above, row.language)
+        found.append((evidence, one.note.text.count("\n", 0, one.start) + 1))
+    return found
 
 
 def _same(context: AnswerContext, drafted: list[_DraftSentence], path: str) -> Iterator[Object]:
