@@ -80,6 +80,7 @@ from vault_indexer.model import (
     Explanation,
     FileKind,
     JsonValue,
+    Link,
     LinksAnswer,
     Mention,
     MentionsAnswer,
@@ -136,6 +137,7 @@ from vault_indexer.text.fold import did_you_mean
 from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
+    NoteVanished,
     is_picture_name,
     open_file,
     picture_type,
@@ -146,8 +148,10 @@ from vault_indexer.vault import (
 
 if TYPE_CHECKING:
     from vault_indexer.answer import Answerer
+    from vault_indexer.answer.sentences import Sentence
     from vault_indexer.model import FileRow
     from vault_indexer.ports import Vectors
+    from vault_indexer.vault.read import ReadResult
 
 _PlaceT = TypeVar("_PlaceT", Backlink, Mention)
 _MAPS_KEPT = 8
@@ -349,8 +353,18 @@ class VaultService:
                 row = note_of(snapshot, self._session.vault, path)
                 text = without_boxes(snapshot.catalog.text(row.note_id))
                 return NoteText(path, text, iso_time(row.mtime_ns))
-        read = read_note(self.vault, path, MAX_NOTE_BYTES)
+        read = self.read_file(path)
         return NoteText(path, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
+
+    def read_file(self, path: str) -> ReadResult:
+        """The file of a note of the index as it is now. Raises UnknownNoteError if it is gone, and NoteError
+        if it cannot be read."""
+        try:
+            return read_note(self.vault, path, MAX_NOTE_BYTES)
+        except NoteVanished:
+            raise UnknownNoteError(
+                f"{path} was moved or deleted after it was indexed: search again in a few seconds"
+            ) from None
 
     def changes(self, before: int, now: int) -> NoteChanges:
         return self._session.changes(before, now)
@@ -380,7 +394,9 @@ class VaultService:
         found = NoteSentences(doc_id_of(row.path), text, blocks)
         span = found.span(sentence_id)
         if span is None:
-            raise UsageError(f"{row.path} has no sentence {sentence_id!r}: it has {len(found)}, from 0 on")
+            ids = found.ids(0, len(text))
+            named = f", with the ids {ids[0]} to {ids[-1]}" if ids else ""
+            raise UsageError(f"{row.path} has no sentence {sentence_id!r}: it has {len(found)}{named}")
         return passage_at(text, span, "sentence", sentence_id)
 
     def note_paths(self) -> list[str]:
@@ -440,7 +456,7 @@ class VaultService:
         if not path.lower().endswith(_BASE_SUFFIX):
             text = snapshot.catalog.text(note_of(snapshot, self._session.vault, path).note_id)
             return read_definitions_in_note(path, text, line)
-        text = read_note(self.vault, path, MAX_NOTE_BYTES).data.decode("utf-8-sig", "replace")
+        text = self.read_file(path).data.decode("utf-8-sig", "replace")
         return [read_definition(path, text)]
 
     def tasks(self, state: TaskState = "open", note: str = "", folder: str = "") -> list[VaultTask]:
@@ -467,11 +483,19 @@ class VaultService:
             shown = with_display_titles(snapshot.catalog, {row.note_id: row for row in rows})
         return {row.path: row.title for row in shown.values()}
 
-    def draft_links(self, path: str, text: str) -> tuple[OutgoingLink, ...]:
-        """Return the links of a text as they would resolve if it were the note at this path."""
+    def draft_links(self, path: str, text: str) -> list[tuple[Link, OutgoingLink]]:
+        """Return the links of a text, each as it would resolve if the text were the note at this path."""
         draft = note_from(path, text.encode("utf-8", "replace"))
         with self._session.reader().holder.lease() as snapshot:
-            return links_of_draft(snapshot, draft)
+            return list(zip(draft.links, links_of_draft(snapshot, draft), strict=True))
+
+    def citable(self, note: str, part: str = "") -> list[Sentence]:
+        """Return the sentences of a note, or of its heading, `^block` or page `part`, as indexed. Raises
+        UnknownNoteError if there is no such note or part."""
+        with self._session.reader().holder.lease() as snapshot:
+            row = note_of(snapshot, self._session.vault, note)
+            span = part_of(snapshot, row, snapshot.catalog.text(row.note_id), part)
+            return answering.SentenceReader({"": snapshot.catalog}).of_note(row, span)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1 by the model of the index, one row a text. Raises ProviderError."""

@@ -17,7 +17,7 @@ from vault_indexer.chunk import chunker_for
 from vault_indexer.config.settings import DocumentsSettings, FilesSettings, Settings
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.config.tables.chunking import ChunkingSettings
-from vault_indexer.errors import QueryError
+from vault_indexer.errors import QueryError, UnknownNoteError
 from vault_indexer.index import reading
 from vault_indexer.index.plan import Plan
 from vault_indexer.index.reading import Parsed, Preparer
@@ -117,6 +117,12 @@ def test_links_lead_to_pages(service: VaultService) -> None:
     assert links["Bees.pdf", "height=400"].problem is None
     assert links["Bees", ""].resolved is None  # a document is named with its suffix, as in Obsidian
     assert {one.subpath for one in service.links(PAPER).backlinks} == {"page=2", "page=9", "height=400"}
+
+
+def test_a_page_may_be_named_by_its_number_alone(service: VaultService) -> None:
+    assert service.view(PAPER, part="2").blocks == service.view(PAPER, part="page=2").blocks
+    with pytest.raises(UnknownNoteError, match="no page 9"):
+        service.view(PAPER, part="9")
 
 
 def test_a_note_of_zotero_leads_to_the_passage_on_its_page(tmp_path: Path) -> None:

@@ -329,5 +329,5 @@ def test_the_id_of_a_sentence_leads_to_the_sentence(tmp_path: Path) -> None:
         found = opened.sentence("Apple_sentence_2")
         assert (found.text, found.start_line) == ("Ring [[Dr. Voss]] first.", 3)
         assert found.text == hit.content[-len(found.text) :]
-        with pytest.raises(UsageError, match=r"Apple\.md has no sentence 'Apple_sentence_9': it has 3"):
+        with pytest.raises(UsageError, match="it has 3, with the ids Apple_sentence_0 to Apple_sentence_2"):
             opened.sentence("Apple_sentence_9")

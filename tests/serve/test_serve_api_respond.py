@@ -81,9 +81,9 @@ def ask(vaults: AskedVaults, endpoint: Endpoint[Any], **given: Value) -> Any:
     ("fields", "stale", "by_field", "keys"),
     [
         ("", True, True, None),
-        ("path,stale", True, False, {"path", "stale"}),
-        ("why,shares", False, True, {"why", "shares"}),
-        ("title", False, False, {"title"}),
+        ("path,stale", True, False, {"path", "stale", "vault"}),
+        ("why,shares", False, True, {"why", "shares", "vault"}),
+        ("title", False, False, {"title", "vault"}),
     ],
 )
 def test_a_search_looks_up_only_what_its_keys_need(

@@ -444,12 +444,37 @@ def test_the_page_names_every_tool_with_its_arguments() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("line", "own_id"),
+    [
+        (
+            '{"jsonrpc": "2.0", "id": "a1", "method": "tools/call", "params": {"id": 9, "text": "(long)"}}',
+            "a1",
+        ),
+        ('{"method":"tools/call","params":{"text":"(long)","id":9},"jsonrpc":"2.0","id":7}', 7),
+        ('{"params":{"text":"(long)"},"id":-7,"jsonrpc":"2.0","method":"x"}', -7),
+        ('{"method":"tools/call","params":{"text":"(long)","id":9}}', None),
+        ('{"method":"tools/call","params":{"id":9,"text":"(long)\\",\\"id\\":5}"}}', None),
+    ],
+)
+def test_a_request_that_is_too_long_is_refused_with_its_id(line: str, own_id: object) -> None:
+    out = io.BytesIO()
+    long = line.replace("(long)", "word " * (MAX_LINE_BYTES // 5)).encode() + b"\n"
+    ScriptedDaemon(lambda _: b"").bridge([long], out)
+    (refused,) = (json.loads(one) for one in out.getvalue().splitlines())
+    assert (refused["id"], refused["error"]["code"]) == (own_id, -32600)
+
+
 def test_lines_and_answers_are_handled_as_the_golden_says() -> None:
     longest = legacy(6, "ping").strip().ljust(MAX_LINE_BYTES)
 
     def refused(line: str) -> str:
         out = io.BytesIO()
-        sent = longest + b" " if line == "(too long)" else line.encode().replace(b"\\xff", b"\xff")
+        sent = (
+            b"{".ljust(MAX_LINE_BYTES + 1)
+            if line == "(too long)"
+            else line.encode().replace(b"\\xff", b"\xff")
+        )
         ScriptedDaemon(lambda _: b"").bridge([sent, longest], out)
         *failed, ping = (json.loads(one) for one in out.getvalue().splitlines())
         assert (ping["id"], "error" in ping) == (6, False)

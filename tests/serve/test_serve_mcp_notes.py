@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from golden_cases import check_golden, of_parts
@@ -53,6 +54,20 @@ def test_a_note_leaves_what_it_does_not_need_to_those_behind_it(garden: Tools) -
     assert room // 2 - line < third <= room // 2
     assert room - third - line < fourth <= room - third
     assert GARDEN["Beans.md"][: found[3]["next_offset"]] == found[3]["text"]
+
+
+@pytest.mark.parametrize("max_tokens", [200, 400, 1000])
+def test_notes_without_room_are_on_the_next_page(garden: Tools, max_tokens: int) -> None:
+    paths, pages, offset = ["Beans", "Plots/*", "Corn.md"], list[Any](), 0
+    while offset or not pages:
+        pages.append(garden.answer("get_notes", paths=paths, max_tokens=max_tokens, offset=offset))
+        offset = pages[-1].get("next_offset", 0)
+        shown = sum(tokens_of(one["text"]) for one in pages[-1]["notes"])
+        assert 0 < shown <= max_tokens
+        assert all(one["text"] for one in pages[-1]["notes"])
+    read = [one["path"] for page in pages for one in page["notes"]]
+    assert read == ["Beans.md", "Plots/Peas.md", "Plots/Rye.md", "Corn.md"]
+    assert [page.get("left_out", 0) for page in pages][-1] == 0
 
 
 def test_the_first_page_of_a_long_note_names_its_headings_and_the_others_do_not(garden: Tools) -> None:
@@ -219,6 +234,29 @@ def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, both: Tools, 
             "New text belongs behind a line": behind,
         },
     )
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("read_note", {"path": "Ben"}),
+        ("fetch", {"id": "Ben.md"}),
+        ("insertion_point", {"path": "Ben"}),
+        ("get_notes", {"paths": ["Ben"]}),
+    ],
+)
+def test_a_note_that_was_just_deleted_is_named(house: Tools, tool: str, given: dict[str, Any]) -> None:
+    file = Path(house.answer("status")["vault"]) / "Ben.md"
+    file.rename(file.with_suffix(".gone"))
+    try:
+        said = (
+            house.answer(tool, **given)["notes"][0]["error"]
+            if "paths" in given
+            else house.error(tool, **given)
+        )
+    finally:
+        file.with_suffix(".gone").rename(file)
+    assert said == "Ben.md was moved or deleted after it was indexed: search again in a few seconds"
 
 
 def test_a_place_in_a_section_is_refused_while_the_file_is_newer_than_the_index(house: Tools) -> None:

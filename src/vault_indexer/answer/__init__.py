@@ -1,6 +1,6 @@
 """Answers questions with sentences quoted from notes, or written by a model and checked against the notes.
 
-`Answerer` and `PassageSource` are loaded when they are first used: a search does not need them.
+What reads notes is loaded when it is first used: a search does not need it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from vault_indexer.answer.events import AskEvent, whole_answer, with_notices
 
 if TYPE_CHECKING:
     from vault_indexer.answer.answerer import Answerer, PassageSource
+    from vault_indexer.answer.sentences import SentenceReader
 
-__all__ = ["Answerer", "AskEvent", "PassageSource", "whole_answer", "with_notices"]
+__all__ = ["Answerer", "AskEvent", "PassageSource", "SentenceReader", "whole_answer", "with_notices"]
 
 
 def __getattr__(name: str) -> object:

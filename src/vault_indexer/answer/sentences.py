@@ -116,6 +116,12 @@ class SentenceReader:
                     sentences.append(sentence)
         return sentences
 
+    def of_note(self, row: NoteRow, span: Span) -> list[Sentence]:
+        """Returns the sentences of a span of a note, and its properties if the span is the whole body."""
+        note = NoteText(row, self._catalogs[""].text(row.note_id), "")
+        is_whole = span[0] <= first_quotable(note.text)
+        return [*self._within(note, span, 0), *(_properties(note, 0) if is_whole else ())]
+
     def headings_of(self, hits: Sequence[Hit]) -> list[Sentence]:
         """Returns the headings below the title of each note of the hits, as sentences."""
         return list(chain.from_iterable(starmap(self._headings_of, self._notes_of(hits))))
@@ -202,10 +208,12 @@ class SentenceReader:
             return
         passage = hit.passage
         span = (passage.start_pos, passage.end_pos) if passage else (hit.start_pos, hit.end_pos)
-        start, end = _whole_paragraphs(note.text, span)
-        catalog = self._catalogs[hit.vault]
-        headings = catalog.headings_between(note.row.note_id, start, end)
-        for sentence in _sentences(note, (start, end), headings, number):
+        yield from self._within(note, _whole_paragraphs(note.text, span), number)
+
+    def _within(self, note: NoteText, span: Span, hit: int) -> Iterator[Sentence]:
+        catalog = self._catalogs[note.vault]
+        headings = catalog.headings_between(note.row.note_id, *span)
+        for sentence in _sentences(note, span, headings, hit):
             above = catalog.headings_above(note.row.note_id, sentence.start)
             yield replace(sentence, headings=tuple(heading.text for heading in above))
 

@@ -141,7 +141,7 @@ def _encode_chosen(values: Sequence[object], keys: frozenset[str] | None) -> lis
 
 @lru_cache(_SELECTIONS_KEPT)
 def _selector(kind: type, keys: frozenset[str]) -> Encoder:
-    return _compiled([one for one in json_fields(kind) if one.key in keys or OMIT_EMPTY in one.marks])
+    return _compiled([one for one in json_fields(kind) if one.key in keys])
 
 
 def _compiled(chosen: Sequence[JsonField]) -> Encoder:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from vault_indexer.contract.marks import check_note_name
+from vault_indexer.documents import part_name
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import FileKind, NoteRow, doc_id_of, kind_of
 from vault_indexer.parse.frontmatter import body_start
@@ -18,8 +20,8 @@ from vault_indexer.text.fold import did_you_mean
 
 def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
     """Returns the path of a note, given by its path in the vault or its absolute path, with or without `.md`,
-    or by its name if only one note has it. Raises UsageError for an ambiguous or invalid name, and
-    UnknownNoteError."""
+    or by its name or else alias if only one note has it. Raises UsageError for an ambiguous or invalid name,
+    and UnknownNoteError."""
     wanted = vault_path(vault, note)
     for path in (wanted, f"{wanted}.md"):
         if snapshot.catalog.note(path):
@@ -32,6 +34,10 @@ def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
     ]
     if Path(note).is_absolute():
         matches = []  # an absolute path names exactly one file
+    elif not matches:
+        aliased = snapshot.catalog.rows("SELECT path, aliases FROM notes WHERE aliases <> '[]'")
+        alias = normal(wanted)
+        matches = [path for path, names in aliased if alias in map(normal, json.loads(names))]
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -55,7 +61,8 @@ def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int
     if not part:
         has_properties = kind_of(row.path) in (FileKind.NOTE, FileKind.DOCUMENT)
         return (body_start(text) if has_properties else 0), len(text)
-    place = LinkPlaces(snapshot.catalog).find_span(row.path, part)
+    numbered = part_name(row.path) if part.isdecimal() else ""  # page 3 may be written as 3
+    place = LinkPlaces(snapshot.catalog).find_span(row.path, f"{numbered}={part}" if numbered else part)
     if place.start is None or place.end is None:
         raise UnknownNoteError(f"{row.path}: {place.problem or f'no part {part!r}'}")
     headings = [heading for heading in snapshot.catalog.headings(row.note_id) if heading.start >= place.start]

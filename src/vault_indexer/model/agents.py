@@ -89,10 +89,12 @@ class ReadNote:
 
 @record
 class NotesRead:
-    """Several notes, in the order in which they were asked for. `left_out` further notes match a pattern."""
+    """Several notes, in the order in which they were asked for. `left_out` further notes were asked for; the
+    first of them is number `next_offset`."""
 
     notes: tuple[ReadNote, ...]
     left_out: Annotated[int, OMIT_EMPTY] = 0
+    next_offset: Annotated[int, OMIT_EMPTY] = 0
 
 
 @record

@@ -141,7 +141,7 @@ def _rivals(item: _Item, other: Sequence[_Item], base: Sequence[_Item], language
     at = next(place for place, one in enumerate(other) if item.is_in([one]))
     for step in (1, -1):
         beside = other[at + step] if 0 <= at + step < len(other) else None
-        if beside is None or (step < 0 and not beside.kind):
+        if beside is None:
             continue
         for place, one in enumerate(base):
             is_same = one.kind == beside.kind if beside.kind else beside.is_in([one])

@@ -9,7 +9,7 @@ from operator import ge, gt, le, lt
 from typing import Any
 
 from vault_indexer.model import JsonValue
-from vault_indexer.parse import fold_name, join_values
+from vault_indexer.parse import fold_name, join_values, readable
 from vault_indexer.search.filters.text_pattern import plain, text_pattern
 from vault_indexer.search.query import (
     Compare,
@@ -27,6 +27,9 @@ from vault_indexer.search.query import (
 from vault_indexer.store.catalog import CatalogReader, Row
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
+_MARKS = frozenset("[*_`~=<")
+_YEARS = range(1000, 10_000)
+"""The numbers that are compared with dates as years."""
 
 
 class PropertyReader:
@@ -99,7 +102,7 @@ def _is(test: Node, value: str | int | float | bool) -> bool:
         case Regex(pattern, column, match_case):
             return compile_regex(pattern, column, match_case=match_case).is_in(_as_text(value))
         case Phrase(text, _):
-            return plain(text) == plain(_as_text(value)) or _same_number_or_day(text, value)
+            return plain(text) in _readings(_as_text(value)) or _same_number_or_day(text, value)
         case Word(text, _):
             return _same_number_or_day(text, value) or (text_pattern(text).is_in(_as_text(value)))
         case _:
@@ -108,6 +111,12 @@ def _is(test: Node, value: str | int | float | bool) -> bool:
 
 def _as_text(value: str | int | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _readings(value: str) -> set[str]:
+    """Returns a value as it is written, and as a reader sees it."""
+    is_marked = not _MARKS.isdisjoint(value)
+    return {plain(value), plain(readable(value).text)} if is_marked else {plain(value)}
 
 
 def _same_number_or_day(text: str, value: object) -> bool:
@@ -126,4 +135,6 @@ def _passes_comparison(test: Compare, value: object) -> bool:
         # At the coarser precision: a day and a time as days, a month and a day as months.
         return date is not None and compare(date[: len(test.value)], test.value[: len(date)])
     measured = number(value)
+    if measured is None and test.value in _YEARS and (date := iso_date(value)):
+        return compare(int(date[:4]), test.value)
     return measured is not None and compare(measured, test.value)

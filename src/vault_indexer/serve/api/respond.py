@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from vault_indexer.answer import AskEvent, whole_answer
 from vault_indexer.contract.codec import json_fields
-from vault_indexer.contract.marks import DEFAULT_MENTIONS, OMIT_EMPTY
+from vault_indexer.contract.marks import DEFAULT_MENTIONS
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import (
     EmbedRequest,
@@ -73,7 +73,8 @@ _NAME_CHARS = 60
 
 
 def hit_keys(fields: str) -> frozenset[str] | None:
-    """The keys that the parameter `fields` names; None means all.
+    """The keys that the parameter `fields` names, and the vault, without which a path may be that of two
+    notes; None means all.
 
     Raises UsageError for a key that hits do not have.
     """
@@ -81,10 +82,10 @@ def hit_keys(fields: str) -> frozenset[str] | None:
     keys = json_fields(Hit)
     unknown = sorted(wanted - {one.key for one in keys})
     if unknown:
-        known = sorted(one.key for one in keys if OMIT_EMPTY not in one.marks)
+        known = sorted(one.key for one in keys)
         named = ", ".join(repr(name[:_NAME_CHARS]) for name in unknown)
         raise UsageError(f"fields: a hit has no key {named}; it has {', '.join(known)}")
-    return wanted or None
+    return wanted | {"vault"} if wanted else None
 
 
 def with_shares(answer: SearchAnswer) -> SearchAnswer:
@@ -245,6 +246,8 @@ def _links(
     context: AnswerContext, request: LinksRequest
 ) -> LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans:
     limit = request.limit
+    if request.note.strip() and request.view in ("unresolved", "orphans"):
+        raise UsageError(f"path is given, and view is {request.view}, which is of the whole vault")
     match request.view:
         case "mentions":
             found = context.service.mentions(request.note, limit or DEFAULT_MENTIONS)

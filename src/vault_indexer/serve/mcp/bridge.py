@@ -53,6 +53,12 @@ _DRAIN_S = 60.0
 
 _MAX_ROUNDS = 4
 _INTERNAL_ERROR, _BUSY = -32603, -32000
+_ID_REACH = 1_000
+_ID = rb'"id"\s*:\s*("[^"\\\x00-\x1f]*"|-?(?:0|[1-9]\d{0,18}))\s*'
+_FIRST_ID = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*' + _ID + rb"[,}]")
+_LAST_ID = re.compile(rb"[\]}\"],\s*" + _ID + rb'(?:,\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*)*\}\s*\Z')
+"""Where a request has its id. A brace that ends the line ends the request, and no object within it."""
+
 _PLAIN = re.compile(r"[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?")
 
 Message = dict[str, object]
@@ -92,7 +98,7 @@ class Bridge:
 
     def _take(self, line: bytes) -> None:
         if len(line) > MAX_LINE_BYTES:
-            self._fail(None, INVALID_REQUEST, f"not a message: more than {MAX_LINE_BYTES} bytes")
+            self._fail(_id_of(line), INVALID_REQUEST, f"not a message: more than {MAX_LINE_BYTES} bytes")
             return
         if fault := fault_of(line):
             self._fail(None, *fault)
@@ -357,6 +363,13 @@ def _version_of(params: Message) -> str:
     """The revision in the envelope of a request; "" for revisions with a handshake."""
     named = _object(params.get("_meta")).get(VERSION_KEY)
     return named if isinstance(named, str) else ""
+
+
+def _id_of(line: bytes) -> object:
+    """The id of a request that is too long to be read, if it is the first or the last key beside its
+    parameters, otherwise None."""
+    found = _FIRST_ID.match(line[:_ID_REACH]) or _LAST_ID.search(line[-_ID_REACH:])
+    return json.loads(found[1].decode("utf-8", "replace")) if found else None
 
 
 def _object(value: object) -> Message:

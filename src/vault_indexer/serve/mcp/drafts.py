@@ -5,27 +5,55 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
+from vault_indexer.answer.quotable import quotable
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.contract.parameters import Value
-from vault_indexer.errors import UsageError
-from vault_indexer.model import HEADER_SEPARATOR, JsonValue, NoteOutline, OutgoingLink, SearchRequest
-from vault_indexer.parse import readable
+from vault_indexer.errors import UnknownNoteError, UsageError
+from vault_indexer.model import (
+    HEADER_SEPARATOR,
+    FileKind,
+    JsonValue,
+    Link,
+    NoteOutline,
+    OutgoingLink,
+    SearchRequest,
+    kind_of,
+)
+from vault_indexer.parse import readable, stem
 from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.mcp.reading import line_at, section_of
+from vault_indexer.serve.mcp.reading import section_of
 from vault_indexer.serve.mcp.views import ToolView
-from vault_indexer.service import MAX_NOTE_BYTES
-from vault_indexer.text.sentences import sentences
-from vault_indexer.vault import read_note
+
+if TYPE_CHECKING:
+    from vault_indexer.answer.sentences import Sentence
 
 _UNNAMED_DRAFT = "Draft.md"
-_LINK = re.compile(r"!?\[\[(?P<wiki>[^\[\]\n]+)\]\]|\[(?P<label>[^\[\]\n]*)\]\((?P<address>[^()\n]+)\)")
-_CITATION_END = re.compile(r"[\s.,;:!?()\[\]]*$")
-_HEADINGS = re.compile(r"(?:#{1,6}[ \t][^\n]*(?:\n\s*|\Z))+")
+_FIRST_MARK = 0xF0000
+_MARK = re.compile("[\U000f0000-\U000ffffd]")
+"""Characters that stand for the links of a draft while its sentences are read, one for each link."""
+
+_FOOTNOTE = re.compile(r"^\[(\^[^\]\n]+)\]:([^\n]*)", re.MULTILINE)
+_FOOTNOTE_SIGN = re.compile(r"[ \t]*\[(\^[^\]\n]+)\]")
+_HEADING_SIGN = re.compile(r"[ \t>]*#{1,6}[ \t]*")
+_ITEM_NUMBER = re.compile(r"\d{1,9}[.)]\s+")
+_NEW_BLOCK = re.compile(r"\n[ \t>]*(?:\n|\||(?:[-*+]|#{1,6})[ \t])")
+_WORDS_BESIDE = """
+line lines l p pp page pages zeile zeilen z seite seiten s línea líneas página páginas ligne lignes
+and or also see cf source und oder sowie siehe vgl quelle y o véase fuente et ou voir
+"""
+_BESIDE = frozenset(_WORDS_BESIDE.split())
+"""Words between two citations, or behind one."""
+
+_SIGNAL = re.compile(r"(?:\b(?:see(?: also)?|cf|sources?|siehe|vgl|quelle|véase|fuente|voir)\b\W*)+$", re.I)
+_OPENING = re.compile(r"[\s(\[{*_—–:;,.-]+[\"“‘«„*_(\[]*$")
+_ATTRIBUTION = re.compile(r"\W*(?:according to|as per|per|laut|gemäß|según|selon|d['’]après)\W*", re.I)
+_NEW_SENTENCE = re.compile(r"\W*\s\W*[A-ZÀ-ÖØ-Þ]")
 _WORD = re.compile(r"\w{3,}")
 _CITED_SENTENCES = 3
 _SENTENCE_CHARS = 120
@@ -34,8 +62,8 @@ _COMPARED = 8
 
 _LEAST_CLAIM = 3
 _LEAST_WORDS = 4
-"""The minimum words of a sentence that is checked, and the minimum words of three letters or more of one that
-is compared. Rules of thumb."""
+"""The minimum words of a sentence without numbers that is checked, and the minimum words of three letters or
+more of one that is compared. Rules of thumb."""
 
 _SAME = 0.7
 """The share of a sentence's words in a chunk from which both say the same. A rule of thumb."""
@@ -46,13 +74,16 @@ Object = dict[str, JsonValue]
 def insertion_point(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The line behind which new text belongs: at the start or end of a note, or of the own text of a section.
 
-    Raises UsageError for an unknown heading, and if the note has changed since it was indexed.
+    Raises UsageError for a file that is no note, an unknown heading, and if the note has changed since it was
+    indexed.
     """
     path, heading, at = (str(arguments[name]) for name in ("path", "heading", "at"))
     service = context.service
     outline = service.outline(path)
+    if kind_of(outline.path) is not FileKind.NOTE:
+        raise UsageError(f"{outline.path} is no Markdown note: text belongs only in notes")
     # The file and not the index: the line must be that of the text that will be changed.
-    data = read_note(service.vault, outline.path, MAX_NOTE_BYTES).data
+    data = service.read_file(outline.path).data
     text = data.decode("utf-8-sig", "replace")
     start, end, name = body_start(text), len(text), ""
     if heading.strip():
@@ -88,62 +119,109 @@ def check_draft(_view: ToolView, context: AnswerContext, arguments: Mapping[str,
     notes that already contain its sentences. Raises VaultIndexerError."""
     text, path = str(arguments["text"]), str(arguments["path"])
     links = context.service.draft_links(path or _UNNAMED_DRAFT, text)
-    drafted = list(_drafted(text))
+    drafted = list(_drafted(text, links))
     return {
         "links": len(links),
-        "problems": [_problem(link) for link in links if link.resolved is None or link.problem],
+        "problems": [_problem(link) for _, link in links if link.resolved is None or link.problem],
         "citations": [
-            found
+            {"line": one.line, **_citation(context, one.text, link, is_cited=number < len(one.cites))}
             for one in drafted
-            if len(one.text.split()) >= _LEAST_CLAIM
-            for target in one.cites
-            for found in _citation(context, one, links, target)
+            for number, link in enumerate((*one.cites, *one.others))
+            if link.resolved and not link.problem
         ],
         "same": list(_same(context, drafted, path)),
     }
 
 
 class _DraftSentence(NamedTuple):
+    """`cites` are the links that a sentence cites, `others` those among its words."""
+
     line: int
     text: str
-    cites: tuple[str, ...]
+    cites: tuple[OutgoingLink, ...]
+    others: tuple[OutgoingLink, ...] = ()
 
 
-def _drafted(text: str) -> Iterator[_DraftSentence]:
-    """The sentences of a draft without their citations: links behind the words, up to the end."""
+def _drafted(text: str, links: Sequence[tuple[Link, OutgoingLink]]) -> Iterator[_DraftSentence]:
+    """The sentences of a draft without their citations. A link behind the full stop belongs to the sentence
+    before it."""
+
+    def outgoing(marks: Iterable[str]) -> tuple[OutgoingLink, ...]:
+        return tuple(links[ord(mark) - _FIRST_MARK][1] for mark in marks)
+
+    start, end = body_start(text), 0
+    marked = _marked(text, start, [link for link, _ in links])
+    shown = readable(marked)
     last: _DraftSentence | None = None
-    start = body_start(text)
-    for first, end in _sentences(text[start:]):
-        written = text[start + first : start + end]
-        bare, cites = _without_citations(written)
-        if cites and last and not _WORD.search(bare):
-            last = last._replace(cites=(*last.cites, *cites))  # a citation behind the full stop
-            continue
-        if last:
-            yield last
-        line = text.count("\n", 0, start + first) + 1
-        last = _DraftSentence(line, on_one_line(readable(bare).text), cites)
+    for first, stop in shown.units:
+        at, written = shown.source(first), shown.text[first:stop]
+        number = _ITEM_NUMBER.match(written)
+        is_behind = last is not None and not number and not _NEW_BLOCK.search(marked, end, at)
+        bare, cites, before = _without_citations(
+            written[number.end() :] if number else written,
+            may_follow=last is not None and is_behind and not last.cites,
+        )
+        end = shown.source(stop - 1) + 1
+        if last and is_behind:
+            last = last._replace(cites=(*last.cites, *outgoing(before if bare else cites)))
+        if not _HEADING_SIGN.fullmatch(marked, marked.rfind("\n", 0, at) + 1, at) and (bare or not is_behind):
+            if last:
+                yield last
+            named = _MARK.sub(lambda mark: _label(*outgoing(mark[0])), bare)
+            line = text.count("\n", 0, start) + marked.count("\n", 0, at) + 1
+            last = _DraftSentence(line, on_one_line(named), outgoing(cites), outgoing(_MARK.findall(bare)))
     if last:
         yield last
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of the sentences without headings, which need no blank line below."""
-    for start, end in sentences(text):
-        heading = _HEADINGS.match(text, start, end)
-        if (start := heading.end() if heading else start) < end:
-            yield start, end
+def _marked(text: str, start: int, links: Sequence[Link]) -> str:
+    """The text from `start` on with a mark for each link, also where the sign of a footnote refers to it."""
+    parts: list[str] = []
+    text = _MARK.sub(" ", text)
+    for number, link in sorted(enumerate(links), key=lambda one: one[1].start):
+        if link.start >= start:
+            breaks = "\n" * text.count("\n", link.start, link.end)
+            parts += (text[start : link.start], chr(_FIRST_MARK + number), breaks)
+            start = link.end
+    marked = "".join((*parts, text[start:]))
+    notes = {
+        note[1]: "".join(_MARK.findall(note[2])) for note in _FOOTNOTE.finditer(marked) if _is_beside(note[2])
+    }
+    marked = _FOOTNOTE.sub(lambda note: "" if note[1] in notes else note[0], marked)
+    return _FOOTNOTE_SIGN.sub(lambda sign: f" {notes[sign[1]]}" if sign[1] in notes else sign[0], marked)
 
 
-def _without_citations(sentence: str) -> tuple[str, tuple[str, ...]]:
-    bare, cites = sentence, list[str]()
-    # From the end, so that the positions of the links before stay valid.
-    for link in reversed(list(_LINK.finditer(sentence))):
-        if not _CITATION_END.fullmatch(bare[link.end() :].replace("line", "").strip("0123456789- ")):
-            break
-        cites.insert(0, link["wiki"] or link["address"])
-        bare = bare[: link.start()].rstrip(" ([") + "."
-    return bare, tuple(cites)
+def _without_citations(sentence: str, *, may_follow: bool) -> tuple[str, list[str], list[str]]:
+    """The words of a sentence of a marked draft, the marks of its citations, and those of the sentence before
+    it, if it may follow one."""
+    parts, marks = _MARK.split(sentence), _MARK.findall(sentence)
+    last = len(marks)
+    while last and _is_beside(parts[last]):
+        last -= 1
+    is_named = last > 0 and bool(_ATTRIBUTION.fullmatch(parts[0]))
+    first = int(is_named)
+    while first < last and _is_beside(parts[first]):
+        first += 1
+    is_named = is_named or (first > 0 and parts[first].lstrip(")]*_\"'”’»").startswith(":"))
+    is_behind = first > 0 and may_follow and not is_named and bool(_NEW_SENTENCE.match(parts[first]))
+    begin = first if is_named or is_behind else 0
+    bare = "".join(f"{part}{mark}" for part, mark in zip(parts[begin:last], marks[begin:last], strict=True))
+    bare = (bare + parts[last]).lstrip(" ,:") if begin else bare + parts[last]
+    if last < len(marks):
+        bare = _OPENING.sub("", _SIGNAL.sub("", bare))
+        bare = f"{bare}." if re.search(r"\w", bare) or _MARK.search(bare) else ""
+    return bare, (marks[:begin] if is_named else []) + marks[last:], marks[:begin] if is_behind else []
+
+
+def _is_beside(text: str) -> bool:
+    """Whether a text has no words but those that stand beside citations."""
+    return all(
+        word in _BESIDE or word.lstrip("l").isdecimal() for word in re.findall(r"\w+", text.casefold())
+    )
+
+
+def _label(link: OutgoingLink) -> str:
+    return link.display or link.target.rpartition("/")[2].removesuffix(".md") or link.subpath
 
 
 def _problem(link: OutgoingLink) -> Object:
@@ -151,30 +229,30 @@ def _problem(link: OutgoingLink) -> Object:
     return {"line": link.line, "link": named, "problem": link.problem or "no such note or file"}
 
 
-def _citation(
-    context: AnswerContext, sentence: _DraftSentence, links: Sequence[OutgoingLink], written: str
-) -> Iterator[Object]:
-    """What the check finds of a citation; nothing if its link leads to no note."""
-    target, _, subpath = (part.strip() for part in written.partition("|")[0].partition("#"))
-    link = next((one for one in links if (one.target, one.subpath) == (target, subpath)), None)
-    if not link or not link.resolved or link.problem:
-        return
-    if not link.resolved.lower().endswith((".md", ".canvas")):
-        return
-    outline = context.service.outline(link.resolved)
-    found = _evidence(outline, link, sentence.text)
+def _citation(context: AnswerContext, sentence: str, link: OutgoingLink, *, is_cited: bool) -> Object:
+    """What the check finds of a citation, or why it is not checked."""
+    path = str(link.resolved)
     own: Object = {
-        "line": sentence.line,
-        "sentence": sentence.text[:_SENTENCE_CHARS],
-        "cites": f"{link.resolved}{'#' if link.subpath else ''}{link.subpath}",
+        "sentence": sentence[:_SENTENCE_CHARS],
+        "cites": f"{path}{'#' if link.subpath else ''}{link.subpath}",
     }
+    found: list[tuple[Evidence, int]] = []
+    if not is_cited:
+        reason = "the link is a word of the sentence"
+    elif len(sentence.split()) < _LEAST_CLAIM and not re.search(r"\d", sentence):
+        reason = f"fewer than {_LEAST_CLAIM} words cite it"
+    else:
+        try:
+            found = _evidence(context.service.citable(path, link.subpath), sentence)
+            reason = "" if found else "the cited place has no text"
+        except UnknownNoteError:
+            reason = "its text is not in the index"
     if not found:
-        yield {**own, "verdict": "unsupported", "reason": "the cited place has no text"}
-        return
+        return {**own, "verdict": "not checked", "reason": reason}
     offered = {str(number): evidence for number, (evidence, _) in enumerate(found)}
-    finding = check_claim(Claim(sentence.text, tuple(offered), found[0][0].quote), offered)
+    finding = check_claim(Claim(sentence, tuple(offered), found[0][0].quote), offered)
     verdict = "unsupported" if finding.verdict == "dropped" else finding.verdict
-    yield {
+    return {
         **own,
         "verdict": verdict,
         **({"reason": finding.reason} if finding.reason else {}),
@@ -183,27 +261,19 @@ def _citation(
     }
 
 
-def _evidence(outline: NoteOutline, link: OutgoingLink, claim: str) -> list[tuple[Evidence, int]]:
-    """The sentences of the cited place with the most words of the claim, each with its line."""
-    start, end = body_start(outline.text), len(outline.text)
-    if link.subpath and link.target_line:
-        start = line_at(outline.text, link.target_line)
-        if link.subpath.lstrip().startswith("^"):
-            end = outline.text.find("\n\n", start)
-            start, end = max(outline.text.rfind("\n\n", 0, start), 0), end if end > 0 else len(outline.text)
-        else:
-            start, end = section_of(outline, link.subpath)
+def _evidence(cited: Sequence[Sentence], claim: str) -> list[tuple[Evidence, int]]:
+    """The sentences with the most words of the claim, each with its line. A row of a table is read with its
+    header, and what is above a sentence belongs to it: the names of its note, and the headings."""
     wanted = _words(claim)
-    found = [
-        (
-            Evidence(quote, readable(quote).text.strip(), "", ""),
-            outline.text.count("\n", 0, start + at) + 1,
-        )
-        for at, stop in _sentences(outline.text[start:end])
-        if _WORD.search(quote := outline.text[start + at : start + stop])
-    ]
-    found.sort(key=lambda one: -len(wanted & _words(one[0].readable)))
-    return found[:_CITED_SENTENCES]
+    rows = ([row for row in quotable([one]) if not row.is_composed] or [one] for one in cited)
+    nearest = sorted(chain.from_iterable(rows), key=lambda one: -len(wanted & _words(one.readable)))
+    found = []
+    for one in nearest[:_CITED_SENTENCES]:
+        row = one.note.row
+        above = " ".join((row.title, stem(row.path), *row.aliases, *one.headings))
+        evidence = Evidence(one.quote, one.readable.strip(), above, row.language)
+        found.append((evidence, one.note.text.count("\n", 0, one.start) + 1))
+    return found
 
 
 def _same(context: AnswerContext, drafted: list[_DraftSentence], path: str) -> Iterator[Object]:

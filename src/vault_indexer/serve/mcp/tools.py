@@ -82,6 +82,9 @@ _FETCH_TOKENS = room_of(8_000)
 _NOTE_TOKENS = 50
 """The overhead of a note in a list of notes, in addition to its text."""
 
+_LEAST_NOTE_TOKENS = 150
+"""The room from which a note is shown in a list, with its overhead."""
+
 _NAME_CHARS = 60
 _NEAR = 50.0
 """The similarity, out of 100, from which an error names another note. A rule of thumb."""
@@ -393,19 +396,24 @@ def _read_note(_view: ToolView, context: AnswerContext, arguments: Mapping[str, 
 
 
 def _get_notes(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    """Each note has its share of the result; an unused part goes to the following notes."""
+    """Each note has its share of the result; an unused part goes to the following notes. Notes for which no
+    room is left are those of the next page."""
     paths = list(_paths_meant(context, str(arguments["paths"]).split("\n")))
     is_pattern = any(map(_is_pattern, str(arguments["paths"]).split("\n")))
     if not paths or (len(paths) > _MOST_NOTES and not is_pattern):
         raise UsageError(f"paths: {len(paths)} are given; allowed are 1 to {_MOST_NOTES}")
-    shown = paths[:_MOST_NOTES]
-    room = _room(arguments) - _NOTE_TOKENS * len(shown)
+    offset = cast("int", arguments["offset"])
+    if offset >= len(paths):
+        raise UsageError(f"offset = {offset}: paths names {len(paths)} notes")
+    shown, room = paths[offset : offset + _MOST_NOTES], _room(arguments)
     found: list[ReadNote] = []
-    for number, path in enumerate(shown):
-        one = _note_within(context, path, room // (len(shown) - number))
-        room -= tokens_of(one.text)
+    while len(found) < len(shown) and (room >= _LEAST_NOTE_TOKENS or not found):
+        sharing = min(len(shown) - len(found), max(1, room // _LEAST_NOTE_TOKENS))
+        one = _note_within(context, shown[len(found)], room // sharing - _NOTE_TOKENS)
+        room -= tokens_of(one.text) + _NOTE_TOKENS
         found.append(one)
-    return encode(NotesRead(tuple(found), len(paths) - len(shown)))
+    end = offset + len(found)
+    return encode(NotesRead(tuple(found), len(paths) - end, end if end < len(paths) else 0))
 
 
 def _is_pattern(path: str) -> bool:
@@ -504,6 +512,8 @@ def _list_notes(view: ToolView, context: AnswerContext, arguments: Mapping[str, 
 def _tasks(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The tasks, grouped by note, so that its path is there once."""
     offset, limit = cast("int", arguments["offset"]), cast("int", arguments["limit"])
+    if str(arguments["path"]).strip() and str(arguments["folder"]).strip():
+        raise UsageError("path and folder are both given: give one of them")
     found = context.service.tasks(
         cast("TaskState", arguments["state"]), str(arguments["path"]), str(arguments["folder"])
     )
@@ -533,6 +543,8 @@ def _vault_overview(_view: ToolView, context: AnswerContext, _: Mapping[str, Val
 
 
 def _links(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    if arguments["direction"] != "both" and arguments["view"] != "note":
+        raise UsageError(f"direction is given, and view is {arguments['view']}: only the view note has one")
     found = _row_answer(view, context, arguments)
     unwanted = {"in": ("outgoing", "unresolved"), "out": ("backlinks",)}.get(str(arguments["direction"]), ())
     return {name: [] if name in unwanted else value for name, value in found.items()}

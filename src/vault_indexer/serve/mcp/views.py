@@ -183,6 +183,7 @@ _VIEWS = (
         "Read up to 20 notes at once, each at least in part: a JSON with the place, then the text.",
         Parameter(name="paths", required=True, help="Paths, names or patterns: Log/2026-*.md, **/Plan*."),
         _MAX_TOKENS,
+        OFFSET,
         title="Read several notes",
         listed="paths",
         separator="\n",
