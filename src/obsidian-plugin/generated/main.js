@@ -1,4 +1,4 @@
-// Built from sources with the digest 2081765106cd85cefef4c78142e0c026f78c4bbe5a9eca32a25ae1c03123554c
+// Built from sources with the digest 2685ebad9943eb035923b7a097ec5afd607272a1f558c15a37c7d39cc303f7bd
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -125,8 +125,8 @@ function subpathTo({ header_path: headings, title, block, part }) {
   if (page) return `#page=${page}`;
   if (block) return `#^${block}`;
   const names = headings.split(" > ").filter((name, at) => name && (at > 0 || name !== title));
-  const heading = names.at(-1)?.replace(/[#|^:%[\]\\\s]+/g, " ").trim();
-  return heading ? `#${heading}` : "";
+  const linkable = names.map((name) => name.replace(/[#|^:%[\]\\\s]+/g, " ").trim());
+  return linkable.filter(Boolean).map((name) => `#${name}`).join("");
 }
 function asMarkdown(question, answer, link) {
   const sources = sourcesOf(answer.sentences);

@@ -3,7 +3,7 @@
 import { ApiError, get, inVault, postLines, statusOf } from "./api.js";
 import { noteLoss } from "./daemon.js";
 import { announce, copy, h, marked, quantity, setTitle } from "./dom.js";
-import { address, noteName, setAddress } from "./route.js";
+import { address, noteName, partBelow, setAddress } from "./route.js";
 
 /** What the user has chosen for a model: `yes`, or `no` for quotes. Another model or host is another choice. */
 const CHOICE = "ask-model";
@@ -452,11 +452,12 @@ function asMarkdown(question, answer) {
 
 /**
  * @param {string} text
- * @param {{ path: string, header_path: string, block?: string, title: string }} place
+ * @param {{ path: string, header_path: string, block?: string, part?: string, title: string }} place
  */
 function link(text, place) {
-  const at = place.block ? `^${place.block}` : above(place).pop();
+  const page = /^page (\d+)$/.exec(place.part ?? "")?.[1];
+  const at = page ? `page=${page}` : place.block ? `^${place.block}` : partBelow(above(place));
   const encoded = (/** @type {string} */ part) => encodeURIComponent(part).replace(/[()]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
-  const to = place.path.split("/").map(encoded).join("/") + (at ? `#${encoded(at).replace("%5E", "^")}` : "");
+  const to = place.path.split("/").map(encoded).join("/") + (at ? `#${encoded(at).replace(/%(?:5E|23|3D)/g, decodeURIComponent)}` : "");
   return `[${text.replace(/[[\]]/g, "\\$&") || noteName(place.path)}](${to})`;
 }
