@@ -15,6 +15,13 @@ from tiny_pdf import pdf_of
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 PAGES = [["Dances of the bee", "", "A round dance."], ["Flowers", "", "The hive waggles far."], ["The end."]]
+FLOW = [
+    ["Many people live near them because the soil is fertile, and farmers",
+     "grow grapes and coffee on the slopes of the mountain, which is why"],
+    ["every eruption is watched closely by geologists with seismographs."],
+    ["The end."],
+]  # fmt: skip
+"""A paragraph goes over the end of a page."""
 
 
 CANVAS = {
@@ -48,6 +55,7 @@ def sound() -> bytes:
 def files(serve_vault: ServeVault, with_viewer: Browser) -> Iterator[Site]:
     notes: dict[str, str | bytes] = {
         "Papers/Bees & flowers.pdf": pdf_of(PAGES),
+        "Flow.pdf": pdf_of(FLOW),
         "locked.pdf": b"%PDF-1.4",
         "hum.wav": sound(),
         "data.zip": b"PK",
@@ -95,6 +103,22 @@ def test_a_hit_in_a_pdf_opens_it_at_its_page_beside_its_text(visit: Visit) -> No
     page.get_by_role("button", name="page 3").click()
     expect(page.locator("iframe.pdf")).to_have_attribute("src", re.compile("#page=3"))
     expect_page(visit, 3)
+
+
+def test_a_hit_behind_a_page_break_within_its_paragraph_opens_its_page(visit: Visit) -> None:
+    page = visit.page
+    visit.type("seismographs")
+    page.locator(".hit-title").first.click()
+    expect_page(visit, 2)
+    expect(page.locator(".found")).to_contain_text("with seismographs.")
+    labels = page.locator(".note-text [data-part]")
+    expect(labels).to_have_text(["page 1", "page 2", "page 3"])
+    assert "\f" not in page.locator(".note-text").inner_text()
+    labels.first.get_by_role("button").click()
+    expect_page(visit, 1)
+    visit.show("note", path="Flow.pdf", at="page=2")
+    expect(page.locator(".found")).to_have_text("page 2")
+    expect_page(visit, 2)
 
 
 def test_links_and_embeds_show_a_file_at_its_place(visit: Visit) -> None:

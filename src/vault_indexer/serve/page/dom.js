@@ -58,7 +58,7 @@ function fill(element, attributes, children) {
   }
   for (const child of children) {
     if (child !== null && child !== undefined && child !== false) {
-      element.append(child instanceof Node ? child : String(child));
+      element.append(child instanceof Node ? child : String(child).replaceAll("\f", " ")); // a box in most fonts
     }
   }
   return element;

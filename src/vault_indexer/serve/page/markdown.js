@@ -168,7 +168,16 @@ function orderHeadings(nodes, above, open) {
  * @returns {(Element | string)[]}
  */
 function children(nodes) {
-  return (nodes ?? []).map((node) => (typeof node === "string" ? node : element(node)));
+  return (nodes ?? []).flatMap((node) => (typeof node === "string" ? inParts(node) : [element(node)]));
+}
+
+/**
+ * A text, with a place for the name of each part of the document that begins in it.
+ * @param {string} text
+ * @returns {(Element | string)[]}
+ */
+function inParts(text) {
+  return text.split("\f").flatMap((part, at) => (at ? [h("span", { "data-part": "" }), part] : [part]));
 }
 
 /**

@@ -131,9 +131,9 @@ class NoteView {
       one instanceof HTMLElement && one.dataset.shows && (!paths || paths.includes(one.dataset.shows)));
     updateBlocks(text, note.blocks, note.title, isStale, (added) => {
       this.addAnchors(added);
-      if (isPdf(note.path) && isViewable(note.path)) this.linkParts(added);
       this.embeds.fill(added, [`${note.path}#`]);
     });
+    this.nameParts();
     text.prepend(...partLinks(note));
     text.append(...partLinks(note));
     if (this.body.firstElementChild?.className === "canvas") this.showDrawing();
@@ -185,15 +185,20 @@ class NoteView {
     if (place && this.note.boxes) markPicture(place, this.text, this.note.boxes, this.matches.ranges);
   }
 
-  /**
-   * Make the names of pages buttons that show them.
-   * @param {ParentNode} added
-   */
-  linkParts(added) {
-    for (const label of added.querySelectorAll("[data-part]")) {
-      const { part } = /** @type {HTMLElement} */ (label).dataset;
-      label.replaceChildren(h("button", { type: "button", class: "quiet", title: "Show this page",
-        onclick: () => void this.showFile(new URLSearchParams({ at: `page=${part}` })) }, label.textContent));
+  /** Name the parts of a document that begin within a paragraph, and make the names of pages buttons that show them. */
+  nameParts() {
+    const labels = /** @type {NodeListOf<HTMLElement>} */ (this.text.querySelectorAll("p[data-part], span[data-part]"));
+    const name = labels[0]?.textContent?.split(" ")[0];
+    if (!name) return; // no document
+    let number = 0;
+    for (const label of labels) {
+      // The first label of the file counts what ends within its first paragraph, too.
+      const isFirst = !number && !this.note.more_before && label.previousElementSibling?.localName !== "hr";
+      number = isFirst ? 1 : label.localName === "p" ? Number(label.dataset.part) : number + 1;
+      label.dataset.part = String(number);
+      label.replaceChildren(!isPdf(this.note.path) || !isViewable(this.note.path) ? `${name} ${number}`
+        : h("button", { type: "button", class: "quiet", title: "Show this page", onclick: () =>
+          void this.showFile(new URLSearchParams({ at: `page=${label.dataset.part}` })) }, `${name} ${number}`));
     }
   }
 

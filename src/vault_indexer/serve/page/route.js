@@ -49,6 +49,14 @@ export function partBelow(headings) {
 }
 
 /**
+ * A part of a document as links name it: `page=3` for "page 3".
+ * @param {string} [part]
+ */
+export function placeOfPart(part = "") {
+  return /^[a-z]+ \d+$/.test(part) ? part.replace(" ", "=") : undefined;
+}
+
+/**
  * The name of the program that opens a file. Null in a folder that is no vault of Obsidian's, without `page.editor`:
  * there the server names the file itself, and a browser opens no file from this page.
  * @param {string} uri of a note or a hit
