@@ -51,6 +51,10 @@ def sound() -> bytes:
     return made.getvalue()
 
 
+def picture(width: int) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="10"/>'
+
+
 @pytest.fixture(scope="module")
 def files(serve_vault: ServeVault, with_viewer: Browser) -> Iterator[Site]:
     notes: dict[str, str | bytes] = {
@@ -63,6 +67,8 @@ def files(serve_vault: ServeVault, with_viewer: Browser) -> Iterator[Site]:
         "Hive.md": "# Hive\n\nSee [[Bees & flowers.pdf#page=2|page two]], [[data.zip]], [[locked.pdf]].\n\n"
         "![[Bees & flowers.pdf#page=3]]\n\n![[hum.wav#t=1]]\n",
         "Plan.canvas": json.dumps(CANVAS),
+        "dot.svg": picture(10),
+        "Album.md": "# Album\n\n![[dot.svg]]\n\n![[Flow.pdf]]\n",
     }
     with serve_vault("files", notes) as found:
         yield replace(found, browser=with_viewer)
@@ -198,3 +204,30 @@ def test_a_canvas_is_drawn_and_read(files: Site) -> None:
         visit.show("note", path="Plan.canvas", line="1")
         expect(page.locator(".found")).to_be_focused()
         assert visit.dialogs == []
+
+
+def test_pictures_and_files_follow_what_is_on_the_disk(files: Site) -> None:
+    files_on_disk = files.sandbox.vault
+    context = files.context()
+    album = files.visit_in(context, f"{files.address}#/note?path=Album.md").page
+    alone = files.visit_in(context, f"{files.address}#/note?path=dot.svg").page
+    paper = files.visit_in(context, f"{files.address}#/note?path=Flow.pdf").page
+    later = files.visit_in(context, f"{files.address}#/note?path=Later.md").page
+    expect(later.get_by_role("alert")).to_contain_text("no such note")
+    for page in (album, paper):
+        page.locator("iframe").first.evaluate("one => { one.dataset.same = ''; }")
+    expect(album.locator(".note-text img")).to_have_js_property("naturalWidth", 10)
+    expect(alone.locator(".viewer img")).to_have_js_property("naturalWidth", 10)
+
+    files.sandbox.write("dot.svg", picture(20))
+    files.sandbox.write("Later.md", "# Later\n\nIt has come.\n")
+    (files_on_disk / "Flow.pdf").write_bytes(pdf_of([["Another text."]]))
+    expect(album.locator(".note-text img")).to_have_js_property("naturalWidth", 20)
+    expect(alone.locator(".viewer img")).to_have_js_property("naturalWidth", 20)
+    expect(later.locator(".note-text")).to_contain_text("It has come.")
+    for page in (album, paper):
+        expect(page.locator("iframe:not([data-same])")).to_be_visible()
+
+    (files_on_disk / "dot.svg").unlink()
+    expect(album.locator(".note-text .unresolved")).to_have_text("Attachment: dot.svg")
+    expect(alone.locator(".gone")).to_contain_text("dot.svg is no longer in the vault")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class IndexLock:
-    """The right to write one index folder, held until `release`. A file next to it names the holder. `of`: what
-    an error message calls the folder."""
+    """The right to write one index folder, held until `release`. A file next to it names the holder.
+    `of`: what an error message calls the folder."""
 
     def __init__(self, root: Path, purpose: str, of: str = "the index") -> None:
         self._file = root / "lock"

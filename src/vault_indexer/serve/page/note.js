@@ -46,6 +46,13 @@ export async function showNote(main, values, signal) {
     gone.setAttribute("role", "alert");
     main.replaceChildren(h("section", { class: "message" }, h("h1", { tabindex: -1 }, noteName(view.path)), gone));
     main.querySelector("h1")?.focus();
+    const found = new AbortController();
+    document.addEventListener("renewed", (event) => {
+      const paths = /** @type {CustomEvent} */ (event).detail;
+      if (paths && !paths.includes(view.path)) return;
+      found.abort();
+      void showNote(main, values, signal);
+    }, { signal: AbortSignal.any([signal, found.signal]) });
   }
 }
 
@@ -92,6 +99,7 @@ class NoteView {
     this.note = await get("view", { path: this.path, line: this.line }, this.signal);
     const { note, text, main } = this;
     this.path = note.path;
+    this.isOpen = true;
     setTitle(note.title);
     const rail = h("aside", { class: "rail", "aria-label": "Around this note" });
     const view = h("div", { class: "note" }, this.contents,
@@ -105,11 +113,10 @@ class NoteView {
     text.addEventListener("copy", copyAsWritten);
     this.values.has("line") || this.values.has("at") ? this.focusPlace() : this.focusTitle();
     previewLinks(view, this.signal);
-    if (!isText(note)) return;
-    this.rail = new Rail(rail, this.note, this.signal);
+    if (isText(note)) this.rail = new Rail(rail, this.note, this.signal);
     void this.base?.fill();
     if (!this.changed) void this.renew(null);
-    await this.rail.fill();
+    await this.rail?.fill();
   }
 
   /**
@@ -288,11 +295,11 @@ class NoteView {
    * @param {string[] | null} paths
    */
   async renew(paths) {
-    this.changed = this.rail && paths && this.changed ? [...this.changed, ...paths] : null;
-    if (!this.rail) return; // the note is being fetched, or has no text
+    this.changed = this.isOpen && paths && this.changed ? [...this.changed, ...paths] : null;
+    if (!this.isOpen) return; // the note is being fetched
     const { changed } = this;
     void this.base?.fill();
-    const shown = [this.path, ...Array.from(this.text.querySelectorAll("[data-shows]"),
+    const shown = [this.path, ...Array.from(this.main.querySelectorAll("[data-shows]"),
       (one) => /** @type {HTMLElement} */ (one).dataset.shows ?? "")];
     const isShown = !changed || shown.some((path) => changed.includes(path));
     if (!isShown) this.changed = [];
@@ -306,11 +313,12 @@ class NoteView {
         this.changed = [];
         this.show(note, changed);
         this.gone?.remove();
+        if (this.viewer.hasChildNodes() && (!changed || changed.includes(this.path))) await this.showFile(this.values);
         if (before !== this.text.textContent) announce("The note has changed.");
         setTitle(note.title);
         if (this.chunksButton.getAttribute("aria-pressed") === "true") await this.showChunks();
       }
-      await this.rail.fill();
+      await this.rail?.fill();
     } catch (error) {
       if (!(error instanceof ApiError)) {
         if (!this.signal.aborted) throw error;
