@@ -848,7 +848,7 @@ class AskedVaults:
             except VaultIndexerError as error:
                 if not name:
                     raise
-                unready.append(f"{name} is not searched: {error}")
+                unready.append(f"the vault {name} is not searched: {error}")
         if not ready:
             raise IndexUnusableError("; ".join(unready) or "there are no vaults")
         vaults = ReadyVaults(ready, self.settings, self.is_cancelled, len(unready))
