@@ -58,6 +58,7 @@ from vault_indexer.links import (
     cluster_map,
     links_of,
     links_of_draft,
+    mark_missing_parts,
     mentions,
     neighbourhood,
     note_of,
@@ -581,6 +582,7 @@ class VaultService:
                 shown = source_view(text[:end], start, language, line)
             else:
                 shown = reading_view(text[:end], start, resolve, line)
+                mark_missing_parts(snapshot, shown.blocks)
             return NoteView(
                 path=row.path,
                 title=row.title,

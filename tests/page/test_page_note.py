@@ -106,12 +106,29 @@ def test_what_is_around_the_note(visit: Visit) -> None:
 def test_mentions_are_rendered_with_the_name_marked(followed: Site) -> None:
     with followed.checked_visit() as visit:
         visit.show("note", path="Sky.md")
-        mention = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Rendered"))
+        mention = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Rendered")).last
         expect(mention.locator("li strong mark")).to_have_text("sky")
         expect(mention.get_by_role("link", name="itself")).to_have_attribute(
             "href", "#/note?path=Rendered.md"
         )
         expect(mention).not_to_contain_text("**")
+
+
+def test_a_mention_has_its_footnotes_in_its_line(followed: Site) -> None:
+    with followed.checked_visit() as visit:
+        visit.show("note", path="Flour.md")
+        mention = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Foot")).last
+        expect(mention.locator("p").first).to_have_text("The flour (White flour, sifted.) and more.")
+        expect(mention.locator(".footnotes, .footnote-mark")).to_have_count(0)
+
+
+def test_a_link_to_a_part_that_is_not_there_says_so_in_the_text(followed: Site) -> None:
+    with followed.checked_visit() as visit:
+        visit.show("note", path="Ways.md")
+        broken = visit.page.locator(".note-text a.unresolved")
+        expect(broken).to_have_text(["nope", "nix"])
+        titles = [one.get_attribute("title") for one in broken.all()]
+        assert titles == ["no heading Nope", "no block ^nix"]
 
 
 def test_a_row_of_a_table_is_shown_without_its_bars(followed: Site) -> None:
@@ -175,8 +192,9 @@ FOLLOWED = {
     + "- a needle ^needle\n",
     "Ways.md": (
         "[[Months#January#Money]] [[Months#February#Money]] [m](Months.md#money-1) [[Long#^needle]] "
-        "[[Long#Year 1990#Keeper]] [[Long#Year 1990]]\n"
+        "[[Long#Year 1990#Keeper]] [[Long#Year 1990]] [[Months#Nope|nope]] [[Months#^nix|nix]]\n"
     ),
+    "Foot.md": "# Foot\n\nThe flour^[White *flour*, sifted.] and more.\n",
     **{f"Spoke {number}.md": "To the [[Hub]]. A moon over the sky.\n" for number in range(1, 131)},
 }
 
@@ -297,6 +315,8 @@ def test_what_is_opened_has_the_focus_and_is_announced(
         visit.show("note", path="Kitchen/Sourdough.md", **place)
         expect(visit.page.locator(focused)).to_be_focused()
         expect(visit.page.locator("#announce")).to_have_text(announced)
+        if place.get("at") == "#Nowhere":
+            visit.errors.clear()  # Chromium logs the status 404
 
 
 def test_back_leads_to_the_hit_that_was_opened(site: Site) -> None:

@@ -7,7 +7,7 @@ import { daemonState, noteLoss } from "./daemon.js";
 import { announce, copy, count, h, quantity, setTitle, tell } from "./dom.js";
 import { Embeds } from "./embeds.js";
 import { fileLink, fileViewer, isPdf, isViewable } from "./files.js";
-import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks } from "./markdown.js";
+import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks, withInlineFootnotes } from "./markdown.js";
 import { Matches } from "./matches.js";
 import { followPlace, outline } from "./outline.js";
 import { markPicture } from "./picture-marks.js";
@@ -732,7 +732,7 @@ function outgoing(links) {
 function place(all) {
   const [first] = all;
   const lines = all.map((one, at) => h("div", { class: "line", dir: "auto" },
-    one.tree?.length ? renderBlocks(one.tree, 2) : one.snippet,
+    one.tree?.length ? renderBlocks(withInlineFootnotes(one.tree), 2) : one.snippet,
     at ? h("a", { class: "line-link", href: address("note", { path: one.path, line: one.line }) }, ` line ${one.line}`)
       : null));
   const rest = lines.splice(PLACES);
