@@ -144,7 +144,7 @@ def _serve_all(selection: VaultSelection) -> None:
         ended_by_signals(),
         closing(bind_again(settings.server, kept)) as listener,
         closing(Announcements()) as announced,
-        IndexLock(folder, "the daemon", of="the folder"),
+        IndexLock(folder, "the daemon", of="folder"),
     ):
         command = indexer_command(
             "start", *place_options(VaultSelection(config=config_file), None, {}), "--all-vaults"
