@@ -123,7 +123,9 @@ def test_a_question_to_vaults_of_which_none_can_be_asked_says_why() -> None:
     gone = [ClosedVault(name, Path(name), VaultError(f"{name} is gone")) for name in "ba"]
     with pytest.raises(IndexUnusableError) as raised:
         Vaults(gone).search(SearchRequest("x"))
-    assert str(raised.value) == "the vault a is not searched: a is gone; the vault b is not searched: b is gone"
+    assert (
+        str(raised.value) == "the vault a is not searched: a is gone; the vault b is not searched: b is gone"
+    )
     with pytest.raises(IndexUnusableError, match="there are no vaults"):
         Vaults(()).ask(AskRequest("x"))
 
