@@ -64,7 +64,10 @@ def resolve_target(
     except VaultError as error:
         key = "vault" if config.settings.vault else "vaults"
         named = "" if vault else f" (named by {config.origins[key]})"
-        raise VaultError(f"{error}{named}") from error
+        name = next((name for name, one in listed if one.path == folder), "")
+        is_moved = name and not folder.exists()
+        problem = f"the folder of the vault {name} is missing: {folder}" if is_moved else error
+        raise VaultError(f"{problem}{named}") from error
     folder = resolved(folder)
     where = with_home(_index_folder(folder, config, environ)).absolute()
     if folder.is_relative_to(resolved(where)):

@@ -58,6 +58,7 @@ from vault_indexer.links import (
     cluster_map,
     links_of,
     links_of_draft,
+    mark_missing_parts,
     mentions,
     neighbourhood,
     note_of,
@@ -605,6 +606,7 @@ class VaultService:
                 shown = source_view(text[:end], start, language, line)
             else:
                 shown = reading_view(text[:end], start, resolve, line)
+                mark_missing_parts(snapshot, shown.blocks)
             return NoteView(
                 path=row.path,
                 title=row.title,
@@ -872,7 +874,7 @@ class AskedVaults:
             except VaultIndexerError as error:
                 if not name:
                     raise
-                unready.append(f"{name} is not searched: {error}")
+                unready.append(f"the vault {name} is not searched: {error}")
         if not ready:
             raise IndexUnusableError("; ".join(unready) or "there are no vaults")
         vaults = ReadyVaults(ready, self.settings, self.is_cancelled, len(unready))

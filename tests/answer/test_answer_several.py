@@ -109,7 +109,7 @@ def test_a_vault_that_cannot_be_asked_is_left_out_and_named(vaults: Vaults) -> N
     locked = ClosedVault("away", Path("/away"), VaultError("the disk is gone"))
     some = Vaults((*vaults.holders(), locked))
     some.report_problem("the table is wrong")
-    said = ("away is not searched: the disk is gone", "the table is wrong")
+    said = ("the vault away is not searched: the disk is gone", "the table is wrong")
     answer = some.search(SearchRequest("lighthouse", fresh=True))
     assert {hit.vault for hit in answer.results} == {"coast", "family"}
     assert answer.notices[:2] == said
@@ -123,7 +123,9 @@ def test_a_question_to_vaults_of_which_none_can_be_asked_says_why() -> None:
     gone = [ClosedVault(name, Path(name), VaultError(f"{name} is gone")) for name in "ba"]
     with pytest.raises(IndexUnusableError) as raised:
         Vaults(gone).search(SearchRequest("x"))
-    assert str(raised.value) == "a is not searched: a is gone; b is not searched: b is gone"
+    assert (
+        str(raised.value) == "the vault a is not searched: a is gone; the vault b is not searched: b is gone"
+    )
     with pytest.raises(IndexUnusableError, match="there are no vaults"):
         Vaults(()).ask(AskRequest("x"))
 
@@ -153,12 +155,13 @@ def test_all_vaults_of_a_configuration_are_opened_together(configured: Path, tmp
         answer = group.search("lighthouse", limit=2)
         assert len(answer.results) == 2
         assert {hit.vault for hit in answer.results} <= {"coast", "family"}
-        assert any(one.startswith("gone is not searched: no such vault") for one in answer.notices)
+        missing = "the folder of the vault gone is missing"
+        assert any(one.startswith(f"the vault gone is not searched: {missing}") for one in answer.notices)
         assert group.search(SearchRequest("lighthouse", 1), vault="coast").results[0].vault == ""
         quoted = group.ask(LIGHTHOUSE, limit=3, use_model=False)
         assert (quoted.kind, quoted.sentences[0].citations[0].vault) == ("quotes", "coast")
         assert len(quoted.passages) <= 3
-        with pytest.raises(VaultError, match="no such vault"):
+        with pytest.raises(VaultError, match=missing):
             group.ask(LIGHTHOUSE, vault="gone")
     with pytest.raises(IndexUnusableError):
         group.search("lighthouse")

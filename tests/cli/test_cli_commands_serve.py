@@ -96,6 +96,22 @@ def test_all_vaults_are_served_as_the_table_names_them(here: CommandHere) -> Non
     assert set(known_vaults()) == {"vault"}, "the other had no index yet when it was opened"
 
 
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_a_second_daemon_is_refused_and_changes_nothing(here: CommandHere, is_shared: bool) -> None:
+    two_vaults(here, "other")
+    announced = here.daemons if is_shared else here.sandbox.index_dir
+    place = ("--all-vaults",) if is_shared else here.sandbox.place
+
+    def serve_again(info: DaemonInfo) -> tuple[int, str, bool]:
+        second = here.sandbox.run("serve", *place)
+        return second.code, second.err, read_daemon(announced) == info
+
+    ran, (code, err, same) = while_serving(here, announced, serve_again, *place)
+    assert (ran.code, code, same) == (0, 3, True)
+    what = "folder" if is_shared else "index"
+    assert re.search(rf"the {what} {re.escape(str(announced))} is in use by process \d+ \(the daemon\)", err)
+
+
 def test_without_vaults_or_configuration_there_is_nothing_to_serve(here: CommandHere) -> None:
     ran = here.run("serve", "--all-vaults")
     assert (ran.code, ran.out) == (2, "")

@@ -261,8 +261,12 @@ def test_where_their_daemon_listens_nowhere_the_vaults_are_opened_here(here: Com
     ran = here.run("ask", "x")
     assert (ran.code, ran.out) == (3, "")
     (line,) = ran.err.splitlines()
-    assert line.startswith(f"indexer: a is not searched: no such vault: {here.sandbox.root}/a")
-    assert f"; b is not searched: no such vault: {here.sandbox.root}/b" in line
+    assert line.startswith(
+        f"indexer: the vault a is not searched: the folder of the vault a is missing: {here.sandbox.root}/a"
+    )
+    assert (
+        f"; the vault b is not searched: the folder of the vault b is missing: {here.sandbox.root}/b" in line
+    )
 
 
 def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def notices(services: Mapping[str, Fresh], problem: str = "") -> tuple[str, ...]
 
 
 def test_notices_of_several_vaults_begin_with_their_names() -> None:
-    wrong, of_all = "the table is wrong", ("found", "c is not searched: gone")
+    wrong, of_all = "the table is wrong", ("found", "the vault c is not searched: gone")
     b = Fresh(told=("is old",))
     found = notices({"a": Fresh(told=("is small", wrong)), "b": b}, wrong)
     assert found == (*of_all, wrong, "a: is small", "b: is old")

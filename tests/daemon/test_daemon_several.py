@@ -45,7 +45,7 @@ def test_each_vault_has_its_own_state(house: House) -> None:
     assert list(found) == ["broken", "garden", "gone", "held", "work"]
     own = {"name": "work", "path": str(house.vault("work")), "state": "ready"}
     assert found["work"] == own | {"notes": 2, "pending": 0, "problem": ""}
-    assert "no such vault" in found["gone"]["problem"]
+    assert str(house.vault("gone")) in found["gone"]["problem"]
     assert "a test" in found["held"]["problem"]
 
 
@@ -55,7 +55,7 @@ def test_a_search_without_a_vault_searches_all(house: House) -> None:
     assert found[0] == ("garden", "Tomatoes.md")
     notices = house.ask("/v1/search?q=tomatoes").data["notices"]
     assert isinstance(notices, list)
-    assert any(notice.startswith("gone is not searched: ") for notice in notices)
+    assert any(notice.startswith("the vault gone is not searched: ") for notice in notices)
 
 
 def test_one_vault_is_asked_by_parameter_or_by_address(house: House) -> None:

@@ -137,9 +137,9 @@ def test_a_note_that_cannot_be_read_now_stays_as_it_was(writer: IndexWriter, des
     with writer.holder.lease() as snapshot:
         before = snapshot.catalog.file("a.md")
     assert before is not None
-    for seen_ns, skipped in ((1, ("a.md",)), (2, ())):
+    for seen_ns, files in ((1, ("a.md",)), (2, ())):
         done = writer.apply(desk.put(Skipped(replace(shut, seen_ns=seen_ns))))
-        assert done == Applied(skipped=skipped)
+        assert done == Applied(files=files)
     assert paths_in(writer) == ["a.md", "b.md"]
     with writer.holder.lease() as snapshot:
         assert snapshot.catalog.file("a.md") == replace(before, ctime_ns=0, reason=shut.reason, seen_ns=1)

@@ -15,6 +15,13 @@ from tiny_pdf import pdf_of
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 PAGES = [["Dances of the bee", "", "A round dance."], ["Flowers", "", "The hive waggles far."], ["The end."]]
+FLOW = [
+    ["Many people live near them because the soil is fertile, and farmers",
+     "grow grapes and coffee on the slopes of the mountain, which is why"],
+    ["every eruption is watched closely by geologists with seismographs."],
+    ["The end."],
+]  # fmt: skip
+"""A paragraph goes over the end of a page."""
 
 
 CANVAS = {
@@ -44,10 +51,15 @@ def sound() -> bytes:
     return made.getvalue()
 
 
+def picture(width: int) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="10"/>'
+
+
 @pytest.fixture(scope="module")
 def files(serve_vault: ServeVault, with_viewer: Browser) -> Iterator[Site]:
     notes: dict[str, str | bytes] = {
         "Papers/Bees & flowers.pdf": pdf_of(PAGES),
+        "Flow.pdf": pdf_of(FLOW),
         "locked.pdf": b"%PDF-1.4",
         "hum.wav": sound(),
         "data.zip": b"PK",
@@ -55,6 +67,8 @@ def files(serve_vault: ServeVault, with_viewer: Browser) -> Iterator[Site]:
         "Hive.md": "# Hive\n\nSee [[Bees & flowers.pdf#page=2|page two]], [[data.zip]], [[locked.pdf]].\n\n"
         "![[Bees & flowers.pdf#page=3]]\n\n![[hum.wav#t=1]]\n",
         "Plan.canvas": json.dumps(CANVAS),
+        "dot.svg": picture(10),
+        "Album.md": "# Album\n\n![[dot.svg]]\n\n![[Flow.pdf]]\n",
     }
     with serve_vault("files", notes) as found:
         yield replace(found, browser=with_viewer)
@@ -95,6 +109,22 @@ def test_a_hit_in_a_pdf_opens_it_at_its_page_beside_its_text(visit: Visit) -> No
     page.get_by_role("button", name="page 3").click()
     expect(page.locator("iframe.pdf")).to_have_attribute("src", re.compile("#page=3"))
     expect_page(visit, 3)
+
+
+def test_a_hit_behind_a_page_break_within_its_paragraph_opens_its_page(visit: Visit) -> None:
+    page = visit.page
+    visit.type("seismographs")
+    page.locator(".hit-title").first.click()
+    expect_page(visit, 2)
+    expect(page.locator(".found")).to_contain_text("with seismographs.")
+    labels = page.locator(".note-text [data-part]")
+    expect(labels).to_have_text(["page 1", "page 2", "page 3"])
+    assert "\f" not in page.locator(".note-text").inner_text()
+    labels.first.get_by_role("button").click()
+    expect_page(visit, 1)
+    visit.show("note", path="Flow.pdf", at="page=2")
+    expect(page.locator(".found")).to_have_text("page 2")
+    expect_page(visit, 2)
 
 
 def test_links_and_embeds_show_a_file_at_its_place(visit: Visit) -> None:
@@ -174,3 +204,30 @@ def test_a_canvas_is_drawn_and_read(files: Site) -> None:
         visit.show("note", path="Plan.canvas", line="1")
         expect(page.locator(".found")).to_be_focused()
         assert visit.dialogs == []
+
+
+def test_pictures_and_files_follow_what_is_on_the_disk(files: Site) -> None:
+    files_on_disk = files.sandbox.vault
+    context = files.context()
+    album = files.visit_in(context, f"{files.address}#/note?path=Album.md").page
+    alone = files.visit_in(context, f"{files.address}#/note?path=dot.svg").page
+    paper = files.visit_in(context, f"{files.address}#/note?path=Flow.pdf").page
+    later = files.visit_in(context, f"{files.address}#/note?path=Later.md").page
+    expect(later.get_by_role("alert")).to_contain_text("no such note")
+    for page in (album, paper):
+        page.locator("iframe").first.evaluate("one => { one.dataset.same = ''; }")
+    expect(album.locator(".note-text img")).to_have_js_property("naturalWidth", 10)
+    expect(alone.locator(".viewer img")).to_have_js_property("naturalWidth", 10)
+
+    files.sandbox.write("dot.svg", picture(20))
+    files.sandbox.write("Later.md", "# Later\n\nIt has come.\n")
+    (files_on_disk / "Flow.pdf").write_bytes(pdf_of([["Another text."]]))
+    expect(album.locator(".note-text img")).to_have_js_property("naturalWidth", 20)
+    expect(alone.locator(".viewer img")).to_have_js_property("naturalWidth", 20)
+    expect(later.locator(".note-text")).to_contain_text("It has come.")
+    for page in (album, paper):
+        expect(page.locator("iframe:not([data-same])")).to_be_visible()
+
+    (files_on_disk / "dot.svg").unlink()
+    expect(album.locator(".note-text .unresolved")).to_have_text("Attachment: dot.svg")
+    expect(alone.locator(".gone")).to_contain_text("dot.svg is no longer in the vault")

@@ -47,6 +47,27 @@ def test_a_link_leads_to_the_note_and_its_heading(visit: Visit) -> None:
     expect(page.locator("h1.note-title")).to_have_text("Rye bread")
 
 
+@pytest.mark.parametrize(
+    ("link", "found", "line"),
+    [
+        ("Months#January#Money", "Money", 5),
+        ("Months#February#Money", "Money", 13),
+        ("m", "Money", 13),
+        ("Long#^needle", "a needle", 603),
+        ("Long#Year 1990#Keeper", "Keeper", 545),
+        ("Long#Year 1990", "Year 1990", 543),
+    ],
+)
+def test_a_link_to_a_part_opens_that_part(followed: Site, link: str, found: str, line: int) -> None:
+    """Also if another part has its name, and in a note that is shown in parts."""
+    with followed.checked_visit() as visit:
+        page = visit.page
+        visit.show("note", path="Ways.md")
+        page.locator(".note-text").get_by_role("link", name=link, exact=True).click()
+        expect(page.locator(".found")).to_have_text(found)
+        expect(page.locator(".found")).to_have_attribute("data-line", str(line))
+
+
 @pytest.mark.parametrize("place", [{"line": "7"}, {"at": "#Sourdough"}])
 def test_the_title_is_shown_once(visit: Visit, place: dict[str, str]) -> None:
     """Its heading in the text is hidden; links and the outline lead to the title."""
@@ -85,12 +106,29 @@ def test_what_is_around_the_note(visit: Visit) -> None:
 def test_mentions_are_rendered_with_the_name_marked(followed: Site) -> None:
     with followed.checked_visit() as visit:
         visit.show("note", path="Sky.md")
-        mention = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Rendered"))
+        mention = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Rendered")).last
         expect(mention.locator("li strong mark")).to_have_text("sky")
         expect(mention.get_by_role("link", name="itself")).to_have_attribute(
             "href", "#/note?path=Rendered.md"
         )
         expect(mention).not_to_contain_text("**")
+
+
+def test_a_mention_has_its_footnotes_in_its_line(followed: Site) -> None:
+    with followed.checked_visit() as visit:
+        visit.show("note", path="Flour.md")
+        mention = visit.page.locator(".rail li", has=visit.page.get_by_role("link", name="Foot")).last
+        expect(mention.locator("p").first).to_have_text("The flour (White flour, sifted.) and more.")
+        expect(mention.locator(".footnotes, .footnote-mark")).to_have_count(0)
+
+
+def test_a_link_to_a_part_that_is_not_there_says_so_in_the_text(followed: Site) -> None:
+    with followed.checked_visit() as visit:
+        visit.show("note", path="Ways.md")
+        broken = visit.page.locator(".note-text a.unresolved")
+        expect(broken).to_have_text(["nope", "nix"])
+        titles = [one.get_attribute("title") for one in broken.all()]
+        assert titles == ["no heading Nope", "no block ^nix"]
 
 
 def test_a_row_of_a_table_is_shown_without_its_bars(followed: Site) -> None:
@@ -132,11 +170,31 @@ FOLLOWED = {
     "Moon.md": "# Moon\n\nFull.\n",
     "Hub.md": "# Hub\n\nThe hub.\n",
     "Rendered.md": "# Rendered\n\n- A **clear sky** over [[Rendered|itself]].\n",
+    "Brief.md": "# Brief\n",
     "Flour.md": "# Flour\n\nWhite.\n",
     "Loaf.md": (
         "# Loaf\n\n| what | grams |\n| --- | --- |\n| [[Flour\\|white flour]] | 500 |\n\n"
         "> | what | grams |\n> | --- | --- |\n> | water for the flour | 350 |\n\nThe flour | the water\n"
     ),
+    "Months.md": "# Months\n\n"
+    + "".join(
+        f"## {month}\n\n### Money\n\n{text}\n\n{'Filler text.' * 90}\n\n"
+        for month, text in {
+            "January": "The bill was ninety.",
+            "February": "Olaf cancelled the zeppelin insurance.",
+        }.items()
+    ),
+    "Long.md": "# Long\n\n"
+    + "".join(
+        f"## Year {year}\n\n### Keeper\n\n{'About a lighthouse. ' * 40}Year {year}.\n\n"
+        for year in range(1900, 2000)
+    )
+    + "- a needle ^needle\n",
+    "Ways.md": (
+        "[[Months#January#Money]] [[Months#February#Money]] [m](Months.md#money-1) [[Long#^needle]] "
+        "[[Long#Year 1990#Keeper]] [[Long#Year 1990]] [[Months#Nope|nope]] [[Months#^nix|nix]]\n"
+    ),
+    "Foot.md": "# Foot\n\nThe flour^[White *flour*, sifted.] and more.\n",
     **{f"Spoke {number}.md": "To the [[Hub]]. A moon over the sky.\n" for number in range(1, 131)},
 }
 
@@ -257,6 +315,8 @@ def test_what_is_opened_has_the_focus_and_is_announced(
         visit.show("note", path="Kitchen/Sourdough.md", **place)
         expect(visit.page.locator(focused)).to_be_focused()
         expect(visit.page.locator("#announce")).to_have_text(announced)
+        if place.get("at") == "#Nowhere":
+            visit.errors.clear()  # Chromium logs the status 404
 
 
 def test_back_leads_to_the_hit_that_was_opened(site: Site) -> None:
@@ -338,6 +398,36 @@ def test_the_note_is_copied_as_markdown_and_a_heading_as_a_link(site: Site) -> N
         page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
         page.get_by_role("button", name="Copy as Markdown").click()
         expect(page.locator("#announce")).to_contain_text("Not copied")
+
+
+def test_a_text_that_cannot_be_copied_is_not_said_to_be(followed: Site) -> None:
+    visit = followed.visit(permissions=["clipboard-read", "clipboard-write"])
+    page = visit.page
+    visit.show("note", path="Brief.md")
+    copy_button = page.get_by_role("button", name="Copy as Markdown")
+    page.evaluate("navigator.clipboard.writeText('before')")
+    (followed.sandbox.vault / "Brief.md").unlink()
+    expect(page.locator(".gone")).to_be_visible()
+    copy_button.click()
+    expect(page.locator("#announce")).to_have_text(re.compile("Not copied: no such"))
+    page.route("**/v1/file?*", lambda route: route.abort())
+    copy_button.click()
+    expect(page.locator("#announce")).to_have_text("Not copied: The daemon does not answer.")
+    assert page.evaluate("navigator.clipboard.readText()") == "before"
+
+
+def test_copied_links_lead_to_the_part_that_has_the_headings_above(followed: Site) -> None:
+    with followed.checked_visit(permissions=["clipboard-read", "clipboard-write"]) as visit:
+        page = visit.page
+        visit.show("note", path="Months.md")
+        page.get_by_role("button", name="Link to Money").last.click()
+        expect(page.locator("#announce")).to_have_text("Copied.")
+        page.goto(page.evaluate("navigator.clipboard.readText()"))
+        expect(page.locator(".found")).to_have_attribute("data-line", "13")
+        visit.show("ask", q="Who cancelled the zeppelin insurance?")
+        page.get_by_role("button", name="Copy with links").click()
+        expect(page.locator("#announce")).to_have_text("Copied.")
+        assert "(Months.md#February#Money)" in page.evaluate("navigator.clipboard.readText()")
 
 
 def test_the_size_and_width_of_texts_are_kept(site: Site) -> None:

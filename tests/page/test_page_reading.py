@@ -63,6 +63,11 @@ def notes(serve_vault: ServeVault) -> Iterator[Site]:
     ]
     lines[0], lines[LONG_LINES - 11] = "# Long", "## Near the end"
     others: dict[str, str | bytes] = {"Long.md": "\n".join(lines), "dot.png": PNG, "paper.pdf": b"%PDF-1.4"}
+    others["Wide.md"] = (
+        f"{'| a column ' * 20}|\n{'| --- ' * 20}|\n{'| a value ' * 20}|\n\n"
+        f"$$a = {' + '.join(f'x_{{{number}}}^2' for number in range(60))}$$\n\n"
+        f"```\n{'code ' * 60}\n```\n\n> [!note]- Folded\n> Inside.\n"
+    )
     with serve_vault("reading", {**NOTES, **others}) as found:
         yield found
 
@@ -290,6 +295,21 @@ def test_a_printed_note_is_black_on_white_without_controls(notes: Site, scheme: 
     assert (text.bounding_box() or {})["width"] > 1000
     address = "getComputedStyle(document.querySelectorAll('a.external')[1], '::after').content"
     assert "https://example.org" in page.evaluate(address)
+
+
+def test_paper_has_all_of_a_note_or_says_which_part(visit: Visit) -> None:
+    page, text = visit.page, text_of(visit, "Wide")
+    expect(text.locator(".formula.set")).to_be_visible()
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.emulate_media(media="print")
+    parts = text.locator(".scroll, .formula, pre")
+    expect(parts).to_have_count(3)
+    for part in parts.all():
+        assert part.evaluate("one => one.scrollWidth <= one.clientWidth + 1"), part
+    expect(text.get_by_text("Inside.")).to_be_visible()
+    lines = text_of(visit, "Long").locator(".long-note").first
+    expect(lines.get_by_text(re.compile("Lines 1 to .* of a long note"))).to_be_visible()
+    expect(lines.get_by_role("link")).to_have_count(0)
 
 
 def test_properties_are_a_table(visit: Visit) -> None:

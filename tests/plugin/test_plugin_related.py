@@ -74,6 +74,21 @@ def test_related_notes_say_why_and_follow_the_active_note(plugin: PluginPage) ->
     plugin.wait("() => window.host.tabs().length === 2")
 
 
+def test_the_pane_shows_nothing_of_another_note(plugin: PluginPage) -> None:
+    """Neither beside a file that is no note, nor when the answer for the next note does not come."""
+    show(plugin, SYNC)
+    plugin.evaluate("() => window.host.app.vault.create('Board.canvas', '{}')")
+    plugin.open_note("Board.canvas")
+    pane = plugin.page.locator(".vault-indexer-related-body")
+    expect(pane).to_have_text("No note is active.")
+    plugin.open_note(SYNC)
+    expect(related(plugin).first).to_be_visible()
+    plugin.evaluate("() => { window.hostRequest = () => Promise.reject(new Error('down')); }")
+    plugin.open_note(FERRY)
+    expect(plugin.page.locator(".vault-indexer-state")).to_be_visible()
+    expect(pane).to_have_text("")
+
+
 def test_linked_notes_and_the_same_folder_can_be_hidden(plugin: PluginPage) -> None:
     show(plugin, SYNC)
     plugin.page.get_by_role("button", name=re.compile("^Show more")).click()

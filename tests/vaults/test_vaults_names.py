@@ -74,7 +74,7 @@ def test_a_name_that_no_vault_has_is_refused_and_sixty_characters_of_it_are_show
 
 
 def test_where_no_vault_can_be_searched_the_answer_says_why_for_each() -> None:
-    said = "^a is not searched: a is broken; b is not searched: b is broken$"
+    said = "^the vault a is not searched: a is broken; the vault b is not searched: b is broken$"
     with pytest.raises(IndexUnusableError, match=said):
         Vaults([Shut("b"), Shut("a")]).search(SearchRequest("x"))
     with pytest.raises(IndexUnusableError, match=r"^there are no vaults$"):

@@ -1,4 +1,4 @@
-// Built from sources with the digest 2081765106cd85cefef4c78142e0c026f78c4bbe5a9eca32a25ae1c03123554c
+// Built from sources with the digest 1d8895c09f39ce8c32203426c100350defe581e8fb6a16f218cd43418fa99608
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -125,8 +125,8 @@ function subpathTo({ header_path: headings, title, block, part }) {
   if (page) return `#page=${page}`;
   if (block) return `#^${block}`;
   const names = headings.split(" > ").filter((name, at) => name && (at > 0 || name !== title));
-  const heading = names.at(-1)?.replace(/[#|^:%[\]\\\s]+/g, " ").trim();
-  return heading ? `#${heading}` : "";
+  const linkable = names.map((name) => name.replace(/[#|^:%[\]\\\s]+/g, " ").trim());
+  return linkable.filter(Boolean).map((name) => `#${name}`).join("");
 }
 function asMarkdown(question, answer, link) {
   const sources = sourcesOf(answer.sentences);
@@ -172,15 +172,17 @@ var FIELDS = "path,kind,title,language,header_path,chunk_id,start_pos,end_pos,en
 
 // src/client.ts
 var NoDaemonError = class extends Error {
-  constructor(command, isKnown, isNew = false) {
+  constructor(command, isKnown, isNew = false, problem = "") {
     super("The daemon of this vault is not running");
     this.command = command;
     this.isKnown = isKnown;
     this.isNew = isNew;
+    this.problem = problem;
   }
   command;
   isKnown;
   isNew;
+  problem;
 };
 var RefusedError = class extends Error {
   constructor(message, status) {
@@ -274,11 +276,11 @@ var DaemonClient = class {
     if (first && first.status !== 401) return read(first);
     this.found = await withinTime(this.discover());
     this.olderUntil = 0;
-    const { info, command, isNew } = this.found;
+    const { info, command, isNew, problem } = this.found;
     const second = info && await this.send(info, method, target, body);
     if (!second || second.status === 401) {
       this.found = null;
-      throw new NoDaemonError(command, info !== null || command.length > 0, isNew);
+      throw new NoDaemonError(command, info !== null || command.length > 0, isNew, problem);
     }
     return read(second);
   }
@@ -567,7 +569,7 @@ function stateOf(status) {
     case "rebuilding":
       return build("The index is being rebuilt", status);
     case "unusable":
-      return shown("degraded", "There is no index", status.detail);
+      return shown("degraded", "The index cannot be used", status.detail);
     case "indexing":
       if (status.progress?.stage === "notes") return build("The index is being built", status);
       return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
@@ -599,6 +601,7 @@ function stateOfError(error, vault, mayStart) {
 }
 function withoutDaemon(error, vault, mayStart) {
   const start = commandLine(["indexer", "start", "--vault", vault], import_obsidian4.Platform.isWin);
+  if (error.problem) return { ...shown("missing", "Vault Indexer cannot be used as it is", error.problem), actions: ["retry"] };
   if (!error.isKnown) {
     return {
       ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then try again."),
@@ -1098,13 +1101,32 @@ async function discover(vaultFolder, indexFolder) {
   if (!import_obsidian7.Platform.isDesktop) return { info: null, command: [] };
   const separator = vaultFolder.includes("\\") ? "\\" : "/";
   const folder = indexFolder || await readSignpost(vaultFolder, separator);
-  if (!folder || !await isOwnFolder(folder)) return { info: null, command: [] };
-  const daemon = await readText(`${folder}${separator}daemon.json`);
-  const start = await readText(`${folder}${separator}start.json`);
+  if (!folder) return { info: null, command: [] };
+  const [daemonFile, startFile] = [`${folder}${separator}daemon.json`, `${folder}${separator}start.json`];
+  if (!await isOwnFolder(folder)) {
+    const problem2 = await distrust(folder) || indexFolder && noIndexIn(folder);
+    return { info: null, command: [], ...problem2 && { problem: problem2 } };
+  }
+  const daemon = await readText(daemonFile);
+  const start = await readText(startFile);
   const command = parseCommand(daemon);
   const info = parseDaemon(daemon);
   const runs = info !== null && await provesToken(info);
-  return { info: runs ? info : null, command: command.length > 0 ? command : parseCommand(start) };
+  const known = command.length > 0 ? command : parseCommand(start);
+  const nothing = !daemon && !start && indexFolder ? noIndexIn(folder) : "";
+  const problem = runs ? "" : await distrust(daemonFile) || await distrust(startFile) || nothing;
+  return { info: runs ? info : null, command: known, ...problem && { problem } };
+}
+function noIndexIn(folder) {
+  return `The setting \u201CIndex folder\u201D names a folder without an index: ${folder}`;
+}
+async function distrust(path) {
+  if (!import_obsidian7.Platform.isDesktop) return "";
+  const files = await Promise.resolve().then(() => __toESM(require("fs/promises"), 1));
+  const status = await files.lstat(path).catch(() => null);
+  if (!status || !status.isSymbolicLink() && isOwn(status)) return "";
+  const reason = status.isSymbolicLink() ? "it is a link" : "another user owns it or may write to it";
+  return `Not used, because ${reason}: ${path}`;
 }
 async function provesToken({ pid, url, token }) {
   const { origin, port } = new URL(url);
@@ -1155,7 +1177,8 @@ async function readText(path) {
 }
 var SYSTEM_FOLDERS = ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"];
 async function findProgram() {
-  if (!import_obsidian7.Platform.isDesktop) return "";
+  let problem = "";
+  if (!import_obsidian7.Platform.isDesktop) return { program: "", problem };
   const files = await Promise.resolve().then(() => __toESM(require("fs/promises"), 1));
   const os = await Promise.resolve().then(() => __toESM(require("os"), 1));
   const isWindows = os.platform() === "win32";
@@ -1166,9 +1189,12 @@ async function findProgram() {
     if (!/^([/\\]|[A-Za-z]:[/\\])/.test(folder)) continue;
     const real = await files.realpath(path).catch(() => "");
     const status = real ? await files.stat(real).catch(() => null) : null;
-    if (status?.isFile() && isOwn(status) && await isOwnFolder(real.replace(/[/\\][^/\\]*$/, ""))) return path;
+    if (!status?.isFile()) continue;
+    const place = real.replace(/[/\\][^/\\]*$/, "");
+    if (isOwn(status) && await isOwnFolder(place)) return { program: path, problem: "" };
+    problem ||= await distrust(isOwn(status) ? place : real);
   }
-  return "";
+  return { program: "", problem };
 }
 async function isOwnFolder(path) {
   if (!import_obsidian7.Platform.isDesktop) return false;
@@ -1235,9 +1261,10 @@ var Context = class {
   /** The daemon of the vault. Where it never had one, the command is that of the installed program, if there is one. */
   async discover() {
     const found = await discover(this.vaultFolder, this.device.indexFolder);
-    if (found.info || found.command.length > 0 || this.device.indexFolder) return found;
-    const program = await findProgram();
-    return program ? { ...found, command: [program, "start", "--vault", this.vaultFolder], isNew: true } : found;
+    if (found.info || found.command.length > 0 || found.problem || this.device.indexFolder) return found;
+    const { program, problem } = await findProgram();
+    if (!program) return { ...found, problem };
+    return { ...found, command: [program, "start", "--vault", this.vaultFolder], isNew: true };
   }
   get device() {
     const stored = this.app.loadLocalStorage(DEVICE_KEY);
@@ -2213,12 +2240,12 @@ var RelatedView = class extends import_obsidian15.ItemView {
   follow() {
     const file = this.app.workspace.getActiveFile();
     if (!this.contentEl.isShown() || file && file.path === this.file?.path && this.related) return;
-    if (file?.extension !== "md") return;
-    this.file = file;
+    this.file = file?.extension === "md" ? file : null;
     this.related = null;
     this.mentions = null;
     this.looks = 0;
     this.extra = 0;
+    if (!this.file) return this.renderMessage("No note is active.");
     this.later(0, () => this.refresh());
   }
   /** The note is being edited: look when the index has taken the change in. */
@@ -2266,7 +2293,10 @@ var RelatedView = class extends import_obsidian15.ItemView {
     } catch (error) {
       if (file !== this.file || !this.sequence.accept(number)) return;
       if (error instanceof RefusedError) this.renderMessage(error.message);
-      else this.state?.showError(error);
+      else {
+        if (file !== this.shown) this.renderMessage("");
+        this.state?.showError(error);
+      }
     }
     if (this.looks > 0 && !this.timer) this.later(LOOK_MS, () => this.look());
   }
@@ -2293,6 +2323,7 @@ var RelatedView = class extends import_obsidian15.ItemView {
     });
   }
   renderMessage(text) {
+    this.shown = null;
     this.bodyEl.empty();
     this.bodyEl.createDiv({ cls: "pane-empty", text });
   }

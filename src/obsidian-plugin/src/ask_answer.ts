@@ -61,8 +61,8 @@ export function subpathTo({ header_path: headings, title, block, part }: Place):
   if (page) return `#page=${page}`;
   if (block) return `#^${block}`;
   const names = headings.split(" > ").filter((name, at) => name && (at > 0 || name !== title));
-  const heading = names.at(-1)?.replace(/[#|^:%[\]\\\s]+/g, " ").trim();
-  return heading ? `#${heading}` : "";
+  const linkable = names.map((name) => name.replace(/[#|^:%[\]\\\s]+/g, " ").trim());
+  return linkable.filter(Boolean).map((name) => `#${name}`).join("");
 }
 
 /** The answer as Markdown: each sentence with its numbers, then the sources. */

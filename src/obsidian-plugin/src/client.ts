@@ -12,6 +12,8 @@ export class NoDaemonError extends Error {
     readonly isKnown: boolean,
     /** Whether `command` is for a vault that has had no daemon yet. */
     readonly isNew = false,
+    /** Why what was found is not used. */
+    readonly problem = "",
   ) {
     super("The daemon of this vault is not running");
   }
@@ -132,11 +134,11 @@ export class DaemonClient {
     if (first && first.status !== 401) return read<Answer>(first);
     this.found = await withinTime(this.discover());
     this.olderUntil = 0;
-    const { info, command, isNew } = this.found;
+    const { info, command, isNew, problem } = this.found;
     const second = info && (await this.send(info, method, target, body));
     if (!second || second.status === 401) {
       this.found = null;
-      throw new NoDaemonError(command, info !== null || command.length > 0, isNew);
+      throw new NoDaemonError(command, info !== null || command.length > 0, isNew, problem);
     }
     return read<Answer>(second);
   }

@@ -61,9 +61,10 @@ export class Context {
   /** The daemon of the vault. Where it never had one, the command is that of the installed program, if there is one. */
   private async discover(): Promise<Discovery> {
     const found = await discover(this.vaultFolder, this.device.indexFolder);
-    if (found.info || found.command.length > 0 || this.device.indexFolder) return found;
-    const program = await findProgram();
-    return program ? { ...found, command: [program, "start", "--vault", this.vaultFolder], isNew: true } : found;
+    if (found.info || found.command.length > 0 || found.problem || this.device.indexFolder) return found;
+    const { program, problem } = await findProgram();
+    if (!program) return { ...found, problem };
+    return { ...found, command: [program, "start", "--vault", this.vaultFolder], isNew: true };
   }
 
   get device(): DeviceSettings {

@@ -16,6 +16,8 @@ export interface Discovery {
   command: string[];
   /** Whether the command is for a vault that has had no daemon yet. */
   isNew?: boolean;
+  /** Why what was found is not used, for the user; nothing if that is not the reason. */
+  problem?: string;
 }
 
 export interface Surroundings {
@@ -71,13 +73,35 @@ export async function discover(vaultFolder: string, indexFolder: string): Promis
   if (!Platform.isDesktop) return { info: null, command: [] };
   const separator = vaultFolder.includes("\\") ? "\\" : "/";
   const folder = indexFolder || (await readSignpost(vaultFolder, separator));
-  if (!folder || !(await isOwnFolder(folder))) return { info: null, command: [] };
-  const daemon = await readText(`${folder}${separator}daemon.json`);
-  const start = await readText(`${folder}${separator}start.json`);
+  if (!folder) return { info: null, command: [] };
+  const [daemonFile, startFile] = [`${folder}${separator}daemon.json`, `${folder}${separator}start.json`];
+  if (!(await isOwnFolder(folder))) {
+    const problem = (await distrust(folder)) || (indexFolder && noIndexIn(folder));
+    return { info: null, command: [], ...(problem && { problem }) };
+  }
+  const daemon = await readText(daemonFile);
+  const start = await readText(startFile);
   const command = parseCommand(daemon);
   const info = parseDaemon(daemon);
   const runs = info !== null && (await provesToken(info));
-  return { info: runs ? info : null, command: command.length > 0 ? command : parseCommand(start) };
+  const known = command.length > 0 ? command : parseCommand(start);
+  const nothing = !daemon && !start && indexFolder ? noIndexIn(folder) : "";
+  const problem = runs ? "" : (await distrust(daemonFile)) || (await distrust(startFile)) || nothing;
+  return { info: runs ? info : null, command: known, ...(problem && { problem }) };
+}
+
+function noIndexIn(folder: string): string {
+  return `The setting “Index folder” names a folder without an index: ${folder}`;
+}
+
+/** Says why a file or folder is not believed; "" if it is, or is not there. */
+async function distrust(path: string): Promise<string> {
+  if (!Platform.isDesktop) return "";
+  const files = await import("fs/promises");
+  const status = await files.lstat(path).catch(() => null);
+  if (!status || (!status.isSymbolicLink() && isOwn(status))) return "";
+  const reason = status.isSymbolicLink() ? "it is a link" : "another user owns it or may write to it";
+  return `Not used, because ${reason}: ${path}`;
 }
 
 /**
@@ -144,10 +168,11 @@ const SYSTEM_FOLDERS = ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"];
 
 /**
  * The path of the program `indexer`, where the search path and the installers have it; "" if there is none. What
- * another user may write is not believed.
+ * another user may write is not believed: `problem` says so if there is no other.
  */
-export async function findProgram(): Promise<string> {
-  if (!Platform.isDesktop) return "";
+export async function findProgram(): Promise<{ program: string; problem: string }> {
+  let problem = "";
+  if (!Platform.isDesktop) return { program: "", problem };
   const files = await import("fs/promises");
   const os = await import("os");
   const isWindows = os.platform() === "win32";
@@ -158,9 +183,12 @@ export async function findProgram(): Promise<string> {
     if (!/^([/\\]|[A-Za-z]:[/\\])/.test(folder)) continue;
     const real = await files.realpath(path).catch(() => "");
     const status = real ? await files.stat(real).catch(() => null) : null;
-    if (status?.isFile() && isOwn(status) && (await isOwnFolder(real.replace(/[/\\][^/\\]*$/, "")))) return path;
+    if (!status?.isFile()) continue;
+    const place = real.replace(/[/\\][^/\\]*$/, "");
+    if (isOwn(status) && (await isOwnFolder(place))) return { program: path, problem: "" };
+    problem ||= await distrust(isOwn(status) ? place : real);
   }
-  return "";
+  return { program: "", problem };
 }
 
 async function isOwnFolder(path: string): Promise<boolean> {

@@ -91,12 +91,12 @@ export class RelatedView extends ItemView {
   private follow(): void {
     const file = this.app.workspace.getActiveFile();
     if (!this.contentEl.isShown() || (file && file.path === this.file?.path && this.related)) return;
-    if (file?.extension !== "md") return;
-    this.file = file;
+    this.file = file?.extension === "md" ? file : null;
     this.related = null;
     this.mentions = null;
     this.looks = 0;
     this.extra = 0;
+    if (!this.file) return this.renderMessage("No note is active.");
     this.later(0, () => this.refresh());
   }
 
@@ -149,7 +149,10 @@ export class RelatedView extends ItemView {
     } catch (error) {
       if (file !== this.file || !this.sequence.accept(number)) return;
       if (error instanceof RefusedError) this.renderMessage(error.message);
-      else this.state?.showError(error);
+      else {
+        if (file !== this.shown) this.renderMessage(""); // what is shown is of another note
+        this.state?.showError(error);
+      }
     }
     if (this.looks > 0 && !this.timer) this.later(LOOK_MS, () => this.look());
   }
@@ -179,6 +182,7 @@ export class RelatedView extends ItemView {
   }
 
   private renderMessage(text: string): void {
+    this.shown = null;
     this.bodyEl.empty();
     this.bodyEl.createDiv({ cls: "pane-empty", text });
   }

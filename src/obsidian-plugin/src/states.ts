@@ -47,7 +47,7 @@ export function stateOf(status: Status): ShownState | null {
     case "rebuilding":
       return build("The index is being rebuilt", status);
     case "unusable":
-      return shown("degraded", "There is no index", status.detail);
+      return shown("degraded", "The index cannot be used", status.detail);
     case "indexing":
       // Until the first build is complete, its first notes answer already.
       if (status.progress?.stage === "notes") return build("The index is being built", status);
@@ -85,6 +85,7 @@ export function stateOfError(error: unknown, vault: string, mayStart: boolean): 
 
 function withoutDaemon(error: NoDaemonError, vault: string, mayStart: boolean): ShownState {
   const start = commandLine(["indexer", "start", "--vault", vault], Platform.isWin);
+  if (error.problem) return { ...shown("missing", "Vault Indexer cannot be used as it is", error.problem), actions: ["retry"] };
   if (!error.isKnown) {
     return {
       ...shown("missing", "Vault Indexer is not set up for this vault", "Install the program, then try again."),

@@ -92,6 +92,10 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
     announce(file);
     expect((await discover(join(root, "Notes ä"), "")).info).toBeNull();
     expect((await discover(join(root, "Notes ä"), join(root, "index"))).info?.token).toBe("t");
+    for (const wrong of [join(root, "none"), join(root, "Notes ä")]) {
+      const problem = `The setting “Index folder” names a folder without an index: ${wrong}`;
+      expect(await discover(join(root, "Notes ä"), wrong)).toEqual({ info: null, command: [], problem });
+    }
   });
 
   it("believes a daemon that proves its token, and sends none to what else listens there, whatever the pid", async () => {
@@ -125,14 +129,19 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
     writeFileSync(join(index, "start.json"), JSON.stringify({ vault: "", command: COMMAND }));
     for (const path of [index, join(index, "daemon.json"), join(index, "start.json")]) chmodSync(path, 0o700);
     expect((await found()).info?.token).toBe("t");
+    const problem = (path: string, reason = "another user owns it or may write to it") => `Not used, because ${reason}: ${path}`;
     chmodSync(index, 0o777);
-    expect(await found()).toEqual({ info: null, command: [] });
+    expect(await found()).toEqual({ info: null, command: [], problem: problem(index) });
     chmodSync(index, 0o700);
     chmodSync(join(index, "daemon.json"), 0o660);
-    expect(await found()).toEqual({ info: null, command: COMMAND });
+    expect(await found()).toEqual({ info: null, command: COMMAND, problem: problem(join(index, "daemon.json")) });
+    chmodSync(join(index, "daemon.json"), 0o600);
+    rmSync(join(index, "daemon.json"));
     renameSync(join(index, "start.json"), join(root, "theirs.json"));
     symlinkSync(join(root, "theirs.json"), join(index, "start.json"));
-    expect(await found()).toEqual({ info: null, command: [] });
+    const link = join(index, "start.json");
+    expect(await found()).toEqual({ info: null, command: [], problem: problem(link, "it is a link") });
+    announce(file);
     if (process.getuid?.() !== 0) return;
     chmodSync(join(index, "daemon.json"), 0o600);
     chownSync(join(index, "daemon.json"), 1234, 1234);
@@ -151,15 +160,18 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
     const [bin, other] = [join(root, ".local", "bin"), join(root, "other")];
     for (const folder of [bin, other]) mkdirSync(folder, { recursive: true });
     vi.stubEnv("PATH", `relative:${other}/:${root}`);
-    expect(await findProgram()).toBe("");
+    expect(await findProgram()).toEqual({ program: "", problem: "" });
     writeFileSync(join(root, "real"), "#!/bin/sh\n");
     symlinkSync(join(root, "real"), join(bin, "indexer"));
-    expect(await findProgram()).toBe(join(bin, "indexer"));
+    expect(await findProgram()).toEqual({ program: join(bin, "indexer"), problem: "" });
     writeFileSync(join(other, "indexer"), "#!/bin/sh\n");
-    expect(await findProgram()).toBe(join(other, "indexer"));
+    expect((await findProgram()).program).toBe(join(other, "indexer"));
     chmodSync(other, 0o777);
     chmodSync(join(root, "real"), 0o666);
-    expect(await findProgram()).toBe("");
+    expect(await findProgram()).toEqual({
+      program: "",
+      problem: `Not used, because another user owns it or may write to it: ${other}`,
+    });
   });
 
   it("finds nothing where nothing is", async () => {

@@ -189,13 +189,13 @@ describe("an answer to a question", () => {
   const source = (id: string, more: object) => ({ id, path: "a/B.md", title: "B", header_path: "B > Part", block: "", ...more });
   const sentences = [
     { text: "One.", citations: [source("x", {}), source("y", { block: "k" })], unchecked: [] },
-    { text: "Two.", citations: [source("x", {}), source("z", { path: "p.pdf", title: "p", part: "page 4" })], unchecked: [] },
+    { text: "Two.", citations: [source("w", { header_path: "B > Two > Part [a]" }), source("z", { path: "p.pdf", title: "p", part: "page 4" })], unchecked: [] },
   ];
   const answer = { kind: "quotes", sentences, passages: [source("", {}), source("", { path: "c.md" })] } as unknown as AskAnswer;
   const link: LinkWriter = ({ path }, subpath, text) => `[${text}](${path}${subpath})`;
 
   it("has each source once, by number, and beside it what no sentence cites", () => {
-    expect(sourcesOf(answer.sentences).map(({ id }) => id)).toEqual(["x", "y", "z"]);
+    expect(sourcesOf(answer.sentences).map(({ id }) => id)).toEqual(["x", "y", "w", "z"]);
     expect(passagesBeside(answer).map(({ path }) => path)).toEqual(["c.md"]);
   });
 
@@ -204,8 +204,8 @@ describe("an answer to a question", () => {
       [
         "**Why?**",
         "One. [1](a/B.md#Part) [2](a/B.md#^k)",
-        "Two. [1](a/B.md#Part) [3](p.pdf#page=4)",
-        "1. [B › Part](a/B.md#Part)\n2. [B › Part](a/B.md#^k)\n3. [p › page 4](p.pdf#page=4)",
+        "Two. [3](a/B.md#Two#Part a) [4](p.pdf#page=4)",
+        "1. [B › Part](a/B.md#Part)\n2. [B › Part](a/B.md#^k)\n3. [B › Two › Part  a](a/B.md#Two#Part a)\n4. [p › page 4](p.pdf#page=4)",
       ].join("\n\n"),
     );
     const none = { ...answer, kind: "declined", sentences: [] } as AskAnswer;

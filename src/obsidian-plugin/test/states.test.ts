@@ -47,6 +47,14 @@ describe("the state of the daemon", () => {
     expect(stateOf({ ...READY, state: "indexing", pending: 15276, progress: check })?.title).toBe(
       "15,276 changes being indexed",
     );
+    expect(stateOf({ ...READY, state: "unusable", detail: "catalog: damaged" })).toMatchObject({
+      title: "The index cannot be used",
+      detail: "catalog: damaged",
+    });
+    expect(stateOfError(new NoDaemonError([], false, false, "Not used: /x"), "/v", false)).toMatchObject({
+      detail: "Not used: /x",
+      commands: [],
+    });
     expect(stateOf({ ...READY, vectors_owed: 9 })?.kind).toBe("pending");
     const upgrade = { model: "multilingual", done: 41, total: 100, seconds_left: 61, waits_for: "" };
     expect(stateOf({ ...READY, upgrade })).toMatchObject({

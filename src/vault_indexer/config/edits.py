@@ -12,7 +12,7 @@ import tomli
 
 from vault_indexer.config.load import DEFAULT_ORIGIN, LoadedConfig
 from vault_indexer.config.schema import OPEN_STRATEGIES
-from vault_indexer.config.sources import MAX_CONFIG_BYTES, STRATEGY_OPTION
+from vault_indexer.config.sources import MAX_CONFIG_BYTES, STRATEGY_OPTION, toml_fault
 from vault_indexer.config.tables.vault_table import VAULT_NAME, NamedVault, is_vault_name
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
@@ -64,7 +64,7 @@ def parsed_config(text: str, file: Path) -> dict[str, object]:
     try:
         return tomli.loads(text)
     except (tomli.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{file} is not TOML: {error}") from error
+        raise UsageError(f"{file} is not TOML: {toml_fault(str(error))}") from error
 
 
 def with_values(text: str, values: Mapping[KeyPath, object], file: Path) -> str:

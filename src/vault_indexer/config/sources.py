@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -207,7 +208,7 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
         yield ConfigProblem(f"line {line}", "", f"is not UTF-8 text (byte {error.start})", file.origin)
     except tomli.TOMLDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        yield ConfigProblem(where, "", f"is not valid TOML: {error.msg}", file.origin)
+        yield ConfigProblem(where, "", f"is not valid TOML: {toml_fault(error.msg)}", file.origin)
     except RecursionError:
         yield ConfigProblem("TOML", "", "is nested too deeply", file.origin)
     except ValueError as error:  # numbers with thousands of digits, dates that no calendar has
@@ -223,6 +224,14 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
         for parsed in _flat(table, "", file):
             is_checked = isinstance(parsed, RawValue) and not file.trusted
             yield _check_trust(parsed, user_file) if is_checked else parsed  # type: ignore[arg-type]
+
+
+def toml_fault(message: str) -> str:
+    """The parser's message, without a Python tuple as the name of a table."""
+    if not (twice := re.search(r"Cannot declare \((.*)\) twice", message)):
+        return message
+    table = ".".join(re.findall(r"'([^']*)'", twice[1]))
+    return message.replace(twice[0], f"the table [{table}] appears twice")
 
 
 def _overruled_in_rules(rules: object) -> Iterator[tuple[str, str]]:

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 
 class IndexLock:
-    """The right to write one index folder, held until `release`. A file next to it names the holder."""
+    """The right to write one index folder, held until `release`. A file next to it names the holder.
+    `of`: what an error message calls the folder."""
 
-    def __init__(self, root: Path, purpose: str) -> None:
+    def __init__(self, root: Path, purpose: str, of: str = "index") -> None:
         self._file = root / "lock"
         self._holder = root / "lock.holder"
         self._purpose = purpose
+        self._of = of
         self._lock: BaseFileLock | None = None
         self._locked: tuple[int, int] | None = None
 
@@ -38,7 +40,7 @@ class IndexLock:
         try:
             lock.acquire()
         except Timeout as error:
-            raise LockedError(f"the index {self._file.parent} is in use by {self.holder()}") from error
+            raise LockedError(f"the {self._of} {self._file.parent} is in use by {self.holder()}") from error
         except (OSError, RuntimeError) as error:  # RuntimeError: no locks on this file system
             raise IndexUnusableError(f"cannot lock {self._file}: {error}") from error
         self._lock, self._locked = lock, self._identity()

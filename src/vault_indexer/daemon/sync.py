@@ -347,7 +347,7 @@ class VaultSync:
         if reading.changed:
             self.dirty.aside.use(self.quarantine())
             with current.writer.holder.lease() as snapshot:
-                self.changes.add(snapshot.seq, applied.indexed, applied.removed)
+                self.changes.add(snapshot.seq, applied.indexed + applied.files, applied.removed)
         # The manifest now lists more strategies, or the files make it another kind of vault.
         if applied.strategies or (work and self._has_new_style(current)):
             self.current = self.assembly.reconfigure(current)

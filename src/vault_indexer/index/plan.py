@@ -80,12 +80,12 @@ def _is_document(path: str) -> bool:
 
 @record
 class Applied:
-    """The result of an edit: indexed, removed and skipped notes, the number of links that changed their
+    """The result of an edit: indexed and removed notes, other files, the number of links that changed their
     target, strategies that split a note for the first time, and documents that are still to be read."""
 
     indexed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     relinked: int = 0
     strategies: frozenset[str] = frozenset()
     left: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class Applied:
         return Applied(
             self.indexed + other.indexed,
             self.removed + other.removed,
-            self.skipped + other.skipped,
+            self.files + other.files,
             self.relinked + other.relinked,
             self.strategies | other.strategies,
             self.left + other.left,

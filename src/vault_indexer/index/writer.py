@@ -233,7 +233,7 @@ class IndexWriter:
         return Applied(
             indexed=tuple(note.file.path for note in edit.notes),
             removed=tuple(edit.removed),
-            skipped=tuple(row.path for row in edit.files if row.reason),
+            files=tuple(row.path for row in edit.files),
             relinked=relinked,
             strategies=chosen,
         )

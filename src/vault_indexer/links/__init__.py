@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from vault_indexer.links.mentions import mentions
 from vault_indexer.links.neighbourhood import MAX_DEPTH, MAX_NODES, cluster_map, neighbourhood
-from vault_indexer.links.note_links import links_of, links_of_draft, orphans, unresolved_links
+from vault_indexer.links.note_links import (
+    links_of,
+    links_of_draft,
+    mark_missing_parts,
+    orphans,
+    unresolved_links,
+)
 from vault_indexer.links.note_names import note_hint, note_of, part_of, path_of, vault_path
 from vault_indexer.links.related import related_notes
 
@@ -15,6 +21,7 @@ __all__ = [
     "cluster_map",
     "links_of",
     "links_of_draft",
+    "mark_missing_parts",
     "mentions",
     "neighbourhood",
     "note_hint",

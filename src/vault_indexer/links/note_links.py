@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_indexer.model import (
     Backlink,
     Diagnostic,
+    JsonValue,
     LinkKind,
     LinkPlace,
     LinkRow,
@@ -181,6 +182,21 @@ def _candidates(snapshot: Snapshot, source: str, rows: Sequence[LinkRow]) -> Map
         others = [path for path in resolve(target, source, paths).ambiguous if path != row.resolved]
         candidates[target] = (*([row.resolved] if row.resolved else []), *others)
     return candidates
+
+
+def mark_missing_parts(snapshot: Snapshot, blocks: Iterable[JsonValue]) -> None:
+    """Adds to links and embeds of a reading view the `problem` of a part that their note does not have."""
+    places, nodes = LinkPlaces(snapshot.catalog), list(blocks)
+    while nodes:
+        node = nodes.pop()
+        if not isinstance(node, dict):
+            continue
+        for key in ("c", "title"):
+            nodes += inside if isinstance(inside := node.get(key), list) else ()
+        path, subpath = node.get("path"), node.get("subpath")
+        problem = places.find_chunk(str(path), str(subpath), slugs=True).problem if path and subpath else None
+        if problem:
+            node["problem"] = problem
 
 
 def _outgoing(row: LinkRow, places: LinkPlaces, candidates: Sequence[str]) -> OutgoingLink:

@@ -526,7 +526,7 @@ class NoteText:
 
 @record
 class NoteChanges:
-    """The notes that changed up to `seq`, in the order of their first change. With `more`, other notes
+    """The files that changed up to `seq`, in the order of their first change. With `more`, other files
     changed too."""
 
     seq: int

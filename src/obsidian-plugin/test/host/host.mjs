@@ -149,6 +149,9 @@ const node = {
       if (!kind) throw new Error(`ENOENT: ${path}`);
       return { uid: 0, mode: 0o700, isFile: () => kind === "file" };
     },
+    async lstat(path) {
+      return { ...(await this.stat(path)), isSymbolicLink: () => false };
+    },
     async open(path) {
       reads.push(path);
       const text = await window.hostRead(path);

@@ -103,7 +103,11 @@ class Leaf {
   /** `eState` is where a link or a search leads: its line, or the matches, are scrolled to and highlighted. */
   async openFile(file, { active, eState } = {}) {
     this.opened = { path: file.path, eState };
-    if (file.extension !== "md") return this.show(Object.assign(new View(this), { file, editor: null }));
+    if (file.extension !== "md") {
+      await this.show(Object.assign(new View(this), { file, editor: null }));
+      if (active) this.app.workspace.activate(this);
+      return this.app.workspace.trigger("file-open", file);
+    }
     if (!(this.view instanceof MarkdownView)) await this.show(new MarkdownView(this));
     await this.view.load_(file);
     if (active) this.app.workspace.activate(this);

@@ -35,6 +35,7 @@ from vault_indexer.daemon.discovery import (
     shared_daemon_dir,
     write_index_pointer,
 )
+from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.extensions import offered, package_of
@@ -137,11 +138,13 @@ def _serve_all(selection: VaultSelection) -> None:
         raise UsageError(NO_VAULTS)
     settings = table.settings
     folder = shared_daemon_dir(config_file)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept = read_address(folder)
     with (
         ended_by_signals(),
         closing(bind_again(settings.server, kept)) as listener,
         closing(Announcements()) as announced,
+        IndexLock(folder, "the daemon", of="folder"),
     ):
         command = indexer_command(
             "start", *place_options(VaultSelection(config=config_file), None, {}), "--all-vaults"
@@ -159,7 +162,6 @@ def _serve_all(selection: VaultSelection) -> None:
         shared.vaults = supervisor.vaults
 
         def ready(info: DaemonInfo) -> None:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             announced.add(folder, info)
             announced.keep(folder, address_to_keep(info, settings.server))
             note(f"Watching {', '.join(supervisor.vaults.names)} at {info.url}. Ctrl-C stops.")

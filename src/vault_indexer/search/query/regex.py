@@ -55,9 +55,9 @@ def regex_end(text: str, start: int, end: str) -> int | None:
 
     As in JavaScript, the first slash that is neither escaped nor in a class closes the expression. White
     space, the end of the query, or `end` must follow. An expression is not empty and does not begin with
-    white space.
+    white space. A class that is never closed ends with the expression, which is then an error.
     """
-    at, in_class = start + 1, False
+    at, in_class, end_in_class = start + 1, False, None
     if text[at : at + 1].isspace():
         return None
     while at < len(text):
@@ -66,12 +66,14 @@ def regex_end(text: str, start: int, end: str) -> int | None:
             at += 1
         elif char in "[]":
             in_class = char == "["
-        elif char == "/" and not in_class:
+        elif char == "/":
             follows = text[at + 1 : at + 2]
             closes = not follows or follows.isspace() or follows == end
-            return at if closes and at > start + 1 else None
+            if not in_class:
+                return at if closes and at > start + 1 else None
+            end_in_class = end_in_class or (at if closes else None)
         at += 1
-    return None
+    return end_in_class if in_class else None
 
 
 def looks_unfinished(text: str, start: int) -> str | None:

@@ -117,6 +117,15 @@ export async function fileAddress(path) {
 }
 
 /**
+ * The text of a file of the vault as it is now. Raises ApiError.
+ * @param {string} path
+ * @param {AbortSignal} signal
+ */
+export async function fileText(path, signal) {
+  return (await request(await fileAddress(path), { signal }, "")).text();
+}
+
+/**
  * @param {string} path
  * @param {RequestInit} init
  * @param {string} [base] where the routes begin

@@ -3,7 +3,7 @@
 import { ApiError, get, inVault, postLines, statusOf } from "./api.js";
 import { noteLoss } from "./daemon.js";
 import { announce, copy, h, marked, quantity, setTitle } from "./dom.js";
-import { address, noteName, setAddress } from "./route.js";
+import { address, noteName, partBelow, placeOfPart, setAddress } from "./route.js";
 
 /** What the user has chosen for a model: `yes`, or `no` for quotes. Another model or host is another choice. */
 const CHOICE = "ask-model";
@@ -410,7 +410,7 @@ function named(place) {
 
 /** @param {Hit} hit */
 function passage(hit) {
-  const to = inVault(hit.vault, address("note", { path: hit.path, line: hit.line || hit.start_line }));
+  const to = inVault(hit.vault, address("note", { path: hit.path, line: hit.line || hit.start_line, at: placeOfPart(hit.part) }));
   return h("li", { class: "passage", "data-path": hit.path, dir: "auto" },
     h("a", { href: to, onclick: keepOpened }, hit.title),
     h("small", {}, [...(hit.vault ? [hit.vault] : []), ...above(hit)].map((part) => ` › ${part}`).join("")),
@@ -424,7 +424,7 @@ function passage(hit) {
 function citedAt(cited) {
   const parts = cited.quote.split(MARKUP).map((one) => one.trim().toLowerCase());
   const long = parts.filter((one) => one.length >= SHORT_PART);
-  return inVault(cited.vault, address("note", { path: cited.path, line: cited.start_line,
+  return inVault(cited.vault, address("note", { path: cited.path, line: cited.start_line, at: placeOfPart(cited.part),
     m: (long.length ? long : parts.filter(Boolean)).slice(0, MOST_PARTS) }));
 }
 
@@ -452,11 +452,11 @@ function asMarkdown(question, answer) {
 
 /**
  * @param {string} text
- * @param {{ path: string, header_path: string, block?: string, title: string }} place
+ * @param {{ path: string, header_path: string, block?: string, part?: string, title: string }} place
  */
 function link(text, place) {
-  const at = place.block ? `^${place.block}` : above(place).pop();
+  const at = placeOfPart(place.part) ?? (place.block ? `^${place.block}` : partBelow(above(place)));
   const encoded = (/** @type {string} */ part) => encodeURIComponent(part).replace(/[()]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
-  const to = place.path.split("/").map(encoded).join("/") + (at ? `#${encoded(at).replace("%5E", "^")}` : "");
+  const to = place.path.split("/").map(encoded).join("/") + (at ? `#${encoded(at).replace(/%(?:5E|23|3D)/g, decodeURIComponent)}` : "");
   return `[${text.replace(/[[\]]/g, "\\$&") || noteName(place.path)}](${to})`;
 }

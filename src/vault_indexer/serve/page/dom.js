@@ -58,7 +58,7 @@ function fill(element, attributes, children) {
   }
   for (const child of children) {
     if (child !== null && child !== undefined && child !== false) {
-      element.append(child instanceof Node ? child : String(child));
+      element.append(child instanceof Node ? child : String(child).replaceAll("\f", " ")); // a box in most fonts
     }
   }
   return element;
@@ -136,12 +136,17 @@ export function afterPaint(act) {
 let hiding = 0;
 
 /**
- * Copy a text, and show and say for some seconds whether the browser allows it: not over HTTP from another machine.
+ * Copy a text, and tell whether the browser allows it: not over HTTP from another machine.
  * @param {string} text
  */
 export async function copy(text) {
   const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false;
-  announce(isCopied ? "Copied." : "Not copied: the browser does not allow it on this page.");
+  tell(isCopied ? "Copied." : "Not copied: the browser does not allow it on this page.");
+}
+
+/** @param {string} text what is shown and said for some seconds */
+export function tell(text) {
+  announce(text);
   const shown = byId("announce").classList;
   shown.replace("hidden", "shown");
   clearTimeout(hiding);

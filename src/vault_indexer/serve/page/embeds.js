@@ -125,7 +125,7 @@ export class Embeds {
     link.className = "embedded-name";
     link.textContent = path.split("/").pop() ?? path;
     delete link.dataset.file;
-    place.replaceWith(h("span", { class: "embedded-file" }, link, await fileViewer(path, place.dataset.of ?? "")));
+    place.replaceWith(h("span", { class: "embedded-file", "data-shows": path }, link, await fileViewer(path, place.dataset.of ?? "")));
   }
 
   /**

@@ -20,6 +20,7 @@ import { address } from "./route.js";
  * @property {string} [address]
  * @property {string | null} [path]
  * @property {string} [subpath]
+ * @property {string | null} [problem] why the subpath leads nowhere
  * @property {string} [lang]
  * @property {number} [level]
  * @property {number} [start]
@@ -58,6 +59,25 @@ export function renderBlocks(blocks, above = 1) {
   orderHeadings(blocks, above, []);
   fragment.append(...children(blocks));
   return fragment;
+}
+
+/**
+ * The tree of a snippet, with its footnotes where they are referred to: below it is no place for them.
+ * @param {Node[]} blocks
+ * @returns {Node[]}
+ */
+export function withInlineFootnotes(blocks) {
+  const footnotes = new Map(blocks.filter(({ t }) => t === "footnotes").flatMap(({ c }) => /** @type {Node[]} */ (c ?? []))
+    .map((one) => [one.number, one.c ?? []]));
+  /** @type {(nodes: (Node | string)[]) => (Node | string)[]} */
+  const inline = (nodes) => nodes.flatMap((node) => {
+    if (typeof node === "string") return [node];
+    const footnote = node.t === "footnote_ref" ? footnotes.get(node.number) : undefined;
+    if (!footnote) return [node.c ? { ...node, c: inline(node.c) } : node];
+    footnotes.delete(node.number); // it may refer to itself
+    return [" (", ...inline(footnote).flatMap((one) => (typeof one === "string" ? [one] : one.c ?? [one])), ")"];
+  });
+  return /** @type {Node[]} */ (inline(blocks.filter(({ t }) => t !== "footnotes")));
 }
 
 /** @type {WeakMap<Element, { key: string, line: number }>} what the blocks of a text show, apart from their lines */
@@ -168,7 +188,16 @@ function orderHeadings(nodes, above, open) {
  * @returns {(Element | string)[]}
  */
 function children(nodes) {
-  return (nodes ?? []).map((node) => (typeof node === "string" ? node : element(node)));
+  return (nodes ?? []).flatMap((node) => (typeof node === "string" ? inParts(node) : [element(node)]));
+}
+
+/**
+ * A text, with a place for the name of each part of the document that begins in it.
+ * @param {string} text
+ * @returns {(Element | string)[]}
+ */
+function inParts(text) {
+  return text.split("\f").flatMap((part, at) => (at ? [h("span", { "data-part": "" }), part] : [part]));
 }
 
 /**
@@ -317,7 +346,8 @@ function noteLink(node) {
     return h("button", { type: "button", class: "file", "data-picture-of": node.path, "aria-expanded": "false",
       title: node.path }, ...shown);
   }
-  return h("a", { class: "wikilink", href: address("note", { path: node.path, at: node.subpath }) }, ...shown);
+  return h("a", { class: node.problem ? "wikilink unresolved" : "wikilink", title: node.problem,
+    href: address("note", { path: node.path, at: node.subpath }) }, ...shown);
 }
 
 /**

@@ -1,19 +1,19 @@
 /** The note view: text, outline, what is linked, near or named, and the chunks as the index sees them. */
 
-import { ApiError, fileAddress, get } from "./api.js";
+import { ApiError, fileText, get } from "./api.js";
 import { BaseTable, isBase } from "./base.js";
 import { drawCanvas } from "./canvas.js";
 import { daemonState, noteLoss } from "./daemon.js";
-import { announce, copy, count, h, quantity, setTitle } from "./dom.js";
+import { announce, copy, count, h, quantity, setTitle, tell } from "./dom.js";
 import { Embeds } from "./embeds.js";
 import { fileLink, fileViewer, isPdf, isViewable } from "./files.js";
-import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks } from "./markdown.js";
+import { blockAt, isPicture, languageOf, picturePlace, renderBlocks, updateBlocks, withInlineFootnotes } from "./markdown.js";
 import { Matches } from "./matches.js";
 import { followPlace, outline } from "./outline.js";
 import { markPicture } from "./picture-marks.js";
 import { previewLinks } from "./preview.js";
 import { relatedRows } from "./related.js";
-import { address, editorName, go, noteName, setAddress } from "./route.js";
+import { address, editorName, go, noteName, partBelow, setAddress } from "./route.js";
 
 const TAGS = 12;
 
@@ -46,6 +46,13 @@ export async function showNote(main, values, signal) {
     gone.setAttribute("role", "alert");
     main.replaceChildren(h("section", { class: "message" }, h("h1", { tabindex: -1 }, noteName(view.path)), gone));
     main.querySelector("h1")?.focus();
+    const found = new AbortController();
+    document.addEventListener("renewed", (event) => {
+      const paths = /** @type {CustomEvent} */ (event).detail;
+      if (paths && !paths.includes(view.path)) return;
+      found.abort();
+      void showNote(main, values, signal);
+    }, { signal: AbortSignal.any([signal, found.signal]) });
   }
 }
 
@@ -88,9 +95,11 @@ class NoteView {
   async open() {
     document.addEventListener("renewed", (event) => void this.renew(/** @type {CustomEvent} */ (event).detail),
       { signal: this.signal });
-    this.note = await fetchNote(this.values, this.signal);
+    this.line = await lineOf(this.values, this.signal);
+    this.note = await get("view", { path: this.path, line: this.line }, this.signal);
     const { note, text, main } = this;
     this.path = note.path;
+    this.isOpen = true;
     setTitle(note.title);
     const rail = h("aside", { class: "rail", "aria-label": "Around this note" });
     const view = h("div", { class: "note" }, this.contents,
@@ -100,15 +109,14 @@ class NoteView {
     this.show(note, []);
     await this.showFile(this.values);
     if (!this.values.has("line") && !this.values.has("at")) this.showDrawing();
-    text.addEventListener("click", (event) => followWithin(event, text, this.note));
+    text.addEventListener("click", (event) => void this.followWithin(event));
     text.addEventListener("copy", copyAsWritten);
     this.values.has("line") || this.values.has("at") ? this.focusPlace() : this.focusTitle();
     previewLinks(view, this.signal);
-    if (!isText(note)) return;
-    this.rail = new Rail(rail, this.note, this.signal);
+    if (isText(note)) this.rail = new Rail(rail, this.note, this.signal);
     void this.base?.fill();
     if (!this.changed) void this.renew(null);
-    await this.rail.fill();
+    await this.rail?.fill();
   }
 
   /**
@@ -129,10 +137,10 @@ class NoteView {
     const isStale = (/** @type {Element} */ block) => [block, ...block.querySelectorAll("[data-shows]")].some((one) =>
       one instanceof HTMLElement && one.dataset.shows && (!paths || paths.includes(one.dataset.shows)));
     updateBlocks(text, note.blocks, note.title, isStale, (added) => {
-      addAnchors(added, note);
-      if (isPdf(note.path) && isViewable(note.path)) this.linkParts(added);
+      this.addAnchors(added);
       this.embeds.fill(added, [`${note.path}#`]);
     });
+    this.nameParts();
     text.prepend(...partLinks(note));
     text.append(...partLinks(note));
     if (this.body.firstElementChild?.className === "canvas") this.showDrawing();
@@ -184,15 +192,20 @@ class NoteView {
     if (place && this.note.boxes) markPicture(place, this.text, this.note.boxes, this.matches.ranges);
   }
 
-  /**
-   * Make the names of pages buttons that show them.
-   * @param {ParentNode} added
-   */
-  linkParts(added) {
-    for (const label of added.querySelectorAll("[data-part]")) {
-      const { part } = /** @type {HTMLElement} */ (label).dataset;
-      label.replaceChildren(h("button", { type: "button", class: "quiet", title: "Show this page",
-        onclick: () => void this.showFile(new URLSearchParams({ at: `page=${part}` })) }, label.textContent));
+  /** Name the parts of a document that begin within a paragraph, and make the names of pages buttons that show them. */
+  nameParts() {
+    const labels = /** @type {NodeListOf<HTMLElement>} */ (this.text.querySelectorAll("p[data-part], span[data-part]"));
+    const name = labels[0]?.textContent?.split(" ")[0];
+    if (!name) return; // no document
+    let number = 0;
+    for (const label of labels) {
+      // The first label of the file counts what ends within its first paragraph, too.
+      const isFirst = !number && !this.note.more_before && label.previousElementSibling?.localName !== "hr";
+      number = isFirst ? 1 : label.localName === "p" ? Number(label.dataset.part) : number + 1;
+      label.dataset.part = String(number);
+      label.replaceChildren(!isPdf(this.note.path) || !isViewable(this.note.path) ? `${name} ${number}`
+        : h("button", { type: "button", class: "quiet", title: "Show this page", onclick: () =>
+          void this.showFile(new URLSearchParams({ at: `page=${label.dataset.part}` })) }, `${name} ${number}`));
     }
   }
 
@@ -227,14 +240,9 @@ class NoteView {
         isText(note) && h("a", { class: "button", href: address("graph", { path: note.path }) }, "Graph"),
         note.canvas && this.drawingButton, isText(note) && this.chunksButton,
         copyButton("Copy link", () => linkTo(note)),
-        !isFile(note.path) && !note.canvas && copyButton("Copy as Markdown", () => this.source()), this.matches.bar),
+        !isFile(note.path) && !note.canvas && copyButton("Copy as Markdown", () => fileText(note.path, this.signal)), this.matches.bar),
       readingWarning(note.path), properties(note));
     this.embeds.fill(this.header, [`${note.path}#`]);
-  }
-
-  /** The text of the file as it is now. */
-  async source() {
-    return (await fetch(await fileAddress(this.note.path), { signal: this.signal })).text();
   }
 
   focusTitle() {
@@ -244,9 +252,42 @@ class NoteView {
   }
 
   focusPlace() {
-    const block = showPlace(this.text, this.values, this.note);
+    const block = showPlace(this.text, this.values, this.line);
     if (block && !block.hidden) announce(`${this.note.title}: ${headingAbove(this.text, block) || "the place that was found"}`);
     else this.focusTitle();
+  }
+
+  /**
+   * Follow a link to a place in what is shown of this note without fetching the note again.
+   * @param {MouseEvent} event
+   */
+  async followWithin(event) {
+    const link = event.target instanceof Element ? event.target.closest("a.wikilink") : null;
+    if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const values = new URLSearchParams(link.hash.split("?")[1]);
+    if (values.get("path") !== this.path) return;
+    event.preventDefault();
+    try {
+      const line = await lineOf(values, this.signal);
+      const block = line && isShown(this.note, line) ? showPlace(this.text, values, line) : null;
+      if (!block || block.hidden) go(link.hash);
+      else setAddress(link.hash, true);
+    } catch (error) {
+      if (error instanceof ApiError) noteLoss(error);
+      else if (!this.signal.aborted) throw error;
+    }
+  }
+
+  /**
+   * Give the headings of new blocks a button that copies a link to them.
+   * @param {ParentNode} added
+   */
+  addAnchors(added) {
+    for (const heading of /** @type {NodeListOf<HTMLElement>} */ (added.querySelectorAll(".heading[data-line]"))) {
+      const path = () => partBelow(headingPath(this.note, Number(heading.dataset.line)));
+      heading.append(copyButton("", () => linkTo(this.note, `#${path()}`), { class: "quiet anchor",
+        "aria-label": `Link to ${heading.textContent?.trim() ?? ""}`, title: "Copy a link to this heading" }));
+    }
   }
 
   /**
@@ -254,11 +295,11 @@ class NoteView {
    * @param {string[] | null} paths
    */
   async renew(paths) {
-    this.changed = this.rail && paths && this.changed ? [...this.changed, ...paths] : null;
-    if (!this.rail) return; // the note is being fetched, or has no text
+    this.changed = this.isOpen && paths && this.changed ? [...this.changed, ...paths] : null;
+    if (!this.isOpen) return; // the note is being fetched
     const { changed } = this;
     void this.base?.fill();
-    const shown = [this.path, ...Array.from(this.text.querySelectorAll("[data-shows]"),
+    const shown = [this.path, ...Array.from(this.main.querySelectorAll("[data-shows]"),
       (one) => /** @type {HTMLElement} */ (one).dataset.shows ?? "")];
     const isShown = !changed || shown.some((path) => changed.includes(path));
     if (!isShown) this.changed = [];
@@ -272,11 +313,12 @@ class NoteView {
         this.changed = [];
         this.show(note, changed);
         this.gone?.remove();
+        if (this.viewer.hasChildNodes() && (!changed || changed.includes(this.path))) await this.showFile(this.values);
         if (before !== this.text.textContent) announce("The note has changed.");
         setTitle(note.title);
         if (this.chunksButton.getAttribute("aria-pressed") === "true") await this.showChunks();
       }
-      await this.rail.fill();
+      await this.rail?.fill();
     } catch (error) {
       if (!(error instanceof ApiError)) {
         if (!this.signal.aborted) throw error;
@@ -353,20 +395,14 @@ function linkTo(note, at) {
  * @param {Record<string, string>} [attributes]
  */
 function copyButton(name, text, attributes = {}) {
-  return h("button", { type: "button", ...attributes, onclick: async () => copy(await text()) }, name);
-}
-
-/**
- * Give the headings of new blocks a button that copies a link to them.
- * @param {ParentNode} added
- * @param {any} note
- */
-function addAnchors(added, note) {
-  for (const heading of added.querySelectorAll(".heading[data-line]")) {
-    const name = heading.textContent?.trim() ?? "";
-    heading.append(copyButton("", () => linkTo(note, `#${name}`),
-      { class: "quiet anchor", "aria-label": `Link to ${name}`, title: "Copy a link to this heading" }));
-  }
+  return h("button", { type: "button", ...attributes, onclick: async () => {
+    try {
+      await copy(await text());
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      tell(`Not copied: ${error.message}`);
+    }
+  } }, name);
 }
 
 /**
@@ -384,16 +420,38 @@ function headingAbove(text, block) {
 }
 
 /**
- * The note that the address names; of a long one, the part with the line or the heading that it names.
+ * The line that the address names: by its number, or by a heading or a block, which the daemon finds as in any link.
+ * Undefined if it names none that is there.
  * @param {URLSearchParams} values
  * @param {AbortSignal} signal
+ * @returns {Promise<number | undefined>}
  */
-async function fetchNote(values, signal) {
+async function lineOf(values, signal) {
   const path = values.get("path") ?? "";
-  const wanted = Number(values.get("line")) || undefined;
-  const note = await get("view", { path, line: wanted }, signal);
-  const line = wanted ?? headingOf(values, note)?.line;
-  return !line || isShown(note, line) ? note : get("view", { path, line }, signal);
+  const part = (values.get("at") ?? "").replace(/^#/, "");
+  const line = Number(values.get("line")) || undefined;
+  if (line || !part || (isViewable(path) && !isPdf(path))) return line;
+  const found = await get("view", { path, part }, signal).catch((error) => {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+  });
+  return found?.first_line;
+}
+
+/**
+ * The headings from the top down to one of a note, without a first one that repeats the title.
+ * @param {any} note
+ * @param {number} line of the heading
+ * @returns {string[]}
+ */
+function headingPath(note, line) {
+  const path = [];
+  let level = 7;
+  for (const one of note.headings.filter((/** @type {any} */ other) => other.line <= line).reverse()) {
+    if (one.level >= level) continue;
+    path.unshift(one.text);
+    level = one.level;
+  }
+  return path.filter((text, at) => at > 0 || path.length === 1 || text !== note.title);
 }
 
 /**
@@ -418,36 +476,18 @@ function isShown(note, line) {
 }
 
 /**
- * The heading that the address names.
- * @param {URLSearchParams} values
- * @param {any} note
- */
-function headingOf(values, note) {
-  const at = nameOf((values.get("at") ?? "").split("#").pop() ?? "");
-  return at ? note.headings.find((/** @type {any} */ one) => nameOf(one.text) === at) : undefined;
-}
-
-/**
- * A heading as links name it: Obsidian leaves out what means something in a link.
- * @param {string} text
- */
-function nameOf(text) {
-  return text.replace(/[#|^:%[\]\\\s]+/g, " ").trim().toLowerCase();
-}
-
-/**
  * Show the line, the heading or the block that the address names. Returns it, or null if it is not there.
  * @param {HTMLElement} text
  * @param {URLSearchParams} values
- * @param {any} note
+ * @param {number | undefined} line of it
  */
-function showPlace(text, values, note) {
+function showPlace(text, values, line) {
   const at = values.get("at") ?? "";
   const id = /\^([A-Za-z0-9-]+)$/.exec(at)?.[1];
   const page = /^#?page=(\d+)/.exec(at)?.[1];
-  const line = Number(values.get("line")) || headingOf(values, note)?.line;
-  const block = line ? blockAt(text, line) : id ? blockWithId(text, id)
+  const named = values.has("line") ? null : id ? blockWithId(text, id)
     : page ? /** @type {HTMLElement | null} */ (text.querySelector(`[data-part="${page}"]`)) : null;
+  const block = named ?? (line ? blockAt(text, line) : null);
   for (const one of text.querySelectorAll(".found")) one.classList.remove("found");
   block?.classList.add("found");
   showBlock(block, "center");
@@ -477,23 +517,6 @@ function showBlock(block, place) {
   block.scrollIntoView({ block: block.closest(".document") ? "nearest" : place });
   if (!block.hasAttribute("tabindex")) block.tabIndex = -1;
   block.focus({ preventScroll: true });
-}
-
-/**
- * Follow a link to a place in this note without fetching the note again.
- * @param {MouseEvent} event
- * @param {HTMLElement} text
- * @param {any} note
- */
-function followWithin(event, text, note) {
-  const link = event.target instanceof Element ? event.target.closest("a.wikilink") : null;
-  if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const values = new URLSearchParams(link.hash.split("?")[1]);
-  if (values.get("path") !== note.path) return;
-  const block = showPlace(text, values, note);
-  if (!block || block.hidden) return;
-  event.preventDefault();
-  setAddress(link.hash, true);
 }
 
 /**
@@ -709,7 +732,7 @@ function outgoing(links) {
 function place(all) {
   const [first] = all;
   const lines = all.map((one, at) => h("div", { class: "line", dir: "auto" },
-    one.tree?.length ? renderBlocks(one.tree, 2) : one.snippet,
+    one.tree?.length ? renderBlocks(withInlineFootnotes(one.tree), 2) : one.snippet,
     at ? h("a", { class: "line-link", href: address("note", { path: one.path, line: one.line }) }, ` line ${one.line}`)
       : null));
   const rest = lines.splice(PLACES);

@@ -41,6 +41,22 @@ export function noteName(path) {
 }
 
 /**
+ * The part of a note that headings lead down to, as links name it: without what means something in a link.
+ * @param {string[]} headings
+ */
+export function partBelow(headings) {
+  return headings.map((one) => one.replace(/[#|^:%[\]\\\s]+/g, " ").trim()).filter(Boolean).join("#");
+}
+
+/**
+ * A part of a document as links name it: `page=3` for "page 3".
+ * @param {string} [part]
+ */
+export function placeOfPart(part = "") {
+  return /^[a-z]+ \d+$/.test(part) ? part.replace(" ", "=") : undefined;
+}
+
+/**
  * The name of the program that opens a file. Null in a folder that is no vault of Obsidian's, without `page.editor`:
  * there the server names the file itself, and a browser opens no file from this page.
  * @param {string} uri of a note or a hit

@@ -6,7 +6,7 @@ import { noteLoss } from "./daemon.js";
 import { afterPaint, announce, byId, h, marked, marksOf, quantity, setTitle } from "./dom.js";
 import { facetList } from "./facets.js";
 import { recentQueries, rememberQuery } from "./recent.js";
-import { address, editorName, go, keepSearch, lastSearch, noteName, setAddress } from "./route.js";
+import { address, editorName, go, keepSearch, lastSearch, noteName, placeOfPart, setAddress } from "./route.js";
 import { isSaved, savedSearches, toggleSaved } from "./saved.js";
 import { hasShortcuts } from "./settings.js";
 
@@ -585,7 +585,8 @@ function byDate(hits, likely) {
  */
 function readAddress(hit, search) {
   const words = marksOf(hit.snippet ?? "", hit.marks ?? []).map((one) => one.toLowerCase());
-  return inVault(hit.vault, address("note", { path: hit.path, line: hit.line, ...search, m: [...new Set(words)].slice(0, MARKED) }));
+  return inVault(hit.vault, address("note", { path: hit.path, line: hit.line, at: placeOfPart(hit.part), ...search,
+    m: [...new Set(words)].slice(0, MARKED) }));
 }
 
 /**
