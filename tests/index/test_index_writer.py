@@ -107,7 +107,7 @@ def test_a_plan_is_carried_out_and_says_what_it_did(writer: IndexWriter, desk: D
     linked = FileRow("pic.png", 1, 1, 1, 1, "", "linked")
     left: list[int] = []
     done = writer.apply(replace(plan, linked=(linked,), removed=("a.md",)), left.append)
-    assert done == Applied(("c.md", "b.md"), ("a.md",), ("big.md",), 0, frozenset())
+    assert done == Applied(("c.md", "b.md"), ("a.md",), ("pic.png", "big.md"), 0, frozenset())
     assert left == [3, 2, 1, 0]
     assert paths_in(writer) == ["b.md", "c.md"]
     with writer.holder.lease() as snapshot:

@@ -99,7 +99,7 @@ def test_arguments_are_those_of_the_golden() -> None:
 
 def test_the_keys_of_a_hit_are_those_that_are_named_and_others_are_refused_in_order_and_cut() -> None:
     assert hit_keys("") is hit_keys(" , ") is None
-    assert hit_keys(" path,title , path") == frozenset({"path", "title"})
+    assert hit_keys(" path,title , path") == frozenset({"path", "title", "vault"})
     with pytest.raises(UsageError) as raised:
         hit_keys(f"path,zebra,{'x' * 61},colour")
     said, _, known = str(raised.value).partition("; it has ")
