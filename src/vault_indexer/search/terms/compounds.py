@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import islice
 from types import MappingProxyType
 
 from vault_indexer.model import Correction
@@ -353,7 +354,8 @@ def find_corrections(
         return ()
     language = detect(query.text)
     is_foreign = bool(language) and language not in statistics.languages
-    languages = dict.fromkeys((own or _KNOWN_WELL, *statistics.languages[:_MOST_LANGUAGES]))
+    usual = (one for one in statistics.languages if one not in statistics.rare_languages)
+    languages = dict.fromkeys((own or _KNOWN_WELL, *islice(usual, _MOST_LANGUAGES)))
     corrections: list[Correction] = []
     at = 0  # the end of the last correction: parts of a corrected word are not corrected again
     for term in sorted(absent, key=lambda term: (term.start, -term.end))[:_SPELLING_MOST]:

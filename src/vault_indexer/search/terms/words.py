@@ -185,14 +185,19 @@ def vector_weight(held: float, lacking: float = LACKING) -> float:
 
 def query_words(statistics: WordStatistics, text: str, *, typing: bool = False) -> list[QueryTerm]:
     """Returns the words as `analyze_query` does, but uses the stems of a rare language only if the query is
-    in it, and for words that no note contains otherwise. In a vault of English notes of which one was
-    detected as Czech, the Czech stemmer would find `not` for `note`."""
+    in it, and for words that no note contains otherwise, and not if the stem is in more chunks than these
+    languages have. In a vault of English notes of which one was detected as Czech, the Czech stemmer would
+    find `not` for `note`."""
     languages = statistics.languages
     words = analyze_query(text, languages, typing=typing)
     rare = statistics.rare_languages - {language_of(text, languages)}
     if not rare:
         return words
-    by_place = {(word.start, word.end, word.word): word for word in words}
+    most = statistics.documents * sum(map(statistics.language_share, rare))
+    frequency = statistics.largest_document_frequency
+    by_place = {
+        (word.start, word.end, word.word): word for word in words if frequency(word.forms) <= max(1, most)
+    }
     common = analyze_query(text, [language for language in languages if language not in rare], typing=typing)
     return [
         word if statistics.knows(word) else by_place.get((word.start, word.end, word.word), word)
