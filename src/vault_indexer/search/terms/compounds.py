@@ -343,7 +343,7 @@ def find_corrections(
     A word is probably misspelt if no note contains any form of it, it is not a common word of any language,
     and no filter of the query requires it as written. Its likely spelling is the nearest frequent word of the
     vault: one edit away, two from eight letters, three from 15. A rare word is accepted if the written one
-    has eight letters for each edit, or if it is a common word in an English query. No model is involved. A
+    has about eight letters for each edit, or if it is a common word in an English query. No model is involved. A
     query in a language that does not occur in the vault has no corrections. `terms` are the words of the
     query.
     """
@@ -420,7 +420,7 @@ def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:
         # The list is sorted by likelihood, so a nearer word may still follow.
         if edits > 1 and not is_long:
             continue
-        is_near = edits * _LONG <= len(exact) + 1
+        is_near = edits * _LONG <= len(exact) + 1  # "Strachn" for "Strachan"
         if entry.frequency >= _FREQUENT or is_near or (is_english and is_common(entry.term)):
             return entry.term
     return None
