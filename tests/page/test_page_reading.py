@@ -63,7 +63,7 @@ def notes(serve_vault: ServeVault) -> Iterator[Site]:
     ]
     lines[0], lines[LONG_LINES - 11] = "# Long", "## Near the end"
     others: dict[str, str | bytes] = {"Long.md": "\n".join(lines), "dot.png": PNG, "paper.pdf": b"%PDF-1.4"}
-    others["Wide.md"] = (
+    others["Paper.md"] = (
         f"{'| a column ' * 20}|\n{'| --- ' * 20}|\n{'| a value ' * 20}|\n\n"
         f"$$a = {' + '.join(f'x_{{{number}}}^2' for number in range(60))}$$\n\n"
         f"```\n{'code ' * 60}\n```\n\n> [!note]- Folded\n> Inside.\n"
@@ -298,7 +298,7 @@ def test_a_printed_note_is_black_on_white_without_controls(notes: Site, scheme: 
 
 
 def test_paper_has_all_of_a_note_or_says_which_part(visit: Visit) -> None:
-    page, text = visit.page, text_of(visit, "Wide")
+    page, text = visit.page, text_of(visit, "Paper")
     expect(text.locator(".formula.set")).to_be_visible()
     page.set_viewport_size({"width": 700, "height": 900})
     page.emulate_media(media="print")

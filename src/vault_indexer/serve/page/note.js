@@ -268,8 +268,11 @@ class NoteView {
     if (values.get("path") !== this.path) return;
     event.preventDefault();
     try {
-      const line = await lineOf(values, this.signal);
-      const block = line && isShown(this.note, line) ? showPlace(this.text, values, line) : null;
+      const at = (values.get("at") ?? "").replace(/^#/, "");
+      const isHere = at.startsWith("^") && blockWithId(this.text, at.slice(1));
+      const named = this.note.headings.filter((/** @type {any} */ one) => one.text === at);
+      const line = isHere ? undefined : named.length === 1 ? named[0].line : await lineOf(values, this.signal);
+      const block = isHere || (line && isShown(this.note, line)) ? showPlace(this.text, values, line) : null;
       if (!block || block.hidden) go(link.hash);
       else setAddress(link.hash, true);
     } catch (error) {
