@@ -343,7 +343,7 @@ def find_corrections(
     A word is probably misspelt if no note contains any form of it, it is not a common word of any language,
     and no filter of the query requires it as written. Its likely spelling is the nearest frequent word of the
     vault: one edit away, two from eight letters, three from 15. A rare word is accepted if the written one
-    has about eight letters for each edit, or if it is a common word in an English query. No model is involved. A
+    has nearly eight letters an edit, or if it is a common word in an English query. No model is involved. A
     query in a language that does not occur in the vault has no corrections. `terms` are the words of the
     query.
     """

@@ -246,8 +246,6 @@ def _links(
     context: AnswerContext, request: LinksRequest
 ) -> LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans:
     limit = request.limit
-    if request.note.strip() and request.view in ("unresolved", "orphans"):
-        raise UsageError(f"path is given, and view is {request.view}, which is of the whole vault")
     match request.view:
         case "mentions":
             found = context.service.mentions(request.note, limit or DEFAULT_MENTIONS)

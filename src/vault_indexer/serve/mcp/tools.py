@@ -543,6 +543,8 @@ def _vault_overview(_view: ToolView, context: AnswerContext, _: Mapping[str, Val
 
 
 def _links(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    if str(arguments["path"]).strip() and arguments["view"] in ("unresolved", "orphans"):
+        raise UsageError(f"path is given, and view is {arguments['view']}, which is of the whole vault")
     if arguments["direction"] != "both" and arguments["view"] != "note":
         raise UsageError(f"direction is given, and view is {arguments['view']}: only the view note has one")
     found = _row_answer(view, context, arguments)
