@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, reduce
 from itertools import dropwhile, pairwise, takewhile
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vault_indexer.answer.check.facts import has_contrary, stems_of
@@ -24,6 +23,7 @@ from vault_indexer.answer.question import AskedKind, Said
 from vault_indexer.answer.quotable import whole_steps
 from vault_indexer.answer.sentences import Sentence
 from vault_indexer.model import Hit, NoteRow
+from vault_indexer.parse import stem as file_name
 from vault_indexer.providers import WORD_LANGUAGES, word_vectors
 from vault_indexer.search import QuestionWord, function_words, share_held
 from vault_indexer.system import record
@@ -458,8 +458,13 @@ def _title_and_place(sentence: Sentence) -> tuple[str, str]:
     """Returns the title of the sentence's note with its aliases and the file's name, and this with the
     headings above."""
     row = sentence.note.row
-    title = " \n".join(dict.fromkeys((row.title, *row.aliases, PurePosixPath(row.path).stem)))
+    title = _names_of(row.title, row.aliases, row.path)
     return title, " \n".join((title, *sentence.headings))
+
+
+@lru_cache(maxsize=256)
+def _names_of(title: str, aliases: tuple[str, ...], path: str) -> str:
+    return " \n".join(dict.fromkeys((title, *aliases, file_name(path))))
 
 
 @lru_cache(maxsize=256)

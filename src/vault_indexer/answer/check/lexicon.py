@@ -23,6 +23,9 @@ _LEAST_STEM = 4
 """Words with shorter stems match only as whole words, because "neg" is the stem of both "negar" and
 "negra"."""
 
+_LONGEST_PHRASE = 40
+"""The maximum characters of a phrase of a list. The words of a whole sentence take ten times as long."""
+
 WORD = re.compile(rf"{SPACED_LETTER}+(?:['’-]{SPACED_LETTER}+)*")
 """A word of a script with spaces."""
 
@@ -140,9 +143,8 @@ def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
 @record
 class Lexicon:
     """The words of one language. `opposites` maps a stem to those of contrary words, `alike` to those of
-    words that may answer a question with it ("wrote", "author"). `calendar` maps each form of
-    a month (1 to 12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its
-    number."""
+    words that may answer a question with it ("wrote", "author"). `calendar` maps each form of a month (1 to
+    12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number."""
 
     language: str
     classes: Mapping[str, Phrases]
@@ -157,7 +159,7 @@ class Lexicon:
         return self.classes[name].find(text, self.language)
 
     def starts_with(self, name: WordClass, text: str) -> bool:
-        return any(start == 0 for start, _ in self.find(name, text))
+        return any(start == 0 for start, _ in self.find(name, text[:_LONGEST_PHRASE]))
 
     def words(self, name: WordClass, text: str) -> list[str]:
         return [fold(normalize(text[start:end])) for start, end in self.find(name, text)]
