@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -120,11 +121,12 @@ def check_draft(_view: ToolView, context: AnswerContext, arguments: Mapping[str,
     text, path = str(arguments["text"]), str(arguments["path"])
     links = context.service.draft_links(path or _UNNAMED_DRAFT, text)
     drafted = list(_drafted(text, links))
+    citable = cache(context.service.citable)  # most citations of a draft are of a few notes
     return {
         "links": len(links),
         "problems": [_problem(link) for _, link in links if link.resolved is None or link.problem],
         "citations": [
-            {"line": one.line, **_citation(context, one.text, link, is_cited=number < len(one.cites))}
+            {"line": one.line, **_citation(citable, one.text, link, is_cited=number < len(one.cites))}
             for one in drafted
             for number, link in enumerate((*one.cites, *one.others))
             if link.resolved and not link.problem
@@ -229,7 +231,9 @@ def _problem(link: OutgoingLink) -> Object:
     return {"line": link.line, "link": named, "problem": link.problem or "no such note or file"}
 
 
-def _citation(context: AnswerContext, sentence: str, link: OutgoingLink, *, is_cited: bool) -> Object:
+def _citation(
+    citable: Callable[[str, str], Sequence[Sentence]], sentence: str, link: OutgoingLink, *, is_cited: bool
+) -> Object:
     """What the check finds of a citation, or why it is not checked."""
     path = str(link.resolved)
     own: Object = {
@@ -243,7 +247,7 @@ def _citation(context: AnswerContext, sentence: str, link: OutgoingLink, *, is_c
         reason = f"fewer than {_LEAST_CLAIM} words cite it"
     else:
         try:
-            found = _evidence(context.service.citable(path, link.subpath), sentence)
+            found = _evidence(citable(path, link.subpath), sentence)
             reason = "" if found else "the cited place has no text"
         except UnknownNoteError:
             reason = "its text is not in the index"
