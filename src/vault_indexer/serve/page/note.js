@@ -95,8 +95,11 @@ class NoteView {
   async open() {
     document.addEventListener("renewed", (event) => void this.renew(/** @type {CustomEvent} */ (event).detail),
       { signal: this.signal });
-    this.line = await lineOf(this.values, this.signal);
-    this.note = await get("view", { path: this.path, line: this.line }, this.signal);
+    this.note = await get("view", { path: this.path, line: Number(this.values.get("line")) || undefined }, this.signal);
+    this.line = await lineOf(this.values, this.note, this.signal);
+    if (this.line && !isShown(this.note, this.line)) {
+      this.note = await get("view", { path: this.path, line: this.line }, this.signal);
+    }
     const { note, text, main } = this;
     this.path = note.path;
     this.isOpen = true;
@@ -270,8 +273,7 @@ class NoteView {
     try {
       const at = (values.get("at") ?? "").replace(/^#/, "");
       const isHere = at.startsWith("^") && blockWithId(this.text, at.slice(1));
-      const named = this.note.headings.filter((/** @type {any} */ one) => one.text === at);
-      const line = isHere ? undefined : named.length === 1 ? named[0].line : await lineOf(values, this.signal);
+      const line = isHere ? undefined : await lineOf(values, this.note, this.signal);
       const block = isHere || (line && isShown(this.note, line)) ? showPlace(this.text, values, line) : null;
       if (!block || block.hidden) go(link.hash);
       else setAddress(link.hash, true);
@@ -423,17 +425,20 @@ function headingAbove(text, block) {
 }
 
 /**
- * The line that the address names: by its number, or by a heading or a block, which the daemon finds as in any link.
- * Undefined if it names none that is there.
+ * The line of a note that the address names: by its number, by a heading whose name no other has, or by what the daemon
+ * finds as in any link. Undefined if it names none that is there.
  * @param {URLSearchParams} values
+ * @param {any} note
  * @param {AbortSignal} signal
  * @returns {Promise<number | undefined>}
  */
-async function lineOf(values, signal) {
+async function lineOf(values, note, signal) {
   const path = values.get("path") ?? "";
   const part = (values.get("at") ?? "").replace(/^#/, "");
   const line = Number(values.get("line")) || undefined;
   if (line || !part || (isViewable(path) && !isPdf(path))) return line;
+  const named = note.headings.filter((/** @type {any} */ one) => one.text === part);
+  if (named.length === 1) return named[0].line;
   const found = await get("view", { path, part }, signal).catch((error) => {
     if (!(error instanceof ApiError && error.status === 404)) throw error;
   });
