@@ -211,7 +211,8 @@ def with_part_names(
         if is_end:
             shown.append({"t": "hr", "l": line})
         if isinstance(line, int) and (is_end or not shown):
-            number = sum(one.count(PART_END) for one in lines[:line]) + 1
+            # A part that ends within the first line of a paragraph is that of its beginning.
+            number = sum(one.count(PART_END) for one in lines[: line if is_end else line - 1]) + 1
             label: JsonValue = {"t": "em", "c": [f"{name} {number}"]}
             shown.append({"t": "p", "l": line, "part": number, "c": [label]})
         if not is_end:

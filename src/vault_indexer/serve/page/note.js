@@ -202,9 +202,7 @@ class NoteView {
     if (!name) return; // no document
     let number = 0;
     for (const label of labels) {
-      // The first label of the file counts what ends within its first paragraph, too.
-      const isFirst = !number && !this.note.more_before && label.previousElementSibling?.localName !== "hr";
-      number = isFirst ? 1 : label.localName === "p" ? Number(label.dataset.part) : number + 1;
+      number = label.localName === "p" ? Number(label.dataset.part) : number + 1;
       label.dataset.part = String(number);
       label.replaceChildren(!isPdf(this.note.path) || !isViewable(this.note.path) ? `${name} ${number}`
         : h("button", { type: "button", class: "quiet", title: "Show this page", onclick: () =>
