@@ -8,9 +8,10 @@ from pathlib import Path
 from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
 
-from vault_indexer.answer.extract import Question, choose_quotes
+from vault_indexer.answer.asked_kind import AskedKind
+from vault_indexer.answer.evidence import Question, Surroundings
+from vault_indexer.answer.extract import choose_quotes
 from vault_indexer.answer.prompt import within_budget
-from vault_indexer.answer.question import AskedKind
 from vault_indexer.answer.sentences import NoteText, Sentence
 from vault_indexer.model import NoteRow
 from vault_indexer.search import QuestionWord
@@ -87,7 +88,7 @@ def test_in_a_list_only_the_items_that_say_the_asked_kind_of_thing_count() -> No
     block = Sentence(NoteText(row, text, ""), 0, len(text), text, 0, is_composed=True)
     for question, covered in (("How many guests fit the pool?", 2.0), ("How many guests fit the pump?", 1.0)):
         words = [word(one) for one in question.rstrip("?").split()[2:] if one not in ("the", "fit")]
-        evidence = Question(AskedKind.read(question), words).evidence(block, frozenset())
+        evidence = Question(AskedKind.read(question), words).evidence(block, Surroundings())
         assert evidence.covered == covered
 
 

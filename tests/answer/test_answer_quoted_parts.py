@@ -11,8 +11,9 @@ import pytest
 from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
 
-from vault_indexer.answer.extract import Question, choose_quotes, is_supported
-from vault_indexer.answer.question import AskedKind
+from vault_indexer.answer.asked_kind import AskedKind
+from vault_indexer.answer.evidence import Question
+from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.quotable import LONGEST_CODE, LONGEST_LIST, quotable, whole_steps
 from vault_indexer.answer.sentences import NoteText, Sentence
 from vault_indexer.model import NoteRow

@@ -11,8 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from vault_indexer.answer.asked_kind import AskedKind
 from vault_indexer.answer.events import AskEvent
-from vault_indexer.answer.extract import Question, choose_quotes, is_supported
+from vault_indexer.answer.evidence import Question
+from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.prompt import (
     INSTRUCTIONS_TOKENS,
     CitableSentence,
@@ -20,7 +22,6 @@ from vault_indexer.answer.prompt import (
     prompt_for,
     within_budget,
 )
-from vault_indexer.answer.question import AskedKind
 from vault_indexer.answer.quotable import below_heading, quotable
 from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.answer.written import StreamOptions, Writer

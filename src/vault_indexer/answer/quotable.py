@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import takewhile
 
+from vault_indexer.answer.asked_kind import is_label_row
 from vault_indexer.answer.check.lexicon import lexicon
-from vault_indexer.answer.question import is_label_row
 from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span
 from vault_indexer.parse import readable
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from golden_cases import check_golden, of_parts
 
-from vault_indexer.answer.question import AskedKind, question_tables
+from vault_indexer.answer.asked_kind import AskedKind, question_tables
 
 
 def test_questions_and_what_sentences_say_are_those_of_the_golden() -> None:
