@@ -31,6 +31,7 @@ OFFERED = {
         "cat": "The red cat sleeps on the sofa.",
         "dog": "The dog barks at night.",
         "fish": "The red cat eats fish at noon.",
+        "purrs": "It purrs in the morning.",
     }.items()
 }
 

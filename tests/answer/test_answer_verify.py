@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from claim_sets import HONEST, LANGUAGES, read_claim_set
+from claim_sets import HONEST, LANGUAGES, read_claim_set, read_paraphrased_claims
 from golden_cases import check_golden, of_parts
 from paraphrases import Paraphrase, read_paraphrases
 
@@ -58,6 +58,17 @@ def test_the_check_keeps_its_bars_on_the_claim_set(halves: tuple[int, ...]) -> N
         own = [verdict for one, verdict in falsified if one == kind]
         assert own
         assert own.count("supported") <= 0.05 * len(own), kind
+
+
+@pytest.mark.long
+def test_the_check_keeps_its_bars_on_paraphrases_by_others() -> None:
+    """Unsupported and passed: at most .08; honest and dropped: at most .25."""
+    verdicts = [(one.kind == HONEST, one.check().verdict) for one in read_paraphrased_claims()]
+    honest = [verdict for is_honest, verdict in verdicts if is_honest]
+    others = [verdict for is_honest, verdict in verdicts if not is_honest]
+    assert (len(honest), len(others)) == (130, 130)
+    assert others.count("supported") <= 0.08 * len(others)
+    assert honest.count("dropped") <= 0.25 * len(honest)
 
 
 def test_every_lexicon_has_every_list() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from vault_indexer.answer.check import Claim, Evidence, Finding, check_claim
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks" / "claims"
+PARAPHRASES = FOLDER / "paraphrases"
 LANGUAGES = ("de", "en", "es", "fr", "ru", "zh")
 HONEST = "honest"
 
@@ -35,19 +36,26 @@ class CheckedText:
 
 def read_claim_set(half: int) -> list[CheckedText]:
     """The texts of one half: the sources of even (0) or odd (1) number in each file."""
-    return [one for language in LANGUAGES for one in _read(language) if one.half == half]
+    files = (FOLDER / f"{language}.txt" for language in LANGUAGES)
+    return [one for file in files for one in _read(file) if one.half == half]
 
 
-def _read(language: str) -> Iterator[CheckedText]:
-    blocks = (FOLDER / f"{language}.txt").read_text("utf-8").split("\n\n")[1:]
+def read_paraphrased_claims() -> list[CheckedText]:
+    """The texts of the second set, each of which cites all of its sources."""
+    return [one for file in PARAPHRASES.glob("*.txt") for one in _read(file)]
+
+
+def _read(file: Path) -> Iterator[CheckedText]:
+    blocks = file.read_text("utf-8").split("\n\n")[1:]
     for number, block in enumerate(blocks):
         lines = block.strip().splitlines()
         sources = tuple(line[2:] for line in lines if line.startswith("> "))
         for line in lines[len(sources) :]:
             is_honest = line.startswith("= ")
             kind, _, text = (HONEST, "", line[2:]) if is_honest else line.partition(" | ")
-            cited = sources if kind == "merge" else (_nearest(text, sources),)
-            yield CheckedText(language, cited, kind, text, number % 2)
+            cites_all = kind == "merge" or file.parent == PARAPHRASES
+            cited = sources if cites_all else (_nearest(text, sources),)
+            yield CheckedText(file.stem, cited, kind, text, number % 2)
 
 
 def _nearest(text: str, sources: tuple[str, ...]) -> str:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from vault_indexer.answer.check.facts import Statement, conflict
-from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WORD
+from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WORD, lexicon
 from vault_indexer.answer.check.words import clauses, content_words, unheld_words
 from vault_indexer.system import record
 from vault_indexer.text.language import detect_query
@@ -87,7 +88,13 @@ def check_claim(claim: Claim, offered: Mapping[str, Evidence]) -> Finding:
 
 def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
     language = cited[0].language or detect_query(" ".join(one.readable for one in cited), ()) or "en"
-    statements = [Statement.read(one.readable, one.heading, one.quote, language) for one in cited]
+    statements = [
+        Statement.read(
+            one.readable, f"{one.heading} \n{_antecedent(one, before, language)}", one.quote, language
+        )
+        for before, one in pairwise((None, *cited))
+        if one is not None
+    ]
     unchecked: list[str] = []
     chosen: list[Statement] = []
     for clause in clauses(text, language):
@@ -105,6 +112,12 @@ def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
     if not _are_joined(text, chosen, language):
         return Finding.dropped("it joins sentences that are not about the same")
     return Finding("unchecked" if unchecked else "supported", "", tuple(dict.fromkeys(unchecked)))
+
+
+def _antecedent(sentence: Evidence, before: Evidence | None, language: str) -> str:
+    """Returns the sentence before if a sentence begins with a pronoun."""
+    is_pronoun = lexicon(language).starts_with("pronouns", sentence.readable)
+    return before.readable if before is not None and is_pronoun else ""
 
 
 def _best_finding(clause: str, text: str, statements: Sequence[Statement]) -> tuple[Finding, Statement]:
@@ -149,12 +162,16 @@ def _runs(characters: Sequence[str], clause: str) -> list[str]:
 
 
 def _are_joined(text: str, chosen: Sequence[Statement], language: str) -> bool:
-    """Whether all sentences that support a claim share a content word of the claim with the first one."""
+    """Whether each sentence that supports a claim shares a content word of the claim with the first one, or
+    its own subject is in the claim, or a pronoun that refers to the sentence before."""
     own = content_words(text, language)
     first = chosen[0]
     shared = [one for one in own if not unheld_words({one: one}, first.words, language)]
     return all(
-        one is first or any(not unheld_words({word: word}, one.words, language) for word in shared)
+        one is first
+        or any(not unheld_words({word: word}, one.words, language) for word in shared)
+        or not unheld_words(dict(list(content_words(one.text, language).items())[:1]), own, language)
+        or bool(lexicon(language).find("pronouns", one.text))
         for one in chosen
     )
 

@@ -36,6 +36,8 @@ class DateMention:
     text: str
     start: int
     end: int
+    is_of_half: bool = False
+    """Whether the hour is one of 24, or has "a.m." or "p.m."."""
 
     @property
     def kind(self) -> str:
@@ -50,7 +52,8 @@ class DateMention:
         if name == "year" and name not in other.parts:
             return value in years
         if name == "hour" and name in other.parts:
-            return value % _NOON == other.parts[name] % _NOON
+            is_sure = self.is_of_half and other.is_of_half
+            return (value - other.parts[name]) % (2 * _NOON if is_sure else _NOON) == 0
         return other.parts.get(name) == value
 
 
@@ -85,7 +88,7 @@ def _all_mentions(text: str, language: str) -> Iterator[DateMention]:
 
 
 def _mention(match: re.Match[str], text: str) -> DateMention:
-    parts = _number_parts(match)
+    parts, is_of_half = _number_parts(match), False
     if "year" in parts and parts["year"] < 100:
         parts["year"] += 2000
     if "hour" in parts:
@@ -94,7 +97,8 @@ def _mention(match: re.Match[str], text: str) -> DateMention:
         # `%`, because 12 p.m. is noon.
         parts["hour"] = parts["hour"] % _NOON + _NOON if is_late else parts["hour"]
         parts.setdefault("minute", 0)
-    return DateMention(parts, match[0], *match.span())
+        is_of_half = bool(half) or parts["hour"] > _NOON
+    return DateMention(parts, match[0], *match.span(), is_of_half)
 
 
 def _number_parts(match: re.Match[str]) -> dict[str, int]:

@@ -17,6 +17,7 @@ from vault_indexer.answer.check.lexicon import (
     Lexicon,
     WordClass,
     blank,
+    elision,
     expand_contractions,
     lexicon,
     tokens,
@@ -25,6 +26,7 @@ from vault_indexer.answer.check.numbers import Quantity, quantities
 from vault_indexer.answer.check.roles import role_conflict
 from vault_indexer.answer.check.words import (
     CODE,
+    NO_TITLE,
     clauses,
     clauses_about,
     content_words,
@@ -44,10 +46,7 @@ from vault_indexer.text.stem import stem
 _WORD = re.compile(rf"{SPACED_LETTER}(?:{SPACED_LETTER_OR_DIGIT}|['’-](?={SPACED_LETTER}))*")
 _NAME_BEHIND = re.compile(r"\s+(\S)")
 _NEXT_WORD = re.compile(r" (\w+)")
-_TITLES = "".join(
-    rf"(?<!\b{title})" for title in ("Dr", "Fr", "Hr", "Mr", "Mrs", "Ms", "Prof", "Sr", "Sra", "St")
-)
-_START = re.compile(rf"(?:^|{_TITLES}\.|[!?…:]|\n)[\s\"'“”‘’«»„(\[*_`¿¡-]*\Z")
+_START = re.compile(rf"(?:^|{NO_TITLE}\.|[!?…:]|\n)[\s\"'“”‘’«»„(\[*_`¿¡-]*\Z")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _KNOWN_WELL = ("en", "es", "fr", "it", "pt", "nl")
 """Languages of which `is_common_word` recognizes three in four frequent words."""
@@ -121,7 +120,8 @@ def capitalised_words(sentence: str, language: str) -> Iterator[str]:
     idle = function_words(language) | function_words("en")
     before = ""
     for match in _WORD.finditer(sentence):
-        word = _POSSESSIVE.sub("", match[0])
+        elided = elision(match[0], language)
+        word = _POSSESSIVE.sub("", match[0][elided.end() :] if elided else match[0])
         previous, before = before, word.lower()
         if not word[:1].isupper() or _plain(word) in idle:
             continue
@@ -185,11 +185,18 @@ def same_polarity(clause: str, evidence: Sequence[str], language: str) -> bool:
     An affix ("unhealthy" for "healthy") or a contrary word ("closed" for "open") reverses the sense like a
     negating word, so "not healthy" and "unhealthy" agree.
     """
+    own, stated = lexicon(language), " \n".join(evidence)
     here = count_negations(clause, language)
     there = sum(count_negations(one, language) for one in evidence)
-    if _is_turned(clause, " \n".join(evidence), lexicon(language)):
-        return (here > 0) != (there > 0)
-    return (here > 0) == (there > 0) and here <= max(there, 1)
+    is_same = (here > 0) == (there > 0)
+    if _is_turned(clause, stated, own):
+        return not is_same
+    if not is_same and own.find("exceptions", clause) and own.find("only", stated):  # "not … unless"
+        return True
+    if not is_same:  # "not enough people came", "too few people came"
+        positive, negative = (clause, stated) if there else (stated, clause)
+        return not set(own.words("implied", positive)) <= set(own.words("implied", negative))
+    return here <= max(there, 1)
 
 
 def _is_turned(clause: str, evidence: str, own: Lexicon) -> bool:
@@ -278,7 +285,7 @@ class Statement:
         own, whole = lexicon(self.language), _without_months(self.whole, self.language)
         clause = _without_months(clause, self.language)
         found: list[str] = []
-        names: Sequence[WordClass] = ("all", "necessary", "possible")
+        names: Sequence[WordClass] = ("all", "necessary", "possible", "future")
         for name in names:
             if not own.find(name, whole):
                 found += [clause[start:end] for start, end in own.find(name, clause)]
@@ -310,7 +317,9 @@ def conflict(clause: str, claim: str, statement: Statement) -> str:
     found = (check(clause, statement) for check in _CHECKS)
     return (
         next(filter(None, found), "")
+        or _polarity_conflict(clause, claim, statement)
         or _limit_conflict(clause, claim, statement)
+        or _time_conflict(clause, claim, statement)
         or role_conflict(clause, claim, statement.clauses, statement.text, statement.language)
     )
 
@@ -329,6 +338,8 @@ def _number_conflict(clause: str, statement: Statement) -> str:
     # Each number must occur as often as in the claim: "from 3 to 5" does not support "from 5 to 5".
     values = Counter(one.value for one in stated)
     values.update(str(value) for one in stated_dates for value in one.parts.values())
+    bases = {one.base for one in stated if one.base}
+    own = [one for one in own if one.value in values or one.base not in bases]  # "14 days", "two weeks"
     if lacking := sorted(Counter(one.value for one in own) - values):
         return f"the number {lacking[0]} is not in what it cites"
     return _unit_conflict(own, stated, counts)
@@ -366,12 +377,18 @@ def _name_conflict(clause: str, statement: Statement) -> str:
     return f"the name {names[0]} is not in what it cites" if names else ""
 
 
-def _polarity_conflict(clause: str, statement: Statement) -> str:
+def _polarity_conflict(clause: str, claim: str, statement: Statement) -> str:
+    """Compares the negations of a clause, with the other clauses of the claim that are about the same."""
     language = statement.language
+    if not content_words(clause, language):
+        return ""
     about = clauses_about(clause, statement.clauses, language)
-    if content_words(clause, language) and not same_polarity(clause, about, language):
-        return "it denies what the note says, or says what the note denies"
-    return ""
+    others = [
+        one for one in clauses(claim, language) if clauses_about(one, statement.clauses, language) == about
+    ]
+    if any(same_polarity(one, about, language) for one in (clause, " \n".join(others))):
+        return ""
+    return "it denies what the note says, or says what the note denies"
 
 
 def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
@@ -385,16 +402,33 @@ def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
         return bool(own.find(name, text))
 
     for name in _LIMITING:
-        if (has(name, clause) and not has(name, stated)) or (has(name, about) and not has(name, claim)):
+        is_negative = name == "few" and count_negations(stated, language)  # "not enough", "too few"
+        if (has(name, clause) and not has(name, stated) and not is_negative) or (
+            has(name, about) and not has(name, claim)
+        ):
             return "it claims more or less than the note"
     if has("all", clause) and not has("all", stated) and any(has(one, about) for one in _LIMITING):
         return "it claims more than the note"
     if has("only", clause) and not has("only", stated):
         return "it excludes what the note does not"
-    if has("possible", about) and not has("possible", claim):
+    is_denied = bool(count_negations(about, language))  # "not allowed" is certain
+    if has("possible", about) and not has("possible", claim) and not is_denied:
         return "it is more certain than the note"
     if has("necessary", about) and has("possible", clause) and not has("necessary", clause):
         return "it makes optional what the note requires"
+    return ""
+
+
+def _time_conflict(clause: str, claim: str, statement: Statement) -> str:
+    own, language = lexicon(statement.language), statement.language
+    about = "\n".join(clauses_about(clause, statement.clauses, language))
+    is_dated = bool(find_dates(claim, language))  # "The bridge opens in May" is of the future, too
+    if own.find("future", about) and not (
+        is_dated or own.find("future", claim) or own.find("possible", claim)
+    ):
+        return "it says of now or the past what the note says of the future"
+    if own.find("former", about) and not own.find("former", claim):
+        return "it says of now what the note says of the past"
     return ""
 
 
@@ -452,6 +486,5 @@ _CHECKS: Sequence[Callable[[str, Statement], str]] = (
     _number_conflict,
     _code_conflict,
     _name_conflict,
-    _polarity_conflict,
     _binding_conflict,
 )

@@ -30,14 +30,17 @@ WORD = re.compile(rf"{SPACED_LETTER}+(?:['’-]{SPACED_LETTER}+)*")
 """A word of a script with spaces."""
 
 _CONTRACTED = re.compile(r"\b(\w+?)n['’]t\b")
-_ELIDED = re.compile(r"\b(?:jusqu|lorsqu|qu|[cdjlmnst])['’](?=\w)", re.IGNORECASE)
+_ELIDED = re.compile(r"\b(?:(jusqu|lorsqu|puisqu|quoiqu|qu)|[cdjlmnst])['’](?=\w)", re.IGNORECASE)
 
 WordClass = Literal[
     "negators",
     "no_negations",
     "reversing",
+    "implied",
     "possible",
     "necessary",
+    "future",
+    "former",
     "all",
     "most",
     "some",
@@ -50,10 +53,13 @@ WordClass = Literal[
     "joins",
     "sources",
     "targets",
+    "replaced",
     "earlier",
     "later",
     "sequence",
     "causes",
+    "until",
+    "concessions",
     "conditions",
     "exceptions",
     "otherwise",
@@ -80,15 +86,24 @@ class Token:
 
 
 def tokens(text: str, language: str) -> list[Token]:
-    """Returns the words of a text. In French and Italian they do not include elided articles."""
+    """Returns the words of a text. In French and Italian they do not include elided articles, and an elided
+    conjunction is a word ("parce qu'il")."""
     words = []
     for match in WORD.finditer(text):
         start = match.start()
-        if language in ("fr", "it") and (elided := _ELIDED.match(match[0])):
+        if elided := elision(match[0], language):
+            if elided[1]:
+                joining = normalize(f"{elided[1]}e")
+                words.append(Token(joining, fold(joining), joining, start, start + elided.end()))
             start += elided.end()
         normal = normalize(text[start : match.end()])
         words.append(Token(normal, fold(normal), stem(normal, language), start, match.end()))
     return words
+
+
+def elision(word: str, language: str) -> re.Match[str] | None:
+    """Returns the elided article or conjunction with which a word begins."""
+    return _ELIDED.match(word) if language in ("fr", "it") else None
 
 
 @record
@@ -144,7 +159,8 @@ def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
 class Lexicon:
     """The words of one language. `opposites` maps a stem to those of contrary words, `alike` to those of
     words that may answer a question with it ("wrote", "author"). `calendar` maps each form of a month (1 to
-    12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number."""
+    12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number, `numbers` each
+    number word, folded, to its value. One is none: it is an article or a pronoun in most languages."""
 
     language: str
     classes: Mapping[str, Phrases]
@@ -154,6 +170,7 @@ class Lexicon:
     alike: Mapping[str, frozenset[str]]
     calendar: Mapping[str, Mapping[str, int]]
     minus: tuple[str, ...]
+    numbers: Mapping[str, int]
 
     def find(self, name: WordClass, text: str) -> list[tuple[int, int]]:
         return self.classes[name].find(text, self.language)
@@ -197,7 +214,9 @@ def lexicon(language: str) -> Lexicon:
     minus = tuple(read_list(table, "minus"))
     opposites = _paired(read_list(table, "opposites"), language, is_mutual=True)
     alike = _paired(read_list(table, "alike"), language, is_mutual=False)
-    return Lexicon(language, classes, prefixes, suffixes, opposites, alike, calendar, minus)
+    pairs = (one.split("/") for one in read_list(table, "numbers"))
+    numbers = {fold(normalize(word)): int(value) for word, value in pairs}
+    return Lexicon(language, classes, prefixes, suffixes, opposites, alike, calendar, minus, numbers)
 
 
 @cache

@@ -28,52 +28,31 @@ _CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五�
 }
 _CHINESE_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000, "亿": 10**8, "億": 10**8}
 
-# One is left out: it is an article, or a pronoun, in most of these languages.
-_WORDS = """
-2 two second dos segundo segunda два две двух двум второй вторая deux zwei zweite hai dois duas due
-3 three third tres tercer tercero tercera три трёх трех третий третья trois drei dritte três tre
-4 four fourth cuatro cuarto cuarta четыре четырёх четырех четвертый quatre vier vierte bốn quatro quattro
-5 five fifth cinco quinto quinta пять пяти пятый cinq fünf cinque
-6 six sixth seis sexto шесть шести шестой sechs sáu sei
-7 seven seventh siete séptimo семь семи седьмой sept sieben bảy sete sette
-8 eight eighth ocho octavo восемь восьми huit acht tám oito otto
-9 nine ninth nueve noveno девять девяти neuf neun chín nove
-10 ten tenth diez décimo десять десяти dix zehn mười dez dieci
-11 eleven once одиннадцать onze elf undici
-12 twelve doce двенадцать двенадцати douze zwölf doze dodici
-13 thirteen trece тринадцать treize dreizehn
-14 fourteen catorce четырнадцать quatorze vierzehn
-15 fifteen quince пятнадцать quinze fünfzehn
-16 sixteen dieciséis шестнадцать seize sechzehn
-17 seventeen diecisiete семнадцать siebzehn
-18 eighteen dieciocho восемнадцать achtzehn
-19 nineteen diecinueve девятнадцать neunzehn
-20 twenty veinte двадцать двадцати vingt zwanzig vinte venti
-30 thirty treinta тридцать тридцати trente dreißig trinta trenta
-40 forty cuarenta сорок quarante vierzig quarenta
-50 fifty cincuenta пятьдесят cinquante fünfzig cinquenta
-60 sixty sesenta шестьдесят soixante sechzig
-70 seventy setenta семьдесят siebzig
-80 eighty ochenta восемьдесят achtzig
-90 ninety noventa девяносто neunzig
-100 hundred cien ciento сто cent hundert cem cento trăm
-1000 thousand mil тысяча тысячи тысяч mille tausend nghìn
-1000000 million millón millones миллион миллиона миллионов millions millionen milhão milhões triệu
-1000000000 billion миллиард миллиарда миллиардов milliard milliards milliarde milliarden tỷ
-"""
-_VALUES = {
-    fold(normalize(word)): int(value)
-    for value, *words in map(str.split, _WORDS.strip().splitlines())
-    for word in words
-}
-_IN_SPANISH = {"once"}
-"""Spanish number words that are common words of another language."""
-
 _LEAST_SCALE = 1_000
 
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _UNIT = re.compile(rf"[ \u00a0\u202f-]?([%$€£¥₽]|°[cCfF]?|{LETTER}+)")
 _LONGEST_UNIT = 5
+_BASES = {
+    "mm": ("mm", 1),
+    "cm": ("mm", 10),
+    "m": ("mm", 1_000),
+    "km": ("mm", 1_000_000),
+    "mg": ("mg", 1),
+    "g": ("mg", 1_000),
+    "kg": ("mg", 1_000_000),
+    "ml": ("ml", 1),
+    "l": ("ml", 1_000),
+    "s": ("s", 1),
+    "min": ("s", 60),
+    "h": ("s", 3_600),
+    "day": ("day", 1),
+    "week": ("day", 7),
+    "month": ("month", 1),
+    "year": ("month", 12),
+}
+"""Units of one quantity: the smallest one, and how many of it each is."""
+
 _CURRENCY = re.compile(r"([$€£¥₽])\s?\Z")
 
 
@@ -92,6 +71,12 @@ class Quantity:
         """The unit, "year", or "". Two numbers of the same kind can be mistaken for each other."""
         return self.unit or ("year" if _YEAR.fullmatch(self.value) else "")
 
+    @property
+    def base(self) -> tuple[str, Decimal] | None:
+        """The value in the smallest unit of the same quantity, or None for a unit without others."""
+        unit, factor = _BASES.get(self.unit, ("", 0))
+        return (unit, Decimal(self.value) * factor) if unit else None
+
 
 def quantities(text: str, language: str = "") -> list[Quantity]:
     """Returns the numbers of a text in order, each with its unit. Spans refer to the text in form NFKC.
@@ -104,7 +89,12 @@ def quantities(text: str, language: str = "") -> list[Quantity]:
 
 def value_of_word(word: str) -> int | None:
     """Returns the value of a number word in any of the languages, such as 3 for "three"."""
-    return _VALUES.get(fold(normalize(word)))
+    return _number_words().get(fold(normalize(word)))
+
+
+@cache
+def _number_words() -> Mapping[str, int]:
+    return {word: value for name in languages() for word, value in lexicon(name).numbers.items()}
 
 
 def _quantity(text: str, value: Decimal, start: int, end: int) -> Quantity:
@@ -147,17 +137,17 @@ def _units() -> Mapping[str, str]:
 
 
 def _numbers(text: str, language: str) -> Iterator[tuple[Decimal, int, int]]:
+    words = lexicon(language).numbers  # not of all languages: "due" is a number in Italian
     scales: dict[int, int] = {}  # begin and end of a scale that the number before it was multiplied by
     for match in _DIGITS.finditer(text):
         value = Decimal(_GROUPS.sub("", match[0]).replace(",", "."))
         factor, end = _factor_behind(text, match.end(), scales)
         yield value * factor, match.start(), end
     for word in _WORD.finditer(text):
-        folded = fold(normalize(word[0]))
-        is_foreign = folded in _IN_SPANISH and language != "es"
-        if folded in _VALUES and word.start() not in scales and not is_foreign:
+        value_of = words.get(fold(normalize(word[0])))
+        if value_of is not None and word.start() not in scales:
             factor, end = _factor_behind(text, word.end(), scales)
-            yield Decimal(_VALUES[folded]) * factor, word.start(), end
+            yield Decimal(value_of) * factor, word.start(), end
     for run in _CHINESE.finditer(text):
         if run[0] != "一" and run.start() not in scales:
             yield Decimal(_chinese(run[0])), run.start(), run.end()
@@ -177,7 +167,7 @@ def _factor(word: str) -> int:
     first = _CHINESE_SCALES.get(word[0], 1)
     if first >= _CHINESE_SCALES["万"]:
         return first
-    value = _VALUES.get(fold(normalize(word)), 1)
+    value = _number_words().get(fold(normalize(word)), 1)
     return value if value >= _LEAST_SCALE else 1
 
 

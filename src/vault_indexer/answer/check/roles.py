@@ -32,6 +32,9 @@ _LEAST_PARALLEL = 2
 
 _ORDERS: Sequence[Sequence[WordClass]] = (("earlier", "later", "sequence"), ("causes",))
 
+_LINKS: Sequence[WordClass] = ("conditions", "exceptions", "until", "causes", "concessions")
+"""Exceptions are conditions, too, so the later class counts."""
+
 _MODAL: Sequence[WordClass] = ("only", "possible", "necessary")
 """Limits and modal verbs do not compete with the words of another clause. They are compared separately."""
 
@@ -69,8 +72,8 @@ def role_conflict(clause: str, claim: str, stated: Sequence[str], text: str, lan
         return "it reverses an order"
     if _lacks_condition(claim, text, language) or _lacks_alternative(claim, text, language):
         return "it leaves out a condition"
-    if _turns_condition(claim, text, language):
-        return "it reverses a condition"
+    if _turns_link(claim, text, language):
+        return "it reverses a condition, cause or time limit"
     if _is_replaced(claim, stated, language):
         return "the note says it about something else"
     return "it swaps two words of the note" if _is_exchanged(claim, text, language) else ""
@@ -144,11 +147,19 @@ def _rivals(item: _Item, other: Sequence[_Item], base: Sequence[_Item], language
         if beside is None:
             continue
         for place, one in enumerate(base):
-            is_same = one.kind == beside.kind if beside.kind else beside.is_in([one])
+            is_same = _is_same_kind(one, beside) if beside.kind else beside.is_in([one])
             if is_same and 0 <= place - step < len(base):
                 rival = base[place - step]
                 if not rival.kind and not rival.is_in(other):
                     yield rival
+
+
+def _is_same_kind(one: _Item, other: _Item) -> bool:
+    """Whether both are values of one kind. A number may lack its unit ("120 euros, the other 60")."""
+    return one.kind == other.kind or (
+        {one.kind.partition(" ")[0], other.kind.partition(" ")[0]} == {"number"}
+        and "number " in (one.kind, other.kind)
+    )
 
 
 def _is_crossed(claim: str, stated: Sequence[str], language: str) -> bool:
@@ -245,6 +256,9 @@ def _is_redirected(claim: str, text: str, language: str) -> bool:
     own_sources, own_targets = _behind("sources", claim, language), _behind("targets", claim, language)
     to_source = (own_targets & sources) - targets
     from_target = (own_sources & targets) - sources
+    replaced, own_replaced = _behind("replaced", text, language), _behind("replaced", claim, language)
+    if replaced and own_replaced and replaced.isdisjoint(own_replaced):
+        return True  # "butter instead of oil"
     if language in ("es", "fr"):  # "de" and "a" also join words
         return bool(to_source and from_target)
     names = {one for one in own_targets if one in _names(text, language)}
@@ -269,7 +283,7 @@ def _names(text: str, language: str) -> list[str]:
     for token in tokens(text, language):
         is_name = text[token.start].isupper() and token.folded not in function_words(language)
         if is_name and not _ARTICLE.search(text[: token.start]):
-            if found and text[end : token.start] == " ":
+            if found and text[end : token.start] in (" ", ". "):  # "Dr. Moss"
                 found.pop()
             found.append(token.stem)
             end = token.end
@@ -358,26 +372,32 @@ def _lacks_condition(claim: str, text: str, language: str) -> bool:
     return bool(about) and all(_is_limited(segment, claim, language) for segment in about)
 
 
-def _turns_condition(claim: str, text: str, language: str) -> bool:
-    """Whether a claim turns a condition into an exception, or the reverse ("if" for "unless")."""
+def _turns_link(claim: str, text: str, language: str) -> bool:
+    """Whether a claim joins the same words in another way, such as "if" for "unless", or "because" for
+    "until"."""
     own = lexicon(language)
     if len(own.find("negators", claim)) != len(own.find("negators", text)):
         return False
-    theirs, mine = _conditions(text, language), _conditions(claim, language)
+    theirs = _links(text, language)
+
+    def is_like(words: str, other: str) -> bool:
+        return share_held(words, content_words(other, language), language) == 1
+
     return any(
-        is_exception != was_exception and share_held(words, content_words(one, language), language) == 1
-        for words, is_exception in mine
-        for one, was_exception in theirs
+        any(is_like(words, other) for kind, other in theirs if kind != name)
+        and not any(is_like(words, other) for kind, other in theirs if kind == name)
+        for name, words in _links(claim, language)
     )
 
 
-def _conditions(text: str, language: str) -> list[tuple[str, bool]]:
-    """Returns the text of each condition up to a comma, and whether it is an exception."""
+def _links(text: str, language: str) -> list[tuple[WordClass, str]]:
+    """Returns the text behind each condition, exception, time limit, cause and concession, up to a comma."""
     own = lexicon(language)
-    exceptions, found = own.find("exceptions", text), own.find("conditions", text)
+    found = {span: name for name in _LINKS for span in own.find(name, text)}
+    spans = sorted(found)
     return [
-        (_SEGMENT.split(text[span[1] : following[0]].lstrip(" ,"))[0].partition(",")[0], span in exceptions)
-        for span, following in pairwise([*found, (len(text), 0)])
+        (found[span], _SEGMENT.split(text[span[1] : following[0]].lstrip(" ,"))[0].partition(",")[0])
+        for span, following in pairwise([*spans, (len(text), 0)])
     ]
 
 
@@ -410,7 +430,10 @@ def _is_limited(segment: str, claim: str, language: str) -> bool:
     does not make."""
     mine = _items(claim, language)
     is_denied = bool(lexicon(language).find("negators", claim))
-    for condition, is_exception in _conditions(segment, language):
+    for name, condition in _links(segment, language):
+        if name not in ("conditions", "exceptions"):
+            continue
+        is_exception = name == "exceptions"
         items = _items(condition, language)
         held = sum(one.is_in(mine) for one in items)
         if items and (held < _LEAST_OF_CONDITION * len(items) or (is_exception and not is_denied)):

@@ -20,7 +20,11 @@ most 4 more: so it also shares half of that."""
 _LEAST_PART = 5
 _LANGUAGES_OF_COMPOUNDS = ("de", "nl", "sv", "da", "nb", "no")
 
-_SENTENCE_MARK = re.compile(r"(?<![A-Za-z0-9])[,.:]|[,.:](?!\S)|[;—–()，；：、。!?！？\n]+")
+_TITLES = ("Dr", "Fr", "Hr", "Mr", "Mrs", "Ms", "Prof", "Sr", "Sra", "St")
+NO_TITLE = "".join(rf"(?<!\b{title})" for title in _TITLES)
+"""Matches where no title ends, whose full stop ends nothing."""
+
+_SENTENCE_MARK = re.compile(rf"(?<![A-Za-z0-9])[,.:]|{NO_TITLE}[,.:](?!\S)|[;—–()，；：、。!?！？\n]+")
 CODE = re.compile(
     r"`(?P<span>[^`\n]+)`"
     r"|(?P<token>(?<![\w-])--?[A-Za-z][\w-]*(?:=\S+)?(?!\w)"
