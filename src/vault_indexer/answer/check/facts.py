@@ -204,7 +204,16 @@ def _is_turned(clause: str, evidence: str, own: Lexicon) -> bool:
         return _has_contrary_part(clause, evidence, own.opposites)
     here, there = stems_of(clause, own.language), stems_of(evidence, own.language)
     by_affix = _has_affix(here, there, own) != _has_affix(there, here, own)
-    return by_affix or has_contrary(here, there, own.opposites)
+    is_contrary = has_contrary(here, there, own.opposites)
+    if is_contrary and has_contrary(here, there, own.converse):  # "The cellar is below the kitchen"
+        is_contrary = not _are_exchanged(list(content_words(clause, own.language)), list(there))
+    return by_affix or is_contrary
+
+
+def _are_exchanged(here: Sequence[str], there: Sequence[str]) -> bool:
+    """Whether the first word that both have in common is behind the last one in the other."""
+    common = [word for word in there if word in here]
+    return len(common) > 1 and here.index(common[0]) > here.index(common[-1])
 
 
 def has_contrary(

@@ -157,16 +157,18 @@ def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
 
 @record
 class Lexicon:
-    """The words of one language. `opposites` maps a stem to those of contrary words, `alike` to those of
-    words that may answer a question with it ("wrote", "author"). `calendar` maps each form of a month (1 to
-    12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number, `numbers` each
-    number word, folded, to its value. One is none: it is an article or a pronoun in most languages."""
+    """The words of one language. `opposites` maps a stem to those of contrary words, `converse` to those that
+    mean the same if what they join changes places ("above", "below"), `alike` to those of words that may
+    answer a question with it ("wrote", "author"). `calendar` maps each form of a month (1 to 12), day (1 to
+    7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number, `numbers` each number word,
+    folded, to its value. One is none: it is an article or a pronoun in most languages."""
 
     language: str
     classes: Mapping[str, Phrases]
     prefixes: tuple[str, ...]
     suffixes: tuple[str, ...]
     opposites: Mapping[str, frozenset[str]]
+    converse: Mapping[str, frozenset[str]]
     alike: Mapping[str, frozenset[str]]
     calendar: Mapping[str, Mapping[str, int]]
     minus: tuple[str, ...]
@@ -212,11 +214,15 @@ def lexicon(language: str) -> Lexicon:
     calendar = {name: _numbered(read_list(table, name)) for name in get_args(Calendar)}
     prefixes, suffixes = (tuple(map(normalize, read_list(table, name))) for name in ("prefixes", "suffixes"))
     minus = tuple(read_list(table, "minus"))
-    opposites = _paired(read_list(table, "opposites"), language, is_mutual=True)
+    converse = read_list(table, "converse")
+    opposites = _paired([*read_list(table, "opposites"), *converse], language, is_mutual=True)
+    converse_words = _paired(converse, language, is_mutual=True)
     alike = _paired(read_list(table, "alike"), language, is_mutual=False)
     pairs = (one.split("/") for one in read_list(table, "numbers"))
     numbers = {fold(normalize(word)): int(value) for word, value in pairs}
-    return Lexicon(language, classes, prefixes, suffixes, opposites, alike, calendar, minus, numbers)
+    return Lexicon(
+        language, classes, prefixes, suffixes, opposites, converse_words, alike, calendar, minus, numbers
+    )
 
 
 @cache

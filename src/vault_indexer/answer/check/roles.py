@@ -316,9 +316,11 @@ def _is_alike(clause: str, other: str, names: Sequence[str], language: str) -> b
 
 
 def _actors(clause: str, language: str) -> list[str]:
-    directed = _behind("sources", clause, language) | _behind("targets", clause, language)
-    agents = _behind("agents", clause, language)
-    return [name for name in _names(clause, language) if name not in directed or name in agents]
+    """Returns the names of a clause without those behind "from" or a first "to"."""
+    sources, targets = (_behind(name, clause, language) for name in ("sources", "targets"))
+    agents, names = _behind("agents", clause, language), _names(clause, language)
+    directed = sources | (targets if names and names[0] in targets else set())
+    return [name for name in names if name not in directed or name in agents]
 
 
 def _is_passive(clause: str, actors: Sequence[str], language: str) -> bool:
