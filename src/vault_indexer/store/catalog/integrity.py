@@ -119,11 +119,11 @@ def recovered_sums(catalog: Path, sums: PageSums, log: Log, logged: int) -> None
 
 def updated_checksums(catalog: Path, sums: PageSums, pages: Collection[int]) -> PageSums:
     """Returns the sums, updated from the file for `pages` and for all pages without a checksum."""
-    count = catalog.stat().st_size // page_size_of(catalog)
+    size = page_size_of(catalog)
+    count = catalog.stat().st_size // size
     wanted = {page for page in pages if page <= count} | set(range(len(sums.crcs) + 1, count + 1))
     crcs = sums.crcs[:count]
     crcs.extend([0] * (count - len(crcs)))
-    size = page_size_of(catalog)
     with catalog.open("rb") as file:
         for page in sorted(wanted):
             file.seek((page - 1) * size)
@@ -187,9 +187,6 @@ def _fill(file: io.FileIO, block: memoryview) -> int:
     while filled < len(block) and (read := file.readinto(block[filled:])):
         filled += read
     return filled
-
-
-# Conversion of SQLite's errors to those of the index.
 
 
 SqliteError = sqlite3.Error
