@@ -37,7 +37,6 @@ from vault_indexer.text.tokens import analyze
 if TYPE_CHECKING:
     from vault_indexer.store.keywords import Segment
 
-
 SHARED_TERMS = 250
 """The number of terms of a note's title, aliases, tags or path that are indexed with each of its chunks. The
 other terms are indexed only with the first chunk. Otherwise the product of words and chunks of one note would
@@ -322,19 +321,14 @@ def catch_up_keywords(generation: Generation, index: KeywordIndex | None = None)
         changes = catalog.changes(index.applied_seq)
         if changes is None:
             # Exact whatever happened in between, because chunk keys are never reused.
-            changes = _compare_keys(index, catalog)
+            held, wanted = index.snapshot().keys, catalog.chunk_key_array()
+            added = np.setdiff1d(wanted, held, assume_unique=True).tolist()
+            removed = np.setdiff1d(held, wanted, assume_unique=True).tolist()
+            changes = Changes(set(added), set(removed))
         elif not changes.touches_text:
             return catalog.seq  # the words have not changed, so nothing is written
         index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq
-
-
-def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
-    held, wanted = index.snapshot().keys, catalog.chunk_key_array()
-    return Changes(
-        added=set(np.setdiff1d(wanted, held, assume_unique=True).tolist()),
-        removed=set(np.setdiff1d(held, wanted, assume_unique=True).tolist()),
-    )
 
 
 def rebuild_keywords(generation: Generation) -> None:

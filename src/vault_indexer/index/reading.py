@@ -65,7 +65,6 @@ from vault_indexer.vault.walk import Scan, ScannedFile, scan
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
-
 _DEEPEST = 6
 _NOT_BLANK = re.compile(r"[ \t]*\S")
 
@@ -167,10 +166,8 @@ def reason_of(error: NoteError, path: str) -> str:
     return str(error).removeprefix(f"{path}: ")
 
 
-# The style of the links of a vault: the configured one, else the one that its files show.
-
-
 def style_of_files(settings: Settings, found: Scan) -> LinkStyle:
+    """The style of the links of a vault: the configured one, else the one that its files show."""
     if settings.links.style != "auto":
         return settings.links.style
     # Three levels are enough for the folders by which a style is recognized.
