@@ -745,26 +745,13 @@ class CatalogReader:
 
 
 def _chunk_row(row: Row, text: str, links: list[WrittenLink]) -> ChunkRow:
+    # The columns are the fields of `Chunk` in their order, without the body.
     key, note_id, chunk_id, index, header_path, start, end, first_line, last_line, *rest = row
-    strategy, overlap, context, preamble, extra, is_embedded = rest
-    loaded = json.loads(str(extra))
-    chunk = Chunk(
-        chunk_id=str(chunk_id),
-        chunk_index=int(index),
-        header_path=str(header_path),
-        start_pos=int(start),
-        end_pos=int(end),
-        start_line=int(first_line),
-        end_line=int(last_line),
-        body=text[start:end],
-        strategy=str(strategy),
-        overlap=str(overlap),
-        context=str(context),
-        preamble=str(preamble),
-        extra=loaded if isinstance(loaded, dict) else {},
-        embed=bool(is_embedded),
-    )
-    return ChunkRow(int(key), int(note_id), chunk.with_links(links))
+    strategy, overlap, context, preamble, extra, embed = rest
+    loaded = json.loads(extra)
+    place = (chunk_id, index, header_path, start, end, first_line, last_line)
+    around = (strategy, overlap, context, preamble, loaded if isinstance(loaded, dict) else {})
+    return ChunkRow(key, note_id, Chunk(*place, text[start:end], *around, bool(embed)).with_links(links))
 
 
 _PACKED_WORD = "<u2"
