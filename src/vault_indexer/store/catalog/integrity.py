@@ -11,7 +11,6 @@ after part of it had been copied, and the file contains a mixture of states.
 
 from __future__ import annotations
 
-import io
 import json
 import sqlite3
 import struct
@@ -174,19 +173,9 @@ def page_size_of(catalog: Path) -> int:
 
 def _page_crcs(catalog: Path) -> Iterator[int]:
     size = page_size_of(catalog)
-    block = memoryview(bytearray(_READ))
-    with catalog.open("rb", buffering=0) as file:
-        while read := _fill(file, block):
-            yield from [zlib.crc32(block[start : min(start + size, read)]) for start in range(0, read, size)]
-
-
-def _fill(file: io.FileIO, block: memoryview) -> int:
-    """Fills the block from the file. Returns the number of bytes read, less than the block only at the end of
-    file."""
-    filled = 0
-    while filled < len(block) and (read := file.readinto(block[filled:])):
-        filled += read
-    return filled
+    with catalog.open("rb") as file:
+        while block := memoryview(file.read(_READ)):
+            yield from [zlib.crc32(block[start : start + size]) for start in range(0, len(block), size)]
 
 
 SqliteError = sqlite3.Error

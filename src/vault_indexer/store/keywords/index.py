@@ -130,10 +130,9 @@ def check_files(folder: Path, record: CommitRecord, *, full: bool) -> None:
 def checksum_of(path: Path) -> Checksum:
     """Returns the checksum of a file, which is read in pieces. Raises OSError."""
     size = crc = 0
-    piece = memoryview(bytearray(_PIECE))
-    with path.open("rb", buffering=0) as file:
-        while read := file.readinto(piece):
-            size, crc = size + read, zlib.crc32(piece[:read], crc)
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            size, crc = size + len(piece), zlib.crc32(piece, crc)
     return Checksum(size=size, crc=crc)
 
 
