@@ -27,7 +27,6 @@ from vault_indexer.index.derived import (
 from vault_indexer.index.jobs import (
     SHARED_TERMS,
     Job,
-    KeywordCompactionJob,
     KeywordsApplied,
     KeywordsJob,
     NoteWorker,
@@ -264,7 +263,7 @@ def test_the_words_of_a_change_are_written_by_a_worker_once(
         follower.follow(catalog, Changes(removed={chunk_key(3, 1)}))
         assert pool.jobs == [KeywordsJob(generation)], "a job that went ahead has done it"
     follower.compact()
-    assert pool.jobs[-1] == KeywordCompactionJob(generation)
+    assert pool.jobs[-1] == KeywordsJob(generation, compact=True)
     assert told == []
 
 
@@ -321,7 +320,7 @@ def test_a_worker_keeps_the_index_of_words_open_and_opens_another_generation(
         assert other is not index
     with writer.commit():
         writer.remove_note("a.md")
-    assert worker.handle(KeywordCompactionJob(generation)) == KeywordsApplied(3)
+    assert worker.handle(KeywordsJob(generation, compact=True)) == KeywordsApplied(3)
     assert KeywordIndex.open(generation.keywords).term_frequencies().get("oak", 0) == 0
     (generation.keywords / "COMMIT").write_bytes(b"x")
     failed = worker.handle(KeywordsJob(generation))

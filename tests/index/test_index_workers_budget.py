@@ -7,9 +7,8 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -212,17 +211,22 @@ def test_of_the_memory_of_a_container_the_daemon_takes_some(container_mb: int, m
     assert of_container == PoolPlan(workers, limits_of(settings, memory_mb * MB // (2 * workers + 1)))
 
 
-def exit_with_status(_connection: object) -> None:
+def print_and_exit(_connection: object) -> None:
+    print("said by a library", flush=True)
     raise SystemExit(7)
 
 
 @pytest.mark.long
-def test_a_process_that_is_waited_for_may_have_a_status_of_its_own() -> None:
-    child = ChildProcess(exit_with_status)
+def test_a_process_may_have_a_status_of_its_own_and_what_it_prints_goes_to_the_standard_error(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    child = ChildProcess(print_and_exit)
     assert child.pid > 0
     child.join()
     assert not child.is_alive()
     assert child.end() == "the process ended with status 7"
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "said by a library\n")
 
 
 def wait_for_a_message(connection: Connection) -> None:
@@ -239,17 +243,6 @@ def test_a_process_that_is_ended_was_ended_by_a_signal() -> None:
     assert not child.is_alive()
 
 
-def print_a_word(_connection: Connection) -> None:
-    print("said by a library", flush=True)
-
-
-@pytest.mark.long
-def test_what_a_process_prints_goes_to_the_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
-    ChildProcess(print_a_word).join()
-    printed = capfd.readouterr()
-    assert (printed.out, printed.err) == ("", "said by a library\n")
-
-
 ON_LINUX = sys.platform.startswith("linux")
 IOPRIO_GET = {"x86_64": 252, "aarch64": 31, "riscv64": 31}
 
@@ -261,10 +254,6 @@ class Looking:
         if job == "priorities":
             return os.getpriority(os.PRIO_PROCESS, 0), io_priority()
         return threads_of(job)
-
-
-def start_looking() -> Looking:
-    return Looking()
 
 
 def threads_of(library: str) -> tuple[int, ...]:
@@ -295,19 +284,13 @@ def io_priority() -> int:
     return int(ctypes.CDLL(None).syscall(number, 1, 0))
 
 
-@contextmanager
-def pool_of(limits: ProcessLimits) -> Iterator[Callable[[str], tuple[int, ...]]]:
-    pool: WorkerPool[str, tuple[int, ...]] = WorkerPool(1, start_looking, limits)
-
-    def ask(job: str) -> tuple[int, ...]:
+def looked_up(job: str, limits: ProcessLimits) -> tuple[int, ...]:
+    """What a worker with these limits says of its process."""
+    pool: WorkerPool[str, tuple[int, ...]] = WorkerPool(1, Looking, limits)
+    with closing(pool):
         ((_, result),) = pool.run([job])
-        assert not isinstance(result, Died)
-        return result
-
-    try:
-        yield ask
-    finally:
-        pool.close()
+    assert not isinstance(result, Died)
+    return result
 
 
 @pytest.mark.long
@@ -316,19 +299,14 @@ def pool_of(limits: ProcessLimits) -> Iterator[Callable[[str], tuple[int, ...]]]
 def test_a_worker_keeps_to_one_core_whatever_its_libraries_would_take(library: str) -> None:
     if find_spec(library) is None:
         pytest.skip(f"no {library}")
-    with pool_of(ProcessLimits()) as ask:
-        wanted, more = ask(library)
-    assert wanted == 1
-    assert more == 0
+    assert looked_up(library, ProcessLimits()) == (1, 0)
 
 
 @pytest.mark.long
 def test_a_worker_gives_way() -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    with pool_of(ProcessLimits(nice=own + 1 if own < 19 else 19)) as ask:
-        assert ask("priorities")[0] == min(own + 1, 19)
-    with pool_of(ProcessLimits(nice=0)) as ask:
-        assert ask("priorities")[0] == own, "a priority is never raised"
+    assert looked_up("priorities", ProcessLimits(nice=min(own + 1, 19)))[0] == min(own + 1, 19)
+    assert looked_up("priorities", ProcessLimits(nice=0))[0] == own, "a priority is never raised"
 
 
 @pytest.mark.long
@@ -336,8 +314,8 @@ def test_a_worker_gives_way() -> None:
 def test_a_worker_gives_way_at_the_disk() -> None:
     before = io_priority()
     for wanted, packed in (("low", 2 << 13 | 7), ("idle", 3 << 13), ("normal", before)):
-        with pool_of(ProcessLimits(io_priority=wanted)) as ask:  # type: ignore[arg-type] # a literal of the loop
-            assert ask("priorities")[1] == packed, wanted
+        limits = ProcessLimits(io_priority=wanted)  # type: ignore[arg-type] # a literal of the loop
+        assert looked_up("priorities", limits)[1] == packed, wanted
     assert io_priority() == before, "only the worker's own"
     assert lower_io_priority("normal") is False
 
@@ -355,30 +333,19 @@ def test_a_model_larger_than_the_share_is_not_loaded_anew_for_every_job() -> Non
     assert [appetite.is_too_much() for _ in range(4)] == [False, False, False, True]
 
 
-@pytest.mark.parametrize("limit", [512, 600, 1000, 4000, 100_000])
-@pytest.mark.parametrize("slow", [False, True])
-@pytest.mark.parametrize("cores", [1, 2, 16])
-def test_all_that_may_run_at_once_is_within_the_limit(limit: int, slow: bool, cores: int) -> None:
-    plan = PoolPlan.of(IndexSettings(workers=cores, max_memory_mb=limit), is_slow_model=slow)
-    assert 1 <= plan.workers <= cores
-    # Workers for edits, workers of a build, the builder, the spare worker.
-    assert (2 * plan.workers + 1 + slow) * plan.limits.memory_bytes <= limit * MB
-    if not slow:
-        assert plan.limits.memory_bytes >= 160 * MB, "there are as few as it takes"
-
-
-def no_limit() -> None:
-    """Of a machine without containers."""
-
-
-def test_no_limit_means_one_worker_a_core() -> None:
-    assert PoolPlan.of(IndexSettings(), is_slow_model=False, memory_limit=no_limit) == PoolPlan(
-        usable_cores(), ProcessLimits(10, "low", 0)
-    )
-    chosen = IndexSettings(workers=3, nice=4, io_priority="idle")
-    assert PoolPlan.of(chosen, is_slow_model=True, memory_limit=no_limit) == PoolPlan(
-        3, ProcessLimits(4, "idle", 0)
-    )
+@pytest.mark.parametrize(
+    ("settings", "is_slow", "plan"),
+    [
+        (IndexSettings(), False, PoolPlan(usable_cores(), ProcessLimits(10, "low", 0))),
+        (
+            IndexSettings(workers=3, nice=4, io_priority="idle"),
+            True,
+            PoolPlan(3, ProcessLimits(4, "idle", 0)),
+        ),
+    ],
+)
+def test_no_limit_means_one_worker_a_core(settings: IndexSettings, is_slow: bool, plan: PoolPlan) -> None:
+    assert PoolPlan.of(settings, is_slow_model=is_slow, memory_limit=lambda: None) == plan
 
 
 @pytest.mark.parametrize(("nice", "upkeep"), [(0, 5), (10, 15), (17, 19), (19, 19)])
@@ -393,4 +360,4 @@ def test_no_process_of_a_replaced_package_is_started(tmp_path: Path, monkeypatch
     for replaced in (entry, tmp_path / "removed.py"):
         monkeypatch.setattr(process, "_ENTRY", replaced)
         with pytest.raises(ProcessError, match="upgraded or removed while this process ran: restart it"):
-            process.ChildProcess(start_looking)  # type: ignore[arg-type]
+            process.ChildProcess(print_and_exit)

@@ -14,7 +14,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import quote
 
-from reliability_lab import wait_until
+from waiting import wait_until
 
 QUERIES = ("how to link notes", "sync settings", "kestrel raven", "keyboard shortcut", "template plugin")
 
@@ -49,10 +49,10 @@ def serving(vault: Path, index: Path) -> Iterator[Daemon]:
     process = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         file = index / "daemon.json"
-        wait_until(file.exists, 60, "the daemon is announced")
+        wait_until(file.exists, "the daemon is announced")
         info = json.loads(file.read_text())
         daemon = Daemon(int(info["url"].rpartition(":")[2]), info["token"])
-        wait_until(daemon.is_ready, 300, "the index is ready")
+        wait_until(daemon.is_ready, "the index is ready", 300)
         yield daemon
     finally:
         process.terminate()
@@ -76,9 +76,7 @@ class Load:
         )
 
 
-def under_load(
-    daemon: Daemon, vault: Path, *, clients: int, rate: float, seconds: float, bound_s: float
-) -> Load:
+def under_load(daemon: Daemon, vault: Path, *, clients: int, rate: float, seconds: float) -> Load:
     """Edits one note after the other, each of them awaited, while `clients` together ask `rate` searches a
     second (as many as go, if it cannot keep up)."""
     load, stop = Load(), threading.Event()
@@ -96,7 +94,7 @@ def under_load(
             (vault / f"Edited {number % 5}.md").write_text(
                 f"# Edited\n\n{word} under load\n", encoding="utf-8"
             )
-            load.fresh_s.append(wait_until(_is_found(daemon, word), bound_s, f"{word} is found"))
+            load.fresh_s.append(wait_until(_is_found(daemon, word), f"{word} is found"))
             number += 1
     finally:
         stop.set()

@@ -14,8 +14,8 @@ from reliability_lab import (
     sized,
     told_by,
     told_by_a_fresh_build,
-    wait_until,
 )
+from waiting import wait_until
 
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.assembly import Assembly
@@ -37,11 +37,11 @@ def _moved_on(session: DaemonSession, seq: int, until: float) -> bool:
     return session.status().seq > seq or time.monotonic() > until
 
 
-def settle(session: DaemonSession, deadline_s: float = 90) -> None:
+def settle(session: DaemonSession) -> None:
     """The daemon has looked at everything there is and holds nothing back."""
-    wait_until(lambda: is_settled(session), deadline_s, "the daemon is idle")
-    assert session.wait_fresh(deadline_s)
-    wait_until(lambda: is_settled(session), deadline_s, "the daemon is idle again")
+    wait_until(lambda: is_settled(session), "the daemon is idle")
+    assert session.wait_fresh(90)
+    wait_until(lambda: is_settled(session), "the daemon is idle again")
 
 
 def test_random_operations_under_the_daemon(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_random_operations_under_the_daemon(tmp_path: Path) -> None:
     session = DaemonSession(Assembly.of(target))
     done: list[str] = []
     try:
-        wait_until(lambda: is_settled(session), 120, "the first build")
+        wait_until(lambda: is_settled(session), "the first build")
         total = sized(150, 1000)
         while len(done) < total:
             for _ in range(rng.randint(1, 25)):
@@ -59,7 +59,7 @@ def test_random_operations_under_the_daemon(tmp_path: Path) -> None:
             # Sometimes the daemon gets to index in between, sometimes more happens while it does.
             if rng.random() < 0.6:
                 wait_until(
-                    partial(_moved_on, session, session.status().seq, _soon(rng)), 10, "a commit or a while"
+                    partial(_moved_on, session, session.status().seq, _soon(rng)), "a commit or a while"
                 )
         settle(session)
         found = told_by(session)

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from reliability_lab import WORDS, sized, wait_until
-from waiting import DEADLINE_S, PROCESS_S
+from reliability_lab import WORDS, sized
+from waiting import DEADLINE_S, PROCESS_S, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +60,7 @@ class Keeper:
             stdout=log,
             stderr=log,
         )
-        wait_until(lambda: self._is_announced, DEADLINE_S, "the daemon answers")
+        wait_until(lambda: self._is_announced, "the daemon answers")
 
     def end(self, with_signal: int) -> None:
         assert self._process is not None
@@ -117,13 +117,13 @@ def test_a_daemon_that_is_killed_on_the_way_goes_on_where_it_was(tmp_path: Path)
     for number in range(KILLS):
         keeper.start()
         # Made with the lowest priority: other tests leave little of a processor for it.
-        wait_until(partial(has_more, kept), 600, f"more is made than before kill {number}")
+        wait_until(partial(has_more, kept), f"more is made than before kill {number}", 600)
         kept = max(kept, keeper.made())
         keeper.end(signal.SIGKILL)
     keeper.start()
     (tmp_path / "vault" / "Late.md").write_text("# Late\n\nA zirconium edit on the way.\n", "utf-8")
-    wait_until(lambda: keeper.model == "multilingual", 600, "the index has the better model")
-    wait_until(lambda: not keeper.status().get("pending"), DEADLINE_S, "it has the edit")
+    wait_until(lambda: keeper.model == "multilingual", "the index has the better model", 600)
+    wait_until(lambda: not keeper.status().get("pending"), "it has the edit")
     keeper.end(signal.SIGTERM)
     found = keeper.export()
     own = tmp_path / "config" / "vault-indexer" / "config.toml"

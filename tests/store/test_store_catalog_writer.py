@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.errors import DamagedError, IndexUnusableError
-from vault_indexer.model import Chunk, FileRow, Note, chunk_key
+from vault_indexer.model import Chunk, FileRow, chunk_key
 from vault_indexer.parse import parse_note
 from vault_indexer.store.catalog import (
     CatalogReader,
@@ -44,11 +44,10 @@ def nowhere(target: str, _source: str) -> ResolvedLink:
 def prepared(
     path: str, text: str = TEXT, *, mtime_ns: int = 1, digests: tuple[bytes, ...] = (b"1",)
 ) -> PreparedNote:
-    note: Note = parse_note(path, text.encode())
     chunks = [
         Chunk(f"{path}_{n}", n, "", n, n + 1, 1, 1, text[n : n + 1], "none") for n in range(len(digests))
     ]
-    rows = note_rows(note, chunks, digests, [b"\x01\x00"] * len(chunks))
+    rows = note_rows(parse_note(path, text.encode()), chunks, digests, [b"\x01\x00"] * len(chunks))
     row = FileRow(path, len(text), mtime_ns, 0, 0, f"of {path}", "note")
     return PreparedNote(row, rows, dict.fromkeys(digests, ONE), 0, 0)
 
@@ -112,21 +111,13 @@ def test_a_file_that_is_seen_again_sets_the_time_of_its_note(writer: CatalogWrit
         writer.put_file(replace(prepared("garden.md").file, mtime_ns=7, seen_ns=8, reason="why"))
     with CatalogReader(path) as catalog:
         assert {note.path: note.mtime_ns for note in catalog.all_notes()} == {"garden.md": 7, "other.md": 1}
-        assert catalog.file("garden.md") == FileRow(
-            "garden.md", len(TEXT), 7, 0, 0, "of garden.md", "note", "why", 8
-        )
-
-
-def test_a_file_whose_digest_is_forgotten_is_read_by_the_next_scan(writer: CatalogWriter, path: Path) -> None:
-    put(writer, prepared("garden.md"))
-    put(writer, prepared("other.md"))
+        seen = FileRow("garden.md", len(TEXT), 7, 0, 0, "of garden.md", "note", "why", 8)
+        assert catalog.file("garden.md") == seen
     with writer.commit():
         writer.forget_digest("garden.md")
     with CatalogReader(path) as catalog:
-        assert {row.path: (row.digest, row.mtime_ns) for row in catalog.files()} == {
-            "garden.md": ("", 0),
-            "other.md": ("of other.md", 1),
-        }
+        assert catalog.file("garden.md") == replace(seen, digest="", mtime_ns=0), "the next scan reads it"
+        assert catalog.file("other.md") == prepared("other.md").file
 
 
 def test_links_are_resolved_again_by_their_keys(writer: CatalogWriter, path: Path) -> None:
@@ -291,8 +282,7 @@ def test_a_damaged_catalog_is_not_opened_to_be_written(path: Path) -> None:
 
 def test_a_new_catalog_says_of_which_version_it_is(writer: CatalogWriter, path: Path) -> None:
     with CatalogReader(path) as catalog:
-        meta = {str(key): value for key, value in catalog.rows("SELECT key, value FROM meta")}
-    assert meta == {"version": 4, "seq": 0, "trimmed": 0}
+        assert dict(catalog.rows("SELECT key, value FROM meta")) == {"version": 4, "seq": 0, "trimmed": 0}
     assert writer.seq == 0
 
 
@@ -355,15 +345,8 @@ _numbers = count()
 
 def put_note(writer: CatalogWriter, path: str, *, chunks: int = 2, has_vectors: bool = True) -> None:
     """A note of chunks whose texts nobody else has."""
-    bodies = [f"{next(_numbers):06}" for _ in range(chunks)]
-    note = Note(path=path, text="".join(bodies), title=path, language="en")
-    made = [
-        Chunk(f"{path}#{n}", n, "", 6 * n, 6 * n + 6, 1, 1, text, "none") for n, text in enumerate(bodies)
-    ]
-    digests = [text.encode() for text in bodies]
-    vectors = dict.fromkeys(digests, ONE) if has_vectors else {}
-    row = FileRow(path, 0, 0, 0, 0, "", "note")
-    writer.put_note(PreparedNote(row, note_rows(note, made, digests), vectors, 0, 0), nowhere, MODEL)
+    note = prepared(path, digests=tuple(f"{next(_numbers):06}".encode() for _ in range(chunks)))
+    writer.put_note(note if has_vectors else replace(note, vectors={}), nowhere, MODEL)
 
 
 def changes_since(path: Path, seq: int) -> Changes | None:
@@ -406,31 +389,24 @@ def test_changes_lead_from_any_state_to_the_last(steps: list[tuple[str, str]]) -
                 assert (owed_before & keys) - owed_now <= changes.embedded <= keys - owed_now
 
 
-def test_a_log_reaches_back_to_where_it_was_trimmed_and_never_further(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.db"
-    with closing(CatalogWriter(path)) as writer:
-        for _ in range(3):
-            with writer.commit():
-                put_note(writer, "a", chunks=1)
-        assert changes_since(path, 0) is not None
-        writer.trim_changes(2)
-        writer.trim_changes(1)  # by an index that is further behind
-        assert changes_since(path, 1) is None
-        changes = changes_since(path, 2)
+def test_a_log_reaches_back_to_where_it_was_trimmed_and_never_further(
+    writer: CatalogWriter, path: Path
+) -> None:
+    for _ in range(3):
+        with writer.commit():
+            put_note(writer, "a", chunks=1)
+    assert changes_since(path, 0) is not None
+    writer.trim_changes(2)
+    writer.trim_changes(1)  # by an index that is further behind
+    assert changes_since(path, 1) is None
+    changes = changes_since(path, 2)
     assert changes is not None
     assert (len(changes.added), len(changes.removed)) == (1, 1)
+    assert changes_since(path, 4) is None, "a state that the catalog has lost is compared"
 
 
-def test_a_state_that_the_catalog_has_lost_is_compared(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.db"
-    with closing(CatalogWriter(path)) as writer, writer.commit():
-        put_note(writer, "a")
-    assert changes_since(path, 2) is None
-
-
-def test_a_catalog_of_before_says_how_far_its_log_reaches_once_it_is_written(tmp_path: Path) -> None:
+def test_a_catalog_of_before_says_how_far_its_log_reaches_once_it_is_written(path: Path) -> None:
     """Builds did not record it: what is there is a log that begins after the build, or none."""
-    path = tmp_path / "catalog.db"
     with closing(CatalogWriter(path, bulk=True)) as writer, writer.commit():
         put_note(writer, "a")
     for since, reaches in ((0, False), (1, True)):

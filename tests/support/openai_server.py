@@ -13,7 +13,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import BaseHTTPRequestHandler
+
+from http_servers import send, serving
 
 
 @dataclass(frozen=True)
@@ -77,71 +80,53 @@ def letters(text: str) -> list[float]:
 
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
-    state = ModelServer(f"http://127.0.0.1:{server.server_address[1]}")
-    _Handler.states[server.server_address[1]] = state
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield state
-    finally:
-        state.closing.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    state = ModelServer("")
+    with serving(partial(_respond, state)) as server:
+        state.url = f"http://127.0.0.1:{server.server_address[1]}"
+        try:
+            yield state
+        finally:
+            state.closing.set()
 
 
-class _Handler(BaseHTTPRequestHandler):
-    states: dict[int, ModelServer] = {}  # noqa: RUF012 - one entry a server, by port
+def _respond(state: ModelServer, request: BaseHTTPRequestHandler) -> None:
+    body = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
+    key = request.headers.get("Authorization") or request.headers.get("x-api-key") or ""
+    state.requests.append(Request(request.path, key, body))
+    answer = state.script.pop(0) if state.script else Answer("fine")
+    if not state.hold(body):
+        answer = Answer(status=500, body=b"{}")
+    if answer.silent:
+        _wait(state, request, state.closing)
+    elif body.get("stream") and answer.body is None:
+        _stream(state, request, answer)
+    else:
+        promised = json.dumps(_promised(request.path, body, answer.text)).encode()
+        send(request, answer.status, promised if answer.body is None else answer.body, "application/json")
 
-    def do_POST(self) -> None:
-        state = self.states[self.server.server_address[1]]  # type: ignore[index]
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        key = self.headers.get("Authorization") or self.headers.get("x-api-key") or ""
-        state.requests.append(Request(self.path, key, body))
-        answer = state.script.pop(0) if state.script else Answer("fine")
-        if not state.hold(body):
-            answer = Answer(status=500, body=b"{}")
-        if answer.silent:
-            self._wait(state, state.closing)
+
+def _stream(state: ModelServer, request: BaseHTTPRequestHandler, answer: Answer) -> None:
+    at = answer.text.find(answer.held_from) if answer.held_from else len(answer.text)
+    before, after = answer.text[:at], answer.text[at:]
+    request.send_response(200)
+    kind = "application/x-ndjson" if request.path == "/api/chat" else "text/event-stream"
+    request.send_header("Content-Type", kind)
+    request.end_headers()
+    for piece in _streamed(request.path, [before, after] if after else [before]):
+        if piece is not None:
+            request.wfile.write(piece)
+            request.wfile.flush()
+        elif not _wait(state, request, state.let_all):
             return
-        if body.get("stream") and answer.body is None:
-            self._stream(state, answer)
-            return
-        promised = json.dumps(_promised(self.path, body, answer.text)).encode()
-        payload = promised if answer.body is None else answer.body
-        self.send_response(answer.status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
 
-    def _stream(self, state: ModelServer, answer: Answer) -> None:
-        at = answer.text.find(answer.held_from) if answer.held_from else len(answer.text)
-        before, after = answer.text[:at], answer.text[at:]
-        self.send_response(200)
-        kind = "application/x-ndjson" if self.path == "/api/chat" else "text/event-stream"
-        self.send_header("Content-Type", kind)
-        self.end_headers()
-        for piece in _streamed(self.path, [before, after] if after else [before]):
-            if piece is None:
-                if not self._wait(state, state.let_all):
-                    return
-                continue
-            self.wfile.write(piece)
-            self.wfile.flush()
 
-    def _wait(self, state: ModelServer, until: threading.Event) -> bool:
-        """Whether the client is still there when the event is set."""
-        while not (until.is_set() or state.closing.is_set()):
-            if select.select([self.connection], [], [], 0.02)[0] and not self.connection.recv(1):
-                state.left.release()
-                return False
-        return True
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Silence."""
+def _wait(state: ModelServer, request: BaseHTTPRequestHandler, until: threading.Event) -> bool:
+    """Whether the client is still there when the event is set."""
+    while not (until.is_set() or state.closing.is_set()):
+        if select.select([request.connection], [], [], 0.02)[0] and not request.connection.recv(1):
+            state.left.release()
+            return False
+    return True
 
 
 def _promised(path: str, body: dict[str, object], text: str) -> dict[str, object]:

@@ -6,8 +6,6 @@ import gc
 import os
 import random
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -263,14 +261,3 @@ def make_vault(root: Path, rng: random.Random, notes: int) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(note_text(rng, [*names, "Nowhere"]).encode())
     return root
-
-
-def wait_until(condition: Callable[[], bool], deadline_s: float, what: str) -> float:
-    """Seconds until the condition holds. The only wait of these tests, and never a short one: on a busy
-    machine everything takes longer."""
-    start, pause = time.monotonic(), threading.Event()
-    deadline_s = max(deadline_s, 180.0)
-    while not condition():
-        assert time.monotonic() - start < deadline_s, f"not within {deadline_s:g} s: {what}"
-        pause.wait(0.02)
-    return time.monotonic() - start

@@ -24,7 +24,6 @@ from vault_indexer.vault.walk import Scan
 if TYPE_CHECKING:
     from vault_indexer.store.keywords import Segment
 
-
 BATCH_NOTES = 48
 _BYTES_PER_NOTE_BYTE = 5
 """An index is about five times as large as its notes: 304 MB for 16,593 notes of 61 MB."""

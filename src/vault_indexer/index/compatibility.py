@@ -31,8 +31,6 @@ from vault_indexer.system import record
 from vault_indexer.text.tokens import ANALYZER
 from vault_indexer.vault.walk import Scan
 
-# Which embedding model `embedding.provider = "auto"` stands for, in a build and for an index that exists.
-
 
 def settings_for_build(
     settings: Settings, found: Scan, current: Generation | None, *, better: bool = False
@@ -87,9 +85,6 @@ def settings_for_index(settings: Settings, built: EmbeddingModel) -> Settings:
 def _with_provider(settings: Settings, provider: str) -> Settings:
     embedding = settings.embedding.model_copy(update={"provider": provider})
     return settings.model_copy(update={"embedding": embedding})
-
-
-# What a generation would be built with now, and whether one that exists still fits that.
 
 
 @record
@@ -183,11 +178,9 @@ def refuse_newer(index_dir: Path) -> None:
         )
 
 
-# Which strategies split the notes of a generation: a note may choose one that no note had before.
-
-
 class StrategiesInUse:
-    """Records in the manifest the options, from `settings`, of every strategy that split a note."""
+    """Records in the manifest the options, from `settings`, of every strategy that split a note. A note may
+    choose one that no note had before."""
 
     def __init__(self, generation: Generation, settings: Settings) -> None:
         self._generation = generation
@@ -213,9 +206,6 @@ class StrategiesInUse:
         return used - recorded
 
 
-# Which token weights a generation has: those of the one before, as long as they fit the vault.
-
-
 WEIGHTS_BLOB = "token_weights"
 """The name of the blob that stores the token weights of a generation."""
 
@@ -238,12 +228,7 @@ def weights_for_build(
     current = index_dir.current()
     if current is None or not is_sound(current.catalog):
         return fit()
-    stored = stored_weights(current)
-    if stored is None or (recompute_weights and _has_outgrown(current, found)):
-        return fit()
-    return stored
-
-
-def _has_outgrown(current: Generation, found: Scan) -> bool:
     with CatalogReader(current.catalog) as catalog:
-        return has_drifted(catalog.counts().notes, len(found.files))
+        stored = catalog.blob(WEIGHTS_BLOB)
+        is_outdated = recompute_weights and has_drifted(catalog.counts().notes, len(found.files))
+    return fit() if stored is None or is_outdated else stored

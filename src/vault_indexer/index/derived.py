@@ -12,7 +12,6 @@ import numpy as np
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.jobs import (
-    KeywordCompactionJob,
     KeywordsApplied,
     KeywordsJob,
     Outcome,
@@ -31,9 +30,6 @@ from vault_indexer.system import fsync_dir, record, replace_file, temporary_pref
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys
-
-
-# Opens the files of a generation for searches, and repairs indices that are behind or damaged.
 
 
 def _snapshot_of(
@@ -68,23 +64,15 @@ def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot
 
 class IndexPrefetch:
     """Reads and checks the files of the derived indices in threads while the owner checks the catalog. On two
-    cores that saves two of ten seconds for 845,000 chunks. An error in a file is raised when its result is
-    requested."""
+    cores that saves two of ten seconds for 845,000 chunks. `base` returns the vector base from its file, and
+    `keywords` the keyword index at its last commit; both raise IndexUnusableError."""
 
     def __init__(self, generation: Generation) -> None:
         with_two = ThreadPoolExecutor(2, "indexer-open")
-        self._base = with_two.submit(vectors.load_snapshot, generation.vectors)
-        self._keywords = with_two.submit(KeywordIndex.open, generation.keywords)
+        self.base = with_two.submit(vectors.load_snapshot, generation.vectors).result
+        self.keywords = with_two.submit(KeywordIndex.open, generation.keywords).result
         # No further job follows. The two threads end with the jobs that are running.
         with_two.shutdown(wait=False)
-
-    def base(self) -> VectorSnapshot:
-        """Return the vector base from its file. Raises IndexUnusableError."""
-        return self._base.result()
-
-    def keywords(self) -> KeywordIndex:
-        """Return the keyword index at its last commit. Raises IndexUnusableError."""
-        return self._keywords.result()
 
 
 def open_vectors(
@@ -160,17 +148,15 @@ def _base_of(catalog: CatalogReader, model: str, dimension: int) -> VectorSnapsh
     return vectors.build_snapshot(catalog.seq, dimension, rows, most)
 
 
-# Jobs that a separate process runs while edits continue: writing a vector base, merging keyword segments.
-#
-# For a new base it reads one state of the catalog and writes `vectors.faiss.next`. The owner of the
-# generation then loads that file, applies the changes since, and renames it to `vectors.faiss`. The
-# list of changes reaches back to the older of both bases until that is done, so a crash at any moment
-# leaves a base that can be used.
-
-
 @record
 class CompactionJob:
-    """A job that writes all current vectors of a catalog as the next base of its generation."""
+    """A job that writes all current vectors of a catalog as the next base of its generation, in a separate
+    process while edits continue.
+
+    It reads one state of the catalog and writes `vectors.faiss.next`. The owner of the generation then loads
+    that file, applies the changes since, and renames it to `vectors.faiss`. The list of changes reaches back
+    to the older of both bases until that is done, so a crash at any moment leaves a base that can be used.
+    """
 
     generation: Generation
     model: str
@@ -205,11 +191,9 @@ def discard_next_base(generation: Generation) -> None:
         path.unlink(missing_ok=True)
 
 
-# What follows the catalog's change log. After a failure, the next call applies the same changes again.
-#
-# A published index has one more follower, `vault_gateway.publication`. It waits for a server, so it has its
-# own thread and reader.
-
+# The followers of the catalog's change log: after a failure, the next call applies the same changes again. A
+# published index has one more, `vault_gateway.publication`. It waits for a server, so it has its own thread
+# and reader.
 
 _TRIES = 3
 
@@ -246,7 +230,7 @@ class KeywordFollower:
         self.index = KeywordIndex.open(self._generation.keywords)
 
     def compact(self) -> None:
-        self._run(KeywordCompactionJob(self._generation))
+        self._run(KeywordsJob(self._generation, compact=True))
 
     def note_result(self, result: Outcome | Died) -> None:
         """Record the result of a KeywordsJob that ran among others. If it failed, `follow` runs another."""
@@ -258,7 +242,7 @@ class KeywordFollower:
         with CatalogReader(self._generation.catalog) as catalog:
             self.rebuild(catalog)
 
-    def _run(self, job: KeywordsJob | KeywordCompactionJob) -> None:
+    def _run(self, job: KeywordsJob) -> None:
         result = run_until_done(self._pool, job, _TRIES)
         self.note_result(result)
         if isinstance(result, Failed):
@@ -272,14 +256,12 @@ class KeywordFollower:
             )
 
 
-# Chunks that are searchable by word and by link but still have no vector.
-
-
 class PendingEmbeddings:
-    """Chunk keys by the digest of their text, in the order in which they will be embedded.
+    """The chunks that are searchable by word and by link but still have no vector: their keys by the digest
+    of their text, in the order in which they will be embedded.
 
-    The catalog is the authority: the list is read from it at opening and updated with
-    every commit. One thread changes it; any thread may read its length.
+    The catalog is the authority: the list is read from it at opening and updated with every commit. One
+    thread changes it; any thread may read its length.
     """
 
     def __init__(self, model: str, chunks: Mapping[int, bytes]) -> None:
@@ -421,8 +403,7 @@ class DerivedIndices:
         self.holder.publish(_snapshot_of(self._generation, catalog, self._vectors, keywords, missing))
 
     def take_healed(self) -> list[str]:
-        repaired = [*self.healed]
-        self.healed.clear()
+        repaired, self.healed[:] = self.healed.copy(), []
         return repaired
 
     def rebuild(self, stores: Collection[str]) -> None:

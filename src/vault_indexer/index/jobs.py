@@ -37,10 +37,6 @@ from vault_indexer.text.tokens import analyze
 if TYPE_CHECKING:
     from vault_indexer.store.keywords import Segment
 
-
-# Conversion of chunks to documents of the keyword index, the same for a build, an edit and a repair.
-
-
 SHARED_TERMS = 250
 """The number of terms of a note's title, aliases, tags or path that are indexed with each of its chunks. The
 other terms are indexed only with the first chunk. Otherwise the product of words and chunks of one note would
@@ -54,8 +50,8 @@ _DIVIDED = re.compile(
 
 
 def keyword_documents(note: Note | NoteRow, chunks: Iterable[tuple[int, Chunk]]) -> Iterator[KeywordDocument]:
-    """Yield one document per chunk, given with its key; none for a parent that is only context. The note's
-    properties belong to its first chunk."""
+    """Yield one document of the keyword index per chunk, given with its key; none for a parent that is only
+    context. The note's properties belong to its first chunk."""
     title = analyze(note.title, note.language)
     aliases = analyze("\n".join(note.aliases), note.language)
     tags = analyze("\n".join(note.tags), note.language)
@@ -202,25 +198,17 @@ class FinishJob:
 
 @record
 class KeywordsJob:
-    """A job that brings the keyword index of a generation to the state of its catalog."""
+    """A job that brings the keyword index of a generation to the state of its catalog. With `compact`, it
+    then rewrites the index without deleted documents."""
 
     generation: Generation
+    compact: bool = False
 
     def run(self, worker: NoteWorker) -> KeywordsApplied:
         with worker.keywords(self.generation) as index:
-            return KeywordsApplied(_catch_up(index, self.generation))
-
-
-@record
-class KeywordCompactionJob:
-    """A job that brings the keyword index up to date and rewrites it without deleted documents."""
-
-    generation: Generation
-
-    def run(self, worker: NoteWorker) -> KeywordsApplied:
-        with worker.keywords(self.generation) as index:
-            seq = _catch_up(index, self.generation)
-            index.compact()
+            seq = catch_up_keywords(self.generation, index)
+            if self.compact:
+                index.compact()
             return KeywordsApplied(seq)
 
 
@@ -244,7 +232,7 @@ class Embedded:
     seconds: float
 
 
-Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | KeywordCompactionJob
+Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob
 Prepared = list[PreparedNote | Skipped]
 Outcome = Prepared | Embedded | Finished | KeywordsApplied | Failed
 Pool = WorkerPool[Job, Outcome]
@@ -322,11 +310,8 @@ def _warm_keywords() -> None:
 def catch_up_keywords(generation: Generation, index: KeywordIndex | None = None) -> int:
     """Bring the keyword index of a generation in line with its catalog. Returns the seq. Without `index`, the
     index is opened with all checks. Raises IndexUnusableError if it is damaged."""
-    return _catch_up(KeywordIndex.open(generation.keywords) if index is None else index, generation)
-
-
-def _catch_up(index: KeywordIndex, generation: Generation) -> int:
-    """Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between."""
+    if index is None:
+        index = KeywordIndex.open(generation.keywords)
     index.refresh()  # another worker may have written since
     with CatalogReader(generation.catalog) as catalog:
         if index.applied_seq == catalog.seq:
@@ -335,19 +320,15 @@ def _catch_up(index: KeywordIndex, generation: Generation) -> int:
             raise IndexUnusableError("it contains changes that the index has lost")
         changes = catalog.changes(index.applied_seq)
         if changes is None:
-            changes = _compare_keys(index, catalog)
+            # Exact whatever happened in between, because chunk keys are never reused.
+            held, wanted = index.snapshot().keys, catalog.chunk_key_array()
+            added = np.setdiff1d(wanted, held, assume_unique=True).tolist()
+            removed = np.setdiff1d(held, wanted, assume_unique=True).tolist()
+            changes = Changes(set(added), set(removed))
         elif not changes.touches_text:
             return catalog.seq  # the words have not changed, so nothing is written
         index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq
-
-
-def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
-    held, wanted = index.snapshot().keys, catalog.chunk_key_array()
-    return Changes(
-        added=set(np.setdiff1d(wanted, held, assume_unique=True).tolist()),
-        removed=set(np.setdiff1d(held, wanted, assume_unique=True).tolist()),
-    )
 
 
 def rebuild_keywords(generation: Generation) -> None:
@@ -358,9 +339,6 @@ def rebuild_keywords(generation: Generation) -> None:
         for document in all_documents(catalog):
             builder.add(document)
         index.adopt(builder.finish(), catalog.seq)
-
-
-# Preparing notes in worker processes that may die.
 
 
 TRIES = 2

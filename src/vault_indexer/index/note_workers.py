@@ -48,7 +48,10 @@ def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
     """Create the parser, chunker, model and caches of a worker. Runs in the worker process."""
     embedder = LazyEmbedder(partial(make_embedder, worker.settings, worker.weights), worker.model)
     unmetered = UnmeteredEmbedder(embedder, meter)
-    llm = LlmSwitch(_limited_llm(worker)) if worker.settings.chunking.asks_model else None
+    llm = None
+    if worker.settings.chunking.asks_model:
+        most = worker.settings.chunking.contextual.max_workers
+        llm = LlmSwitch(LimitedLlm(llm_for(worker.settings.llm), worker.llm_calls, most))
     chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache, llm=llm)
     return Preparer(
         worker.vault,
@@ -61,11 +64,6 @@ def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
         style=worker.settings.links.style_of_build,
         outside=meter.outside,
     )
-
-
-def _limited_llm(worker: WorkerSpec) -> Llm:
-    most = worker.settings.chunking.contextual.max_workers
-    return LimitedLlm(llm_for(worker.settings.llm), worker.llm_calls, most)
 
 
 def start_worker(worker: WorkerSpec) -> NoteWorker:

@@ -162,13 +162,9 @@ def _rows_to_name(
         FileRow(path, 0, 0, 0, 0, "", "skipped", reason)
         for path, reason in scan.skipped
         if path not in found
-        and not _says(rows.get(path), reason)
+        and not ((named := rows.get(path)) and (named.state, named.reason) == ("skipped", reason))
         and (path not in rows or hidden.get(path) is not Decision.INDEX)
     ]
-
-
-def _says(row: FileRow | None, reason: str) -> bool:
-    return row is not None and row.state == "skipped" and row.reason == reason
 
 
 def paths_to_read(files: Iterable[ScannedFile]) -> tuple[str, ...]:

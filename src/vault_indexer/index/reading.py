@@ -43,6 +43,7 @@ from vault_indexer.model import (
     Heading,
     InspectedLink,
     InspectedNote,
+    Link,
     LinkStyle,
     Note,
     SizeLimits,
@@ -64,17 +65,14 @@ from vault_indexer.vault.walk import Scan, ScannedFile, scan
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
-
-# Notes of source files. Their headings are their classes and functions, and they have no links.
-
-
 _DEEPEST = 6
 _NOT_BLANK = re.compile(r"[ \t]*\S")
 
 
 def source_note(path: str, data: bytes) -> Note:
-    """Return the note of a source file. The name of the file is its title, and also the heading of module
-    code that follows a definition. Raises NoteError if the file is not text in UTF-8."""
+    """Return the note of a source file. Its headings are its classes and functions, and it has no links. The
+    name of the file is its title, and also the heading of module code that follows a definition. Raises
+    NoteError if the file is not text in UTF-8."""
     text, diagnostics = decode(path, data)
     name = path.rpartition("/")[2]
     headings = tuple(_headings(text, name, language_of_path(path)))
@@ -168,10 +166,8 @@ def reason_of(error: NoteError, path: str) -> str:
     return str(error).removeprefix(f"{path}: ")
 
 
-# The style of the links of a vault: the configured one, else the one that its files show.
-
-
 def style_of_files(settings: Settings, found: Scan) -> LinkStyle:
+    """The style of the links of a vault: the configured one, else the one that its files show."""
     if settings.links.style != "auto":
         return settings.links.style
     # Three levels are enough for the folders by which a style is recognized.
@@ -367,7 +363,6 @@ class Preparer:
         """Return the float16 vectors of texts by their digests. Raises ProviderError."""
         if not texts:
             return {}
-
         made = self._embedder.embed(texts).astype(np.float16)
         return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}
 
@@ -425,20 +420,8 @@ def _prepared_note(
 
 def _file_row(read: ReadResult, state: str, reason: str = "") -> FileRow:
     stat = read.stat
-    return FileRow(
-        stat.path,
-        stat.size,
-        stat.mtime_ns,
-        stat.ctime_ns,
-        stat.inode,
-        read.sha256,
-        state,
-        reason,
-        time.time_ns(),
-    )
-
-
-# Parts of the vault that stand for it: for statistics that need no parsing, and for the first answers.
+    times = stat.mtime_ns, stat.ctime_ns
+    return FileRow(stat.path, stat.size, *times, stat.inode, read.sha256, state, reason, time.time_ns())
 
 
 MAX_NOTES = 2_000
@@ -518,42 +501,9 @@ def _bytes_per_letter(file: ScannedFile) -> int:
     return _IMAGE_BYTES if kind and kind.name == "image" else _DOCUMENT_BYTES
 
 
-# Shows how the indexer processes a note, without an index: parsed, split, and with its links resolved.
-
-
-@record
-class Inspection:
-    """A note with its chunks. `resolved` contains the target path of each of its links, in order."""
-
-    note: Note
-    chunks: tuple[Chunk, ...]
-    resolved: tuple[str | None, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-    def answer(self) -> InspectedNote:
-        note = self.note
-        return InspectedNote(
-            path=note.path,
-            title=note.title,
-            language=note.language,
-            frontmatter=note.frontmatter,
-            aliases=note.aliases,
-            tags=note.tags,
-            headings=note.headings,
-            links=tuple(
-                InspectedLink(link.kind, link.target, link.subpath, link.display, link.line, resolved)
-                for link, resolved in zip(note.links, self.resolved, strict=True)
-            ),
-            blocks=note.blocks,
-            chunks=self.chunks,
-            diagnostics=self.diagnostics,
-            fields=note.fields,
-        )
-
-
 class Inspector:
-    """Parses the notes of one vault and splits them with `chunker`. Raises VaultError if the vault cannot be
-    read."""
+    """Shows how the indexer processes the notes of one vault, without an index: parsed, split by `chunker`,
+    and with their links resolved. Raises VaultError if the vault cannot be read."""
 
     def __init__(self, vault: Path, settings: Settings, chunker: Chunker) -> None:
         self._vault = vault
@@ -566,7 +516,7 @@ class Inspector:
         """Return the sorted paths of all notes that an index would contain."""
         return [file.path for file in self._scan.files if file.decision is Decision.INDEX]
 
-    def inspect(self, paths: Iterable[str]) -> Iterator[Inspection | SkippedFile]:
+    def inspect(self, paths: Iterable[str]) -> Iterator[InspectedNote | SkippedFile]:
         """Yield each note, given by path or name, or the reason why the file cannot be indexed."""
         for named in paths:
             path = self._path_of(named)
@@ -578,12 +528,28 @@ class Inspector:
             except NoteError as error:
                 yield SkippedFile(path, reason_of(error, path))
 
-    def _inspect(self, note: Note) -> Inspection:
+    def _inspect(self, note: Note) -> InspectedNote:
         chunker = self._chunker
         own = chunker.diagnostics(note) if isinstance(chunker, ChoosingChunker) else ()
-        resolved = tuple(self._paths.find(link.target, note.path)[0].path for link in note.links)
         chunks = chunks_of(chunker, note)
-        return Inspection(note, chunks, resolved, (*note.diagnostics, *own, *_fallbacks(chunks)))
+        return InspectedNote(
+            path=note.path,
+            title=note.title,
+            language=note.language,
+            frontmatter=note.frontmatter,
+            aliases=note.aliases,
+            tags=note.tags,
+            headings=note.headings,
+            links=tuple(self._resolved(link, note.path) for link in note.links),
+            blocks=note.blocks,
+            chunks=chunks,
+            diagnostics=(*note.diagnostics, *own, *_fallbacks(chunks)),
+            fields=note.fields,
+        )
+
+    def _resolved(self, link: Link, source: str) -> InspectedLink:
+        target = self._paths.find(link.target, source)[0].path
+        return InspectedLink(link.kind, link.target, link.subpath, link.display, link.line, target)
 
     def _read(self, path: str) -> bytes:
         return read_note(self._vault, path, self._limits.of(path)).data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -38,8 +38,6 @@ from vault_indexer.store.catalog import (
     copied_notes,
 )
 from vault_indexer.system import batches
-
-# Resolution of the links in the catalog, also after files are added or removed.
 
 
 class Linker:
@@ -167,18 +165,13 @@ class IndexWriter:
         # Before the catalog is opened: its check of all pages then runs at the same time.
         files = IndexPrefetch(generation)
         self._writer = CatalogWriter(generation.catalog)
-        try:
+        with ExitStack() as on_error:
+            on_error.callback(self._writer.close)
             self.derived = DerivedIndices(generation, model, dimension, pool, self._writer, files)
-        except BaseException:
-            self._writer.close()
-            raise
-        self.holder = self.derived.holder
-        try:
+            self.holder = self.derived.holder
+            on_error.callback(self.holder.publish, None)
             self._linker = self._fresh_linker()
-        except BaseException:
-            self.holder.publish(None)
-            self._writer.close()
-            raise
+            on_error.pop_all()
 
     def warm_up(self) -> None:
         """Load the data that the first edit needs, here and in the worker. `stop` ends it."""

@@ -36,7 +36,6 @@ HitKind = Literal[
 ]
 """What a hit is: a note, a canvas, a kind of `DOCUMENT_KINDS`, or a file that is found by its name."""
 
-
 Verdict = Literal["strong", "likely", "weak", "none"]
 """Whether the vault is about what the query asks. "none": probably no note is."""
 

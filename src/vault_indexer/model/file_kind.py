@@ -57,7 +57,6 @@ _DOCUMENT_SUFFIXES: Mapping[str, DocumentKind] = MappingProxyType(
     {suffix: kind for kind in DOCUMENT_KINDS for suffix in kind.suffixes}
 )
 
-
 _SUFFIXES: Mapping[str, FileKind] = MappingProxyType(
     {
         ".md": FileKind.NOTE,
@@ -67,7 +66,6 @@ _SUFFIXES: Mapping[str, FileKind] = MappingProxyType(
     }
 )
 """Of the files whose text is read; all others are attachments."""
-
 
 KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

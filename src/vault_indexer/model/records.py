@@ -99,13 +99,11 @@ class NoteRow:
 
     @property
     def frontmatter(self) -> Mapping[str, JsonValue]:
-        """All properties of the note."""
         loaded = json.loads(self.frontmatter_json) if self.frontmatter_json != "{}" else {}
         return loaded if isinstance(loaded, dict) else {}
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Other names of the note."""
         return names_of_json(self.aliases_json)
 
     @property

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vault_indexer.arrays import row_products
 from vault_indexer.model import CHUNK_KEY_BITS, Verdict
 from vault_indexer.search.prepare import PreparedQuery, typed_word
 from vault_indexer.search.present import function_words
 from vault_indexer.search.query import Either, Node, ranking_words
 from vault_indexer.search.rank import Candidates
 from vault_indexer.search.terms import weight_by_idf
-from vault_indexer.store import row_products
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize

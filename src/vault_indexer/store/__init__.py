@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from vault_indexer.arrays import first_of_each, row_products
 from vault_indexer.store.generations import Generation, IndexDir, index_errors
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder, VaultStatistics
 
@@ -12,7 +11,5 @@ __all__ = [
     "Snapshot",
     "SnapshotHolder",
     "VaultStatistics",
-    "first_of_each",
     "index_errors",
-    "row_products",
 ]

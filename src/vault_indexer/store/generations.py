@@ -31,7 +31,6 @@ from vault_indexer.system import (
 
 BUILDING_SUFFIX = ".part"
 
-
 _CHECKSUM_MARK = "# crc32 "
 _ENDS_IN_CHECKSUM = re.compile(r"[0-9a-f]{8}\s*\Z")
 """A TOML value that is text ends in a quote, so only a checksum with a damaged marker ends like this."""
@@ -178,9 +177,6 @@ class IndexDir:
         return IndexUnusableError(
             f"index folder {self.root} cannot be written: {reason}; choose another with --index-dir"
         )
-
-
-# Conversion of errors of the operating system and of SQLite during index writes to errors of the index.
 
 
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})

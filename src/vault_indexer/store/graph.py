@@ -11,23 +11,20 @@ from vault_indexer.documents import part_name
 from vault_indexer.model import BlockId, FileKind, LinkKind, kind_of
 from vault_indexer.parse import Anchors, Subpath
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.system import batches, record
+from vault_indexer.system import LruCache, batches, record
 
 if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["Arrival", "LinkGraph", "LinkPlaces", "LinkText", "communities"]
 
-
-# Groups of notes that link to each other more than to other notes, computed by networkx.
-
-
 _SEED = 1
 """The method visits notes in random order; a fixed seed gives the same answer for the same links."""
 
 
 def communities(pairs: Iterable[tuple[str, str, int]]) -> list[list[str]]:
-    """The communities of the notes in `pairs` (from, to, links), largest first, each in order.
+    """The communities of the notes in `pairs` (from, to, links), largest first, each in order: groups of
+    notes that link to each other more than to other notes.
 
     Uses the method of Louvain (Blondel and others, 2008), which maximises modularity.
     """
@@ -41,9 +38,6 @@ def communities(pairs: Iterable[tuple[str, str, int]]) -> list[list[str]]:
         return []
     found = nx.community.louvain_communities(graph, weight="weight", seed=_SEED)
     return sorted((sorted(one) for one in found), key=lambda one: (-len(one), one))
-
-
-# The chunk that contains a link, and the chunk that its subpath points at.
 
 
 class ChunkSpan(NamedTuple):
@@ -62,7 +56,8 @@ class PointedChunk(NamedTuple):
 
 
 class LinkPlaces:
-    """Looks up places in one catalog state, for a single request. Caches all look-ups."""
+    """Looks up the chunks of links and of their targets in one catalog state, for a single request. Caches
+    all look-ups."""
 
     def __init__(self, catalog: CatalogReader) -> None:
         self._catalog = catalog
@@ -122,13 +117,10 @@ class LinkPlaces:
         return self._ids[path]
 
 
-# The link graph as the catalog contains it: neighbours by query, whole-graph algorithms by networkx.
-
-
 # Twice in one query, this stays below 999 parameters, the limit of SQLite before version 3.32.
 _BATCH = 400
 _REMEMBERED = 20_000
-"""The maximum number of paths with cached neighbours. A rule of thumb."""
+"""The maximum number of paths in each cache. A rule of thumb."""
 
 Value = TypeVar("Value")
 
@@ -198,9 +190,9 @@ class LinkGraph:
     def __init__(self, catalog: CatalogReader) -> None:
         self._catalog = catalog
         # Searches read the same notes repeatedly, above all the hubs.
-        self._degrees: dict[str, int] = {}
-        self._neighbours: dict[str, frozenset[str]] = {}
-        self._texts: dict[str, tuple[LinkText, ...]] = {}
+        self._degrees: LruCache[str, int] = LruCache(_REMEMBERED)
+        self._neighbours: LruCache[str, frozenset[str]] = LruCache(_REMEMBERED)
+        self._texts: LruCache[str, tuple[LinkText, ...]] = LruCache(_REMEMBERED)
 
     def edges_at(self, paths: Iterable[str]) -> dict[str, list[Edge]]:
         """For each path, the edges that leave it or arrive at it; `place_edges` adds their chunks."""
@@ -238,16 +230,16 @@ class LinkGraph:
     def degrees(self, paths: Iterable[str]) -> dict[str, int]:
         """The number of distinct files that each path is linked with, in either direction; paths without
         links are omitted."""
-        return _read_with_cache(self._degrees, list(paths), self._count, 0)
+        return _read_with_cache(self._degrees, paths, self._count, 0)
 
     def neighbours(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
         """The files that each path is linked with, in either direction; paths without links are omitted."""
-        return _read_with_cache(self._neighbours, list(paths), self._linked_paths, frozenset())
+        return _read_with_cache(self._neighbours, paths, self._linked_paths, frozenset())
 
     def texts(self, paths: Iterable[str]) -> dict[str, tuple[LinkText, ...]]:
         """For each path, the texts of links to it from other notes, in order. Links that show no text of
         their own, and paths without any others, are omitted."""
-        return _read_with_cache(self._texts, list(paths), self._link_texts, ())
+        return _read_with_cache(self._texts, paths, self._link_texts, ())
 
     def _link_texts(self, paths: list[str], marks: str) -> dict[str, tuple[LinkText, ...]]:
         sql = (
@@ -316,18 +308,12 @@ class LinkGraph:
         for path, state in self._catalog.rows(sql):
             graph.add_node(path, kind=state)
         chunk_ids: dict[int | None, str] = dict(self._catalog.rows("SELECT key, chunk_id FROM chunks"))
+        named = ("kind", "subpath", "display", "line", "count")
         for edge in self.place_edges(self._edges("", [])):
-            graph.add_edge(
-                edge.source,
-                edge.target,
-                kind=edge.kind,
-                subpath=edge.subpath,
-                display=edge.display,
-                line=edge.line,
-                count=edge.count,
-                source_chunk=chunk_ids.get(edge.source_chunk),
-                target_chunk=chunk_ids.get(edge.target_chunk),
-            )
+            attributes = {name: getattr(edge, name) for name in named}
+            attributes["source_chunk"] = chunk_ids.get(edge.source_chunk)
+            attributes["target_chunk"] = chunk_ids.get(edge.target_chunk)
+            graph.add_edge(edge.source, edge.target, **attributes)
         return graph
 
     def _edges(self, where: str, values: list[str]) -> list[Edge]:
@@ -341,21 +327,21 @@ def _place_edge(edge: Edge, places: LinkPlaces) -> Edge:
 
 
 def _read_with_cache(
-    known: dict[str, Value],
-    paths: Sequence[str],
+    known: LruCache[str, Value],
+    paths: Iterable[str],
     read: Callable[[list[str], str], Mapping[str, Value]],
     nothing: Value,
 ) -> dict[str, Value]:
-    """The values of paths, from the cache `known` or from `read`, whose results are cached. Values equal to
-    `nothing` are omitted."""
-    found = {path: value for path in paths if (value := known.get(path)) is not None}
-    for batch, marks in _batches(path for path in paths if path not in found):
-        fresh = read(batch, marks)
-        found |= {path: fresh.get(path, nothing) for path in batch}
-    if len(known) > _REMEMBERED:
-        known.clear()
-    known.update(found)
-    return {path: value for path, value in found.items() if value != nothing}
+    """The values of paths, from the cache `known` or from `read`. Values equal to `nothing` are cached as
+    well, and omitted."""
+
+    def read_all(missing: list[str]) -> dict[str, Value]:
+        found = dict.fromkeys(missing, nothing)
+        for batch, marks in _batches(missing):
+            found.update(read(batch, marks))
+        return found
+
+    return {path: value for path, value in known.get_all(paths, read_all).items() if value != nothing}
 
 
 def _batches(paths: Iterable[str]) -> Iterator[tuple[list[str], str]]:

@@ -24,10 +24,6 @@ from vault_indexer.system import record
 if TYPE_CHECKING:
     from vault_indexer.arrays import Matrix
 
-
-# Statistics of a whole vault, for a search over a snapshot of only a few of its notes.
-
-
 _HEADER = struct.Struct("<II")
 
 

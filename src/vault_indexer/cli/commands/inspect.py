@@ -16,9 +16,8 @@ from vault_indexer.cli.parameters import Output, VaultSelection, complete_strate
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
-from vault_indexer.index.reading import Inspection
 from vault_indexer.links import note_hint
-from vault_indexer.model import SkippedFile
+from vault_indexer.model import InspectedNote, SkippedFile
 from vault_indexer.text.phrases import quantity
 
 SKIPPED = 1
@@ -59,24 +58,24 @@ def inspect(
             say(f"{found.path}: {found.reason}{hint}")
             status = SKIPPED
         elif output.json:
-            print_json_line(encode(found.answer()))
+            print_json_line(encode(found))
         else:
-            _print_note(found, path_style(target.vault, found.note.path))
+            _print_note(found, path_style(target.vault, found.path))
     return status
 
 
-def _print_note(found: Inspection, style: str) -> None:
+def _print_note(found: InspectedNote, style: str) -> None:
     console = out()
     counts = (
         quantity(len(found.chunks), "chunk"),
-        quantity(len(found.note.links), "link"),
-        found.note.language,
+        quantity(len(found.links), "link"),
+        found.language,
     )
-    console.print(text((found.note.path, style), (f"  {', '.join(filter(None, counts))}", "dim")))
+    console.print(text((found.path, style), (f"  {', '.join(filter(None, counts))}", "dim")))
     for chunk in found.chunks:
         print_chunk(console, chunk.start_line, chunk.end_line, chunk.header_path, chunk.content)
     for one in found.diagnostics:
-        say(f"{found.note.path}:{one.line}: {one.detail}")
+        say(f"{found.path}:{one.line}: {one.detail}")
 
 
 def export(selection: VaultSelection, output: Output) -> None:

@@ -56,8 +56,7 @@ class NoteBudget:
         if self.is_too_long(seconds):
             return f"took over {self.seconds:g} s of processor time"
         if 0 < self.memory_bytes < memory_bytes:
-            limit = self.memory_bytes // _MB
-            return f"took over {limit} MB of memory"
+            return f"took over {self.memory_bytes // _MB} MB of memory"
         return ""
 
 
@@ -85,10 +84,9 @@ def usage_by_ps(pid: int) -> Usage | None:
     """Return the usage as POSIX's `ps` reports it."""
     command = ["ps", "-o", "time=", "-o", "rss=", "-p", str(pid)]
     try:
-        fields = subprocess.run(
-            command, capture_output=True, text=True, timeout=5, check=False
-        ).stdout.split()
-        return Usage(_seconds(fields[0]), int(fields[1]) * 1024)
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout
+        time_used, resident_kib = shown.split()[:2]
+        return Usage(_seconds(time_used), int(resident_kib) * 1024)
     except (OSError, ValueError, IndexError, subprocess.TimeoutExpired):
         return None
 
@@ -186,28 +184,20 @@ class JobWatch:
 
     def _judge(self, now: float, usage: Usage | None) -> str:
         if usage is None:
-            excess = self._excess(now - self._began, 0) if self._base else ""
-            return excess or _stall_reason(now - self._began, _UNSEEN_STALLED_S)
-        # Any processor time counts as progress: a slow note is the business of its budget.
-        if usage.seconds > self._seconds:
-            self._seconds, self._moved = usage.seconds, now
-        excess = ""
-        if self._base is not None:
-            seconds, memory = usage.seconds - self._base.seconds, usage.resident - self._base.resident
-            excess = self._excess(seconds, memory)
-        return excess or _stall_reason(now - self._moved, STALLED_S)
-
-    def _excess(self, seconds: float, memory: int) -> str:
-        if self._budget.is_too_long(seconds):
-            self.slow_note = self._note
-        return self._budget.excess(seconds, memory)
-
-
-def _stall_reason(seconds: float, limit: float) -> str:
-    return f"the worker process made no progress for {limit / 60:g} minutes" if seconds > limit else ""
-
-
-# The number of worker processes that the settings allow, and the limits of each.
+            seconds = idle_s = now - self._began
+            memory, limit_s = 0, _UNSEEN_STALLED_S
+        else:
+            # Any processor time counts as progress: a slow note is the business of its budget.
+            if usage.seconds > self._seconds:
+                self._seconds, self._moved = usage.seconds, now
+            base = self._base or usage
+            seconds, memory = usage.seconds - base.seconds, usage.resident - base.resident
+            idle_s, limit_s = now - self._moved, STALLED_S
+        if self._base is not None and (excess := self._budget.excess(seconds, memory)):
+            if self._budget.is_too_long(seconds):
+                self.slow_note = self._note
+            return excess
+        return f"the worker process made no progress for {limit_s / 60:g} minutes" if idle_s > limit_s else ""
 
 
 _WORKER_MB, _MODEL_WORKER_MB = 192, 1024

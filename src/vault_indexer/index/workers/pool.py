@@ -20,17 +20,13 @@ from vault_indexer.index.workers.budget import JobWatch, Mark, NoteBudget
 from vault_indexer.index.workers.process import ChildProcess
 from vault_indexer.system import FULL_ERRORS, MemoryWatch, ProcessLimits, record
 
-# The protocol for all work in other processes: a job runs there and its outcome is sent back.
-#
-# The outcome is the job's result, or Failed, or Died.
-
-
 WorkerIn = TypeVar("WorkerIn", contravariant=True)
 ResultOut = TypeVar("ResultOut", covariant=True)
 
 
 class Runnable(Protocol[WorkerIn, ResultOut]):
-    """A job. Both the job and its result must be picklable."""
+    """A job for another process. Its outcome, which is sent back, is its result, or Failed, or Died. Both the
+    job and its result must be picklable."""
 
     def run(self, worker: WorkerIn) -> ResultOut:
         """Run the job in the process. `worker` contains the state that jobs share. Raises VaultIndexerError
@@ -81,14 +77,12 @@ class JobWorker:
         return run_job(job, self)
 
 
-# Limits on parallel work by pools that share memory and cores.
-
-
 _LOOK_S = 0.1
 
 
 class Slots:
-    """Limits the number of owners that work at once, and of pools that keep workers alive. Thread-safe.
+    """Limits the number of owners that work at once, and of pools that keep workers alive, because pools
+    share memory and cores. Thread-safe.
 
     `try_acquire` never waits: a caller that is refused tries again later. A pool that begins to work waits in
     `at_work` while all slots are taken. If more pools have workers than there are slots, the pools that have
@@ -304,24 +298,22 @@ class WorkerPool(Generic[Job, Result]):
         for member in everyone:
             member.process.end()
 
-    def _start_worker(self) -> _Member[Job]:
-        return _Member(ChildProcess(self._serve), self._serve, self._budget, next(self._numbers))
-
     def _give(self, job: Job, *, fresh: bool = False) -> None:
         # A new worker must not exceed the size, so an idle one makes room.
         while fresh and self._idle and len(self._idle) + len(self._busy) >= self._size:
             self._retire(self._idle.pop())
-        if not fresh and self._idle and self._try_to_give(self._take_oldest(), job):
-            return
-        while not self._try_to_give(self._start_worker(), job):
+        if not fresh and self._idle:
+            # The worker that was started first has probably loaded its model. One that was started for a
+            # large batch may not have, if all texts had vectors already.
+            oldest = min(self._idle, key=lambda member: member.number)
+            self._idle.remove(oldest)
+            if self._try_to_give(oldest, job):
+                return
+        while True:
+            process, number = ChildProcess(self._serve), next(self._numbers)
+            if self._try_to_give(_Member(process, self._serve, self._budget, number), job):
+                return
             self._count_failed_start("it took no job")
-
-    def _take_oldest(self) -> _Member[Job]:
-        """Return the idle worker that was started first. It has probably loaded its model, whereas a worker
-        that was started for a large batch may not have, if all texts had vectors already."""
-        oldest = min(self._idle, key=lambda member: member.number)
-        self._idle.remove(oldest)
-        return oldest
 
     def _try_to_give(self, member: _Member[Job], job: Job) -> bool:
         """Give the job to a worker. Returns False if the worker has ended."""

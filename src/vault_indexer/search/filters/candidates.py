@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import first_of_each
 from vault_indexer.search.filters.text_pattern import TextPattern, text_pattern
 from vault_indexer.search.query import (
     All,
@@ -21,7 +22,7 @@ from vault_indexer.search.query import (
     Word,
     compile_regex,
 )
-from vault_indexer.store import Snapshot, first_of_each
+from vault_indexer.store import Snapshot
 from vault_indexer.system import record
 from vault_indexer.text.terms import VARIANT_MARK
 

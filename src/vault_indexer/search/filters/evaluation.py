@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vault_indexer.arrays import first_of_each
 from vault_indexer.errors import QueryError
 from vault_indexer.model import CHUNK_KEY_BITS, KINDS
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
@@ -46,7 +47,7 @@ from vault_indexer.search.query import (
     moment_ns,
     replace_leaves,
 )
-from vault_indexer.store import Snapshot, first_of_each
+from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import tag_condition
 from vault_indexer.text.fold import tag_name
 

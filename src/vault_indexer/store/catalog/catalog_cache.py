@@ -9,8 +9,6 @@ from vault_indexer.model import ChunkRow, Heading
 from vault_indexer.system import JoinedTexts, LruCache
 from vault_indexer.text.fold import fold, normalize
 
-# The names of a vault's attachments, kept in memory for searches.
-
 
 class AttachmentNames:
     """The paths of all attachments, most recently changed first. Immutable, so any thread may use it.
@@ -61,7 +59,6 @@ _STALE_AFTER = 100
 """The languages are recounted after one note in this many has been written. Fewer changes cannot change the
 order noticeably. A rule of thumb."""
 
-
 _RARE = 50
 """A language with at most one note in this many, or with a single note, may be a detection mistake. A rule of
 thumb."""
@@ -103,6 +100,9 @@ class CatalogCache:
     """
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
         self.texts: LruCache[int, bytes] = LruCache(_TEXT_BYTES, len)
         self.outlines: LruCache[int, Outline] = LruCache(_HEADINGS, lambda outline: len(outline) + 1)
         self.chunks: LruCache[int, ChunkRow] = LruCache(
@@ -111,10 +111,3 @@ class CatalogCache:
         self.words: LruCache[int, bytes] = LruCache(_WORD_BYTES, lambda words: len(words) + _ENTRY)
         self.attachments: AttachmentNames | None = None
         self.languages: CountedLanguages | None = None
-
-    def clear(self) -> None:
-        self.texts.clear()
-        self.outlines.clear()
-        self.chunks.clear()
-        self.words.clear()
-        self.attachments = self.languages = None

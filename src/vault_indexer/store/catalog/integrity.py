@@ -11,7 +11,6 @@ after part of it had been copied, and the file contains a mixture of states.
 
 from __future__ import annotations
 
-import io
 import json
 import sqlite3
 import struct
@@ -119,11 +118,11 @@ def recovered_sums(catalog: Path, sums: PageSums, log: Log, logged: int) -> None
 
 def updated_checksums(catalog: Path, sums: PageSums, pages: Collection[int]) -> PageSums:
     """Returns the sums, updated from the file for `pages` and for all pages without a checksum."""
-    count = catalog.stat().st_size // page_size_of(catalog)
+    size = page_size_of(catalog)
+    count = catalog.stat().st_size // size
     wanted = {page for page in pages if page <= count} | set(range(len(sums.crcs) + 1, count + 1))
     crcs = sums.crcs[:count]
     crcs.extend([0] * (count - len(crcs)))
-    size = page_size_of(catalog)
     with catalog.open("rb") as file:
         for page in sorted(wanted):
             file.seek((page - 1) * size)
@@ -174,22 +173,9 @@ def page_size_of(catalog: Path) -> int:
 
 def _page_crcs(catalog: Path) -> Iterator[int]:
     size = page_size_of(catalog)
-    block = memoryview(bytearray(_READ))
-    with catalog.open("rb", buffering=0) as file:
-        while read := _fill(file, block):
-            yield from [zlib.crc32(block[start : min(start + size, read)]) for start in range(0, read, size)]
-
-
-def _fill(file: io.FileIO, block: memoryview) -> int:
-    """Fills the block from the file. Returns the number of bytes read, less than the block only at the end of
-    file."""
-    filled = 0
-    while filled < len(block) and (read := file.readinto(block[filled:])):
-        filled += read
-    return filled
-
-
-# Conversion of SQLite's errors to those of the index.
+    with catalog.open("rb") as file:
+        while block := memoryview(file.read(_READ)):
+            yield from [zlib.crc32(block[start : start + size]) for start in range(0, len(block), size)]
 
 
 SqliteError = sqlite3.Error

@@ -8,15 +8,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING
 
 from vault_indexer.model import Chunk, FileRow, JsonValue, Note
 from vault_indexer.parse import find_tasks
 from vault_indexer.system import record
-
-if TYPE_CHECKING:
-    pass
-
 
 TEXT_COMPRESSION = 3
 """One of the nine levels of zlib. A rule of thumb."""
@@ -112,9 +107,6 @@ def _chunk_row(chunk: Chunk, digest: bytes | None) -> Values:
 
 def _json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-# The changes made by commits, as chunk keys. Derived indices apply them.
 
 
 ADDED, REMOVED, EMBEDDED = 1, 0, 2

@@ -52,16 +52,13 @@ if TYPE_CHECKING:
     from vault_indexer.ports import WordNumbers
 
 
-# SQL conditions for hierarchical names: folders and tags, divided by "/".
-
-
 def folder_condition(column: str, folder: str) -> tuple[str, list[str]]:
-    """Returns a condition that matches paths in `column` below the folder."""
+    """Returns an SQL condition that matches paths in `column` below the folder."""
     return f"{column} >= ? AND {column} < ?", [f"{folder}/", f"{folder}0"]  # "0" follows "/"
 
 
 def tag_condition(tag: str) -> tuple[str, list[str]]:
-    """Returns a condition that matches this tag, spelled as stored, and the tags nested below it."""
+    """Returns an SQL condition that matches this tag, spelled as stored, and the tags nested below it."""
     below, bounds = folder_condition("tag", tag)
     return f"tag = ? OR ({below})", [tag, *bounds]
 
@@ -137,11 +134,8 @@ class CatalogReader:
             self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
             self._db.execute("BEGIN")
             # The first read starts the transaction: until then, a reader sees no fixed state.
-            tables = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
-            self._keeps_places, self._keeps_words = "block_spans" in tables, "chunk_words" in tables
-            self._keeps_fields = "fields" in tables
-            self._has_titles = "notes_by_title" in tables
-            self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
+            self._tables = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
+            self.seq = self._meta("seq")
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
             raise unusable(path, error) from error
 
@@ -239,8 +233,7 @@ class CatalogReader:
         known = self._cache.languages
         if known is None or known.is_stale(present, last_id):
             counts = {language: count for language, count in self.notes_by_language().items() if language}
-            known = CountedLanguages(counts, last_id)
-            self._cache.languages = known
+            known = self._cache.languages = CountedLanguages(counts, last_id)
         return known
 
     def notes_by_language(self) -> dict[str, int]:
@@ -326,8 +319,7 @@ class CatalogReader:
         them has changed."""
         if self._attachments is not None:
             return self._attachments
-        stamps = self.rows("SELECT value FROM meta WHERE key = ?", (LINKED_SEQ,))
-        stamp = int(stamps[0][0]) if stamps else 0
+        stamp = self._meta(LINKED_SEQ, 0)
         names = self._cache.attachments
         if names is None or names.stamp != stamp:
             # Notes that the user excludes from search are link targets as well: their names are not searched.
@@ -371,7 +363,7 @@ class CatalogReader:
 
     def shared_titles(self, titles: Iterable[str]) -> frozenset[str]:
         """Returns the titles that several notes share; none if the catalog has no index of titles yet."""
-        if not self._has_titles:
+        if "notes_by_title" not in self._tables:
             return frozenset()
         sql = "SELECT title FROM notes WHERE title IN (%s) GROUP BY title HAVING count(*) > 1"
         return frozenset(title for (title,) in self.rows_in(sql, sorted(set(titles))))
@@ -419,25 +411,25 @@ class CatalogReader:
     def encoded_texts(self, note_ids: Iterable[int], *, evict: bool = True) -> dict[int, bytes]:
         """The same texts in UTF-8, for callers that read many texts and decode few. Without `evict`, the
         texts that other callers have read recently stay in the cache."""
-        return self._cache.texts.get_all(note_ids, self._read_texts, evict=evict)
 
-    def _read_texts(self, note_ids: list[int]) -> dict[int, bytes]:
-        texts: dict[int, bytes] = {}
-        for note_id, packed in self.rows_in(
-            "SELECT note_id, text FROM texts WHERE note_id IN (%s)", sorted(note_ids)
-        ):
-            try:
-                texts[note_id] = zlib.decompress(packed)
-            except zlib.error as error:
-                raise DamagedError(f"index {self._path}: text of note {note_id}: {error}") from error
-        return texts
+        def read(missing: list[int]) -> dict[int, bytes]:
+            texts: dict[int, bytes] = {}
+            sql = "SELECT note_id, text FROM texts WHERE note_id IN (%s)"
+            for note_id, packed in self.rows_in(sql, sorted(missing)):
+                try:
+                    texts[note_id] = zlib.decompress(packed)
+                except zlib.error as error:
+                    raise DamagedError(f"index {self._path}: text of note {note_id}: {error}") from error
+            return texts
+
+        return self._cache.texts.get_all(note_ids, read, evict=evict)
 
     def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
-        return self._cache.chunks.get_all(keys, self._read_chunks)
+        def read(missing: list[int]) -> dict[int, ChunkRow]:
+            found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", missing)
+            return {row.key: row for row in self._chunk_rows(list(found))}
 
-    def _read_chunks(self, keys: list[int]) -> dict[int, ChunkRow]:
-        found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
-        return {row.key: row for row in self._chunk_rows(list(found))}
+        return self._cache.chunks.get_all(keys, read)
 
     def chunk_shapes(self, keys: Iterable[int]) -> dict[int, tuple[int, int]]:
         """The number within its note and the length of each chunk, by key. Chunks without a vector are
@@ -454,17 +446,18 @@ class CatalogReader:
 
     def chunk_keys_at(self, paths: Iterable[str]) -> dict[str, tuple[int, ...]]:
         """The keys of the chunks of notes by path, ascending; unknown paths are omitted."""
-        return self._keys_by_path.get_all(paths, self._read_keys_by_path)
 
-    def _read_keys_by_path(self, paths: list[str]) -> dict[str, tuple[int, ...]]:
-        sql = (
-            "SELECT n.path, c.key FROM notes n JOIN chunks c USING (note_id) WHERE n.path IN (%s)"
-            " ORDER BY c.key"
-        )
-        found: dict[str, list[int]] = {}
-        for path, key in self.rows_in(sql, paths):
-            found.setdefault(path, []).append(key)
-        return {path: tuple(keys) for path, keys in found.items()}
+        def read(missing: list[str]) -> dict[str, tuple[int, ...]]:
+            sql = (
+                "SELECT n.path, c.key FROM notes n JOIN chunks c USING (note_id) WHERE n.path IN (%s)"
+                " ORDER BY c.key"
+            )
+            found: dict[str, list[int]] = {}
+            for path, key in self.rows_in(sql, missing):
+                found.setdefault(path, []).append(key)
+            return {path: tuple(keys) for path, keys in found.items()}
+
+        return self._keys_by_path.get_all(paths, read)
 
     def chunk_keys(self) -> set[int]:
         return set(self.chunk_key_array().tolist())
@@ -545,8 +538,7 @@ class CatalogReader:
     def changes(self, since: int) -> Changes | None:
         """Returns the net changes of the commits after number `since`. Returns None if the log does not reach
         back that far, or the catalog has lost that commit; a derived index must then compare keys."""
-        found = self.rows("SELECT value FROM meta WHERE key = ?", (TRIMMED,))
-        if not (int(found[0][0]) if found else 0) <= since <= self.seq:
+        if not self._meta(TRIMMED, 0) <= since <= self.seq:
             return None
         changes = Changes()
         # The index has the order of the rows, so no older row is read.
@@ -580,22 +572,23 @@ class CatalogReader:
 
     def outlines(self, note_ids: Iterable[int]) -> dict[int, Outline]:
         """The headings of notes that are not nested, in order; empty for an unknown id."""
-        return self._cache.outlines.get_all(note_ids, self._read_outlines)
 
-    def _read_outlines(self, note_ids: list[int]) -> dict[int, Outline]:
-        sql = (
-            "SELECT note_id, level, text, start_pos, end_pos, line FROM headings"
-            " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
-        )
-        found: dict[int, list[Heading]] = {note_id: [] for note_id in note_ids}
-        for note_id, *heading in self.rows_in(sql, sorted(note_ids)):
-            found[note_id].append(Heading(*heading))
-        return {note_id: tuple(headings) for note_id, headings in found.items()}
+        def read(missing: list[int]) -> dict[int, Outline]:
+            sql = (
+                "SELECT note_id, level, text, start_pos, end_pos, line FROM headings"
+                " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
+            )
+            found: dict[int, list[Heading]] = {note_id: [] for note_id in missing}
+            for note_id, *heading in self.rows_in(sql, sorted(missing)):
+                found[note_id].append(Heading(*heading))
+            return {note_id: tuple(headings) for note_id, headings in found.items()}
+
+        return self._cache.outlines.get_all(note_ids, read)
 
     def chunk_words(self, keys: Iterable[int]) -> dict[int, bytes]:
         """The word numbers (uint16, ascending) of chunks, by key. Chunks stored before the catalog recorded
         them are omitted."""
-        if not self._keeps_words:
+        if "chunk_words" not in self._tables:
             return {}
         sql = "SELECT key, words FROM chunk_words WHERE key IN (%s)"
         return self._cache.words.get_all(keys, lambda missing: dict(self.rows_in(sql, missing)))
@@ -603,13 +596,14 @@ class CatalogReader:
     def load_chunk_words(self) -> None:
         """Preloads the words of all chunks, up to the limit of the cache. A single search needs those of
         about a hundred chunks, each at a different place in the file."""
-        for batch in self.batches("SELECT key, words FROM chunk_words") if self._keeps_words else ():
+        sql = "SELECT key, words FROM chunk_words"
+        for batch in self.batches(sql) if "chunk_words" in self._tables else ():
             if not self._cache.words.add(dict(batch)):
                 return
 
     def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
         """The spans of the notes' blocks; notes stored before the catalog recorded them are omitted."""
-        if not self._keeps_places:
+        if "block_spans" not in self._tables:
             return {}
         sql = "SELECT note_id, spans FROM block_spans WHERE note_id IN (%s)"
         try:
@@ -620,7 +614,7 @@ class CatalogReader:
     def tasks(self, note_ids: Iterable[int]) -> dict[int, list[Task]]:
         """The notes' tasks in order; notes stored before the catalog recorded them are omitted."""
         wanted = list(note_ids)
-        if not self._keeps_places:
+        if "block_spans" not in self._tables:
             return {}
         # A note with a row here was stored with its tasks, even if it has none.
         kept = self.rows_in("SELECT note_id FROM block_spans WHERE note_id IN (%s)", wanted)
@@ -634,7 +628,7 @@ class CatalogReader:
     def notes_with_task(self, states: Iterable[bool]) -> list[int]:
         """The notes that have a task in one of the states (done: True), and the notes whose tasks the catalog
         did not record."""
-        if not self._keeps_places:
+        if "block_spans" not in self._tables:
             return [row[0] for row in self.rows("SELECT note_id FROM notes")]
         sql = (
             "SELECT note_id FROM tasks WHERE is_done IN (%s) UNION"
@@ -653,14 +647,14 @@ class CatalogReader:
         """As `fields`, with the values as JSON."""
         found: dict[int, list[tuple[str, str]]] = {}
         sql = "SELECT note_id, name, value FROM fields WHERE note_id IN (%s) ORDER BY note_id, name"
-        for note_id, name, value in self.rows_in(sql, note_ids) if self._keeps_fields else ():
+        for note_id, name, value in self.rows_in(sql, note_ids) if "fields" in self._tables else ():
             found.setdefault(note_id, []).append((name, value))
         return found
 
     def fields_named(self, name: str) -> list[tuple[int, JsonValue]]:
         """The notes that have this folded name in their texts, with its value."""
         sql = "SELECT note_id, value FROM fields WHERE name = ?"
-        rows = self.rows(sql, (name,)) if self._keeps_fields else ()
+        rows = self.rows(sql, (name,)) if "fields" in self._tables else ()
         return [(int(note_id), json.loads(value)) for note_id, value in rows]
 
     def folders(self) -> dict[str, int]:
@@ -675,7 +669,7 @@ class CatalogReader:
 
     def properties(self) -> Iterator[Mapping[str, JsonValue]]:
         """The properties of each note that has any, in its frontmatter and its text."""
-        with_fields = self.rows("SELECT DISTINCT note_id FROM fields") if self._keeps_fields else ()
+        with_fields = self.rows("SELECT DISTINCT note_id FROM fields") if "fields" in self._tables else ()
         fields = self.fields(note_id for (note_id,) in with_fields)
         for note_id, frontmatter in self.rows("SELECT note_id, frontmatter FROM notes"):
             if frontmatter != "{}" or note_id in fields:
@@ -726,7 +720,12 @@ class CatalogReader:
     @property
     def version(self) -> int:
         """The form of the tables, `CATALOG_VERSION` when they were created."""
-        return int(self._one("SELECT value FROM meta WHERE key = 'version'")[0])
+        return self._meta("version")
+
+    def _meta(self, key: str, *default: int) -> int:
+        """Returns a value of the table `meta`. Raises IndexError if it is missing and has no default."""
+        found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return int([*(row[0] for row in found), *default][0])
 
     def _one(self, sql: str, values: Sequence[SqlValue] = ()) -> Row:
         return self.rows(sql, values)[0]
@@ -746,26 +745,13 @@ class CatalogReader:
 
 
 def _chunk_row(row: Row, text: str, links: list[WrittenLink]) -> ChunkRow:
+    # The columns are the fields of `Chunk` in their order, without the body.
     key, note_id, chunk_id, index, header_path, start, end, first_line, last_line, *rest = row
-    strategy, overlap, context, preamble, extra, is_embedded = rest
-    loaded = json.loads(str(extra))
-    chunk = Chunk(
-        chunk_id=str(chunk_id),
-        chunk_index=int(index),
-        header_path=str(header_path),
-        start_pos=int(start),
-        end_pos=int(end),
-        start_line=int(first_line),
-        end_line=int(last_line),
-        body=text[start:end],
-        strategy=str(strategy),
-        overlap=str(overlap),
-        context=str(context),
-        preamble=str(preamble),
-        extra=loaded if isinstance(loaded, dict) else {},
-        embed=bool(is_embedded),
-    )
-    return ChunkRow(int(key), int(note_id), chunk.with_links(links))
+    strategy, overlap, context, preamble, extra, embed = rest
+    loaded = json.loads(extra)
+    place = (chunk_id, index, header_path, start, end, first_line, last_line)
+    around = (strategy, overlap, context, preamble, loaded if isinstance(loaded, dict) else {})
+    return ChunkRow(key, note_id, Chunk(*place, text[start:end], *around, bool(embed)).with_links(links))
 
 
 _PACKED_WORD = "<u2"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from vault_indexer.model import FileRow, JsonValue
@@ -16,12 +16,21 @@ _NOTES = (
     "SELECT note_id, path, mtime_ns, title, language, frontmatter, aliases, tags, diagnostics"
     " FROM notes WHERE note_id IN (%s) ORDER BY note_id"
 )
-_LINKS = "kind, target, subpath, display, start_pos, end_pos, line, resolved"
-_CHUNKS = (
-    "chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line, strategy, overlap, context"
-    ", preamble, extra, text_hash"
-)
-_NO_SPANS = b""
+_STRUCTURE = {
+    "headings": "level, text, start_pos, end_pos, line, nested",
+    "blocks": "id, start_pos, end_pos, line",
+    "links": "kind, target, subpath, display, start_pos, end_pos, line, resolved",
+}
+_TABLES = _STRUCTURE | {
+    "texts": "text",
+    "block_spans": "spans",
+    "tasks": "start_pos, end_pos, is_done",
+    "tags": "tag",
+    "chunks": "key, chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line, strategy"
+    ", overlap, context, preamble, extra, text_hash",
+}
+_ORDERS = {"texts": "note_id", "block_spans": "note_id", "tasks": "start_pos", "tags": "tag", "chunks": "key"}
+"""How the rows of a note in a table are ordered, if not by their number (`ord`)."""
 
 
 @record
@@ -37,36 +46,28 @@ class StoredNote:
 def stored_notes(catalog: CatalogReader, note_ids: Iterable[int]) -> Iterator[StoredNote]:
     """The notes with these ids, ascending; unknown ids are omitted."""
     found = list(catalog.rows_in(_NOTES, sorted(set(note_ids))))
-    texts = {row[0]: row[1] for row in _of_notes(catalog, found, "texts", "text")}
-    spans = {row[0]: row[1] for row in _of_notes(catalog, found, "block_spans", "spans")}
-    headings = _grouped(
-        _of_notes(catalog, found, "headings", "level, text, start_pos, end_pos, line, nested")
-    )
-    blocks = _grouped(_of_notes(catalog, found, "blocks", "id, start_pos, end_pos, line"))
-    tasks = _grouped(_of_notes(catalog, found, "tasks", "start_pos, end_pos, is_done"))
-    tags = _grouped(_of_notes(catalog, found, "tags", "tag"))
-    fields = catalog.field_rows(row[0] for row in found)
-    links = _grouped(_of_notes(catalog, found, "links", _LINKS))
-    chunks = _grouped(_of_notes(catalog, found, "chunks", f"key, {_CHUNKS}"))
+    ids = [row[0] for row in found]
+    fields = catalog.field_rows(ids)
+    tables = {table: _rows_by_note(catalog, ids, table) for table in _TABLES}
     for note_id, path, modified_ns, *note in found:
-        own = chunks.get(note_id, [])
-        words = catalog.chunk_words(row[0] for row in own)
+        own: dict[str, Sequence[Row]] = {table: rows.get(note_id, ()) for table, rows in tables.items()}
+        words = catalog.chunk_words(row[0] for row in own["chunks"])
         rows = NoteTableRows(
             path=str(path),
             note=tuple(note),
-            text=texts[note_id],
-            headings=headings.get(note_id, ()),
-            blocks=blocks.get(note_id, ()),
-            block_spans=spans.get(note_id, _NO_SPANS),
-            tasks=tasks.get(note_id, ()),
-            tags=[str(tag) for (tag,) in tags.get(note_id, ())],
-            links=[row[:-1] for row in links.get(note_id, ())],
-            chunks=[row[1:] for row in own],
+            text=own["texts"][0][0],
+            headings=own["headings"],
+            blocks=own["blocks"],
+            block_spans=b"".join(spans for (spans,) in own["block_spans"]),
+            tasks=own["tasks"],
+            tags=[str(tag) for (tag,) in own["tags"]],
+            links=[row[:-1] for row in own["links"]],
+            chunks=[row[1:] for row in own["chunks"]],
             # An older catalog has no words, which differs from chunks without any.
-            words=[words.get(row[0], b"") for row in own] if words else (),
+            words=[words.get(row[0], b"") for row in own["chunks"]] if words else (),
             fields=fields.get(note_id, ()),
         )
-        resolved = tuple(None if row[-1] is None else str(row[-1]) for row in links.get(note_id, ()))
+        resolved = tuple(None if row[-1] is None else str(row[-1]) for row in own["links"])
         yield StoredNote(note_id, int(modified_ns), rows, resolved)
 
 
@@ -98,47 +99,31 @@ def catalog_of(notes: Iterable[StoredNote]) -> CatalogReader:
     return CatalogReader(IN_MEMORY, connection=writer.release())
 
 
-def _of_notes(catalog: CatalogReader, notes: Iterable[Row], table: str, columns: str) -> Iterator[Row]:
-    """Yields the rows of a table for each of the notes, in the order of the table's key."""
-    # "1" sorts by the note id, because these tables have one row for each note.
-    order = {"texts": "1", "block_spans": "1", "tags": "tag", "tasks": "start_pos", "chunks": "key"}
-    by = order.get(table, "ord")
-    sql = f"SELECT note_id, {columns} FROM {table} WHERE note_id IN (%s) ORDER BY note_id, {by}"
-    return catalog.rows_in(sql, [row[0] for row in notes])
-
-
-def _grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:
+def _rows_by_note(catalog: CatalogReader, note_ids: list[int], table: str) -> dict[int, list[Row]]:
+    columns, order = _TABLES[table], _ORDERS.get(table, "ord")
+    sql = f"SELECT note_id, {columns} FROM {table} WHERE note_id IN (%s) ORDER BY note_id, {order}"
     found: dict[int, list[Row]] = {}
-    for note_id, *row in rows:
+    for note_id, *row in catalog.rows_in(sql, note_ids):
         found.setdefault(note_id, []).append(tuple(row))
     return found
 
 
-# Exports an index as canonical JSON lines: two equal indices export equal bytes.
-#
-# The export omits data that may differ between two builds of the same vault: internal ids, seq, inodes
-# and the times at which files were scanned. A vector is identified by the digest of its text, which
-# determines it for a given model.
-
-
 def export_lines(catalog: CatalogReader) -> Iterator[str]:
-    """Yields one line per file, then one per note with its headings, blocks, links and chunks, ordered by
-    path."""
+    """Exports an index as canonical JSON lines, ordered by path: one per file, then one per note with its
+    headings, blocks, links and chunks. Two equal indices export equal bytes.
+
+    The export omits data that may differ between two builds of the same vault: internal ids, seq, inodes and
+    the times at which files were scanned. A vector is identified by the digest of its text, which determines
+    it for a given model.
+    """
     for file in catalog.files():
-        yield _line(
-            {
-                "file": file.path,
-                "size": file.size,
-                "digest": file.digest,
-                "state": file.state,
-                "reason": file.reason,
-            }
-        )
+        named = ("size", "digest", "state", "reason")
+        yield _line({"file": file.path, **{name: getattr(file, name) for name in named}})
     for note in catalog.all_notes():
-        structure: dict[str, JsonValue] = {
-            name: [list(row) for row in catalog.rows(_STRUCTURE[name], (note.note_id,))]
-            for name in _STRUCTURE
-        }
+        structure: dict[str, JsonValue] = {}
+        for table, columns in (_STRUCTURE | {"links": f"{_STRUCTURE['links']}, ambiguous"}).items():
+            sql = f"SELECT {columns} FROM {table} WHERE note_id = ? ORDER BY ord"
+            structure[table] = [list(row) for row in catalog.rows(sql, (note.note_id,))]
         yield _line(
             {
                 "note": note.path,
@@ -163,15 +148,6 @@ def _chunks(catalog: CatalogReader, note_id: int) -> Iterator[JsonValue]:
     for row in catalog.chunks_of(note_id):
         said = {name: value for name, value in row.chunk.to_json().items() if name != "content"}
         yield {**said, "text_hash": digests[row.key]}
-
-
-_STRUCTURE = {
-    "headings": "SELECT level, text, start_pos, end_pos, line, nested FROM headings"
-    " WHERE note_id = ? ORDER BY ord",
-    "blocks": "SELECT id, start_pos, end_pos, line FROM blocks WHERE note_id = ? ORDER BY ord",
-    "links": "SELECT kind, target, subpath, display, start_pos, end_pos, line, resolved, ambiguous"
-    " FROM links WHERE note_id = ? ORDER BY ord",
-}
 
 
 def _line(value: dict[str, JsonValue]) -> str:

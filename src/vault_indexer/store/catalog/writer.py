@@ -30,8 +30,6 @@ from vault_indexer.store.catalog.note_rows import (
 )
 from vault_indexer.system import record
 
-# The catalog's tables.
-#
 # A chunk's body is not stored: it is a span of its note's text, which is stored once, compressed. `changes`
 # is the log that derived indices follow. Every commit has a number (`seq`) and lists the chunk keys that were
 # added (`op` 1), removed (`op` 0), or received a vector after they were stored (`op` 2: relevant only to the
@@ -42,7 +40,7 @@ from vault_indexer.system import record
 
 CATALOG_VERSION = 4
 
-DDL = """
+_DDL = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
   path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
@@ -93,7 +91,7 @@ CREATE TABLE changes (seq INTEGER NOT NULL, key INTEGER NOT NULL, op INTEGER NOT
 CREATE INDEX changes_by_seq ON changes (seq);
 """
 
-PLACES_DDL = """
+_LATER_DDL = """
 CREATE TABLE IF NOT EXISTS block_spans (note_id INTEGER PRIMARY KEY, spans BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS tasks (
   note_id INTEGER NOT NULL, start_pos INTEGER NOT NULL, end_pos INTEGER NOT NULL, is_done INTEGER NOT NULL,
@@ -101,23 +99,15 @@ CREATE TABLE IF NOT EXISTS tasks (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS notes_by_title ON notes (title);
 CREATE INDEX IF NOT EXISTS files_with_reason ON files (path, state, reason) WHERE reason != '';
-"""
-"""Since version 2. A catalog of version 1 gets these tables when it is opened for writing. A note without a
-row in `block_spans` was stored before that, and its text is parsed when a filter needs it."""
-
-WORDS_DDL = """
 CREATE TABLE IF NOT EXISTS chunk_words (key INTEGER PRIMARY KEY, words BLOB NOT NULL);
-"""
-"""Since version 3. An earlier catalog gets this table when it is opened for writing."""
-
-
-FIELDS_DDL = """
 CREATE TABLE IF NOT EXISTS fields (
   name TEXT NOT NULL, note_id INTEGER NOT NULL, value TEXT NOT NULL, PRIMARY KEY (name, note_id)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS fields_by_note ON fields (note_id);
 """
-"""Since version 4. An earlier catalog gets this table when it is opened for writing."""
+"""Since version 2, `chunk_words` since 3, `fields` since 4. An earlier catalog gets these tables when it is
+opened for writing. A note without a row in `block_spans` was stored before version 2, and its text is parsed
+when a filter needs it."""
 
 IN_MEMORY = Path(":memory:")
 """The path of a catalog without a file; for `bulk`."""
@@ -199,14 +189,14 @@ class CatalogWriter:
             "PRAGMA secure_delete=ON; PRAGMA cache_size=-32768; PRAGMA wal_autocheckpoint=0;"
         )
         if fresh:
-            self._db.executescript(f"BEGIN; {DDL} {PLACES_DDL} {WORDS_DDL} {FIELDS_DDL} COMMIT;")
+            self._db.executescript(f"BEGIN; {_DDL} {_LATER_DDL} COMMIT;")
             self._set_meta("version", CATALOG_VERSION)
             self._set_meta("seq", 0)
             self._set_meta(TRIMMED, 0)
             if not self._bulk:
                 self.checkpoint()
         else:
-            self._db.executescript(PLACES_DDL + WORDS_DDL + FIELDS_DDL)
+            self._db.executescript(_LATER_DDL)
             self._db.execute(_REACH_OF_OLD_LOG, (TRIMMED,))
 
     @property
@@ -255,11 +245,15 @@ class CatalogWriter:
         before, unless the caller builds a generation and passes one."""
         rows = prepared.rows
         self.remove_note(rows.path)
-        new_id = self._insert_note(rows, prepared.file.mtime_ns, note_id)
+        cursor = self._db.execute(
+            "INSERT INTO notes (note_id, path, title, language, frontmatter, aliases, tags, diagnostics,"
+            " mtime_ns) VALUES (?,?,?,?,?,?,?,?,?)",
+            (note_id, rows.path, *rows.note, prepared.file.mtime_ns),
+        )
+        new_id = int(cursor.lastrowid or 0)
         self._db.execute("INSERT INTO texts VALUES (?,?)", (new_id, rows.text))
         self._insert_structure(new_id, rows, resolve)
-        self._insert_chunks(new_id, rows.chunks)
-        self._insert_words(new_id, rows.words)
+        self._insert_chunks(new_id, rows)
         self.put_vectors(prepared.vectors, model)
         self.put_file(prepared.file)
         return new_id
@@ -276,7 +270,8 @@ class CatalogWriter:
                 (self._seq, REMOVED, found[0]),
             )
         # `chunk_words` has no note_id: the keys of a note's chunks form a range.
-        self._db.execute("DELETE FROM chunk_words WHERE key >= ? AND key < ?", _keys_of_note(found[0]))
+        keys = chunk_key(found[0], 0), chunk_key(found[0] + 1, 0)
+        self._db.execute("DELETE FROM chunk_words WHERE key >= ? AND key < ?", keys)
         for table in _TABLES_OF_NOTES:
             self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", found)
 
@@ -330,11 +325,9 @@ class CatalogWriter:
         """Stores vectors (float16 bytes) by the digest of their text and the model's key."""
         if not vectors:
             return
-        if model not in self._models:
-            self._models[model] = (
-                self._db.execute("INSERT INTO models (name) VALUES (?)", (model,)).lastrowid or 0
-            )
-        number = self._models[model]
+        if (number := self._models.get(model)) is None:
+            number = self._db.execute("INSERT INTO models (name) VALUES (?)", (model,)).lastrowid or 0
+            self._models[model] = number
         self._db.executemany(
             # A text that is known already has the same vector.
             "INSERT OR IGNORE INTO vectors VALUES (?,?,?)",
@@ -343,9 +336,7 @@ class CatalogWriter:
 
     def log_embedded(self, keys: Iterable[int]) -> None:
         """Logs that chunks stored without a vector now have one, so that the vector index adds it."""
-        self._db.executemany(
-            "INSERT INTO changes VALUES (?,?,?)", ((self._seq, key, EMBEDDED) for key in keys)
-        )
+        self._log(keys, EMBEDDED)
 
     def purge_vectors(self) -> int:
         """Deletes the vectors of texts that no chunk has. Returns their number."""
@@ -456,14 +447,6 @@ class CatalogWriter:
     def _set_meta(self, key: str, value: int) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, value))
 
-    def _insert_note(self, rows: NoteTableRows, mtime_ns: int, note_id: int | None) -> int:
-        cursor = self._db.execute(
-            "INSERT INTO notes (note_id, path, title, language, frontmatter, aliases, tags, diagnostics,"
-            " mtime_ns) VALUES (?,?,?,?,?,?,?,?,?)",
-            (note_id, rows.path, *rows.note, mtime_ns),
-        )
-        return int(cursor.lastrowid or 0)
-
     def _insert_structure(self, note_id: int, rows: NoteTableRows, resolve: Resolve) -> None:
         insert = self._db.executemany
         insert("INSERT INTO headings VALUES (?,?,?,?,?,?,?,?)", _with_numbers(note_id, rows.headings))
@@ -478,27 +461,22 @@ class CatalogWriter:
             links.append((note_id, order, *link, found.key, found.path, found.ambiguous))
         insert("INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", links)
 
-    def _insert_chunks(self, note_id: int, chunks: Sequence[Values]) -> None:
-        keys = [chunk_key(note_id, ordinal) for ordinal in range(len(chunks))]
+    def _insert_chunks(self, note_id: int, rows: NoteTableRows) -> None:
+        keys = [chunk_key(note_id, ordinal) for ordinal in range(len(rows.chunks))]
         self._db.executemany(
             f"INSERT INTO chunks VALUES ({','.join('?' * 15)})",
-            ((key, note_id, *chunk) for key, chunk in zip(keys, chunks, strict=True)),
+            ((key, note_id, *chunk) for key, chunk in zip(keys, rows.chunks, strict=True)),
         )
         if not self._bulk:
-            self._db.executemany(
-                "INSERT INTO changes VALUES (?,?,?)", ((self._seq, key, ADDED) for key in keys)
-            )
+            self._log(keys, ADDED)
+        # Not strict: a note that was copied from an older catalog has no words.
+        words = zip(keys, rows.words, strict=False)
+        self._db.executemany("INSERT INTO chunk_words VALUES (?,?)", words)
 
-    def _insert_words(self, note_id: int, words: Sequence[bytes]) -> None:
+    def _log(self, keys: Iterable[int], operation: int) -> None:
         self._db.executemany(
-            "INSERT INTO chunk_words VALUES (?,?)",
-            ((chunk_key(note_id, ordinal), own) for ordinal, own in enumerate(words)),
+            "INSERT INTO changes VALUES (?,?,?)", ((self._seq, key, operation) for key in keys)
         )
-
-
-def _keys_of_note(note_id: int) -> tuple[int, int]:
-    """The first possible key of a chunk of the note, and the first possible key of the next note."""
-    return chunk_key(note_id, 0), chunk_key(note_id + 1, 0)
 
 
 def _with_numbers(note_id: int, rows: Sequence[Values]) -> Iterator[Values]:

@@ -13,7 +13,7 @@ from vault_indexer.store.keywords.memory_segment import (
     snapshot_of_documents,
 )
 from vault_indexer.store.keywords.schema import FIELD_WEIGHTS, FIELDS, FieldWeights, KeywordDocument
-from vault_indexer.store.keywords.snapshot import HeldTerms, KeywordSnapshot, held_weight
+from vault_indexer.store.keywords.snapshot import KeywordSnapshot, held_weight
 from vault_indexer.store.keywords.whoosh_segment import SegmentBuilder
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ __all__ = [
     "FIELDS",
     "FIELD_WEIGHTS",
     "FieldWeights",
-    "HeldTerms",
     "KeywordDocument",
     "KeywordIndex",
     "KeywordSnapshot",

@@ -12,6 +12,7 @@ from elsewhere must never be opened.
 from __future__ import annotations
 
 import zlib
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -50,10 +51,6 @@ from vault_indexer.system import (
 if TYPE_CHECKING:
     from vault_indexer.store.keywords.whoosh_segment import Segment
 
-
-# The small file that names the current state of the keyword index, with a checksum of each of its files.
-
-
 COMMIT_RECORD_NAME = "COMMIT"
 _FORMER_NAME = "SEAL"
 """The original name of the record; read if there is no file with the current name."""
@@ -71,7 +68,8 @@ class Checksum(BaseModel):
 
 
 class CommitRecord(BaseModel):
-    """`generation` is the number of Whoosh's table of contents; `seq` is the last applied change."""
+    """The small file that names the current state, with a checksum of each of its files. `generation` is the
+    number of Whoosh's table of contents; `seq` is the last applied change."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -132,15 +130,13 @@ def check_files(folder: Path, record: CommitRecord, *, full: bool) -> None:
 def checksum_of(path: Path) -> Checksum:
     """Returns the checksum of a file, which is read in pieces. Raises OSError."""
     size = crc = 0
-    piece = memoryview(bytearray(_PIECE))
-    with path.open("rb", buffering=0) as file:
-        while read := file.readinto(piece):
-            size, crc = size + read, zlib.crc32(piece[:read], crc)
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            size, crc = size + len(piece), zlib.crc32(piece, crc)
     return Checksum(size=size, crc=crc)
 
 
 # The merge policy: which segments are rewritten as one, and when, so that there are few and no caller waits.
-#
 # Segments form tiers by size, each eight times the one before. A commit, which a caller waits for, merges
 # only small segments. The rest is done between edits (`KeywordIndex.merge_segments`): a tier with more than
 # `PER_TIER` segments becomes one segment of the next, and segments that are mostly deleted are rewritten; the
@@ -182,12 +178,12 @@ def _chosen(
     dropped anyway."""
     tiers: dict[int, list[Segment]] = defaultdict(list)
     for segment in segments:
-        tiers[_tier(segment.doc_count())].append(segment)
+        tiers[bisect_left(TIERS, segment.doc_count())].append(segment)
     chosen: list[Segment] = []
     size = added
     for tier in range(len(TIERS)):
         # The merged segment is already larger than those of this tier.
-        if size and _tier(size) > tier:
+        if size and bisect_left(TIERS, size) > tier:
             continue
         if len(tiers[tier]) < limit(tier):
             if size:
@@ -197,10 +193,6 @@ def _chosen(
         size += sum(segment.doc_count() for segment in tiers[tier])
     small = [one for one in segments if one not in chosen and 0 < one.doc_count() <= TIERS[-1]]
     return chosen + [one for one in small if one.deleted_count() > times * one.doc_count()]
-
-
-def _tier(documents: int) -> int:
-    return sum(documents > bound for bound in TIERS)
 
 
 POSTINGS_CACHE_BYTES = 64 << 20

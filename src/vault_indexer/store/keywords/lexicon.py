@@ -167,9 +167,6 @@ def _words_with(segments: Sequence[WordSource], piece: str) -> tuple[Word, ...]:
     return tuple(Word(*item) for item in counts.items())
 
 
-# The words of one segment, and those of them near a misspelt one.
-
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Bytes, Keys
     from vault_indexer.store.keywords.whoosh_segment import Ints
 
-
 TermCounts = Mapping[str, Mapping[str, int]]
 """Maps each field to the frequencies of its terms in one document."""
 
@@ -46,7 +45,7 @@ def snapshot_of_documents(
 
 
 class MemorySegment:
-    """A segment in memory. Immutable; any thread may read it."""
+    """A `postings.Segment` in memory. Immutable; any thread may read it."""
 
     name = "memory"
 
@@ -66,7 +65,6 @@ class MemorySegment:
         self.field_totals = {field: int(own.sum()) for field, own in self._lengths.items()}
 
     def postings(self, field: str, term: str) -> Postings | None:
-        """The documents that contain the term in the field, or None if there are none."""
         held = [(number, counts[term]) for number, counts in self._counts[field] if term in counts]
         if not held:
             return None
@@ -74,23 +72,17 @@ class MemorySegment:
         return Postings(np.array(numbers, np.int32), np.array(frequencies, np.uint32))
 
     def length_codes(self, field: str) -> Bytes:
-        """The lengths of the field, as indices into `stored_lengths`."""
         steps = stored_lengths()
         # Lengths are rounded to Whoosh's steps, so that scores equal those of a segment on disk.
         return np.minimum(steps.searchsorted(self._lengths[field]), len(steps) - 1).astype(np.uint8)
 
     @cached_property
     def longest_words(self) -> Mapping[str, Ints]:
-        """For each field, the documents with a word that may be truncated."""
-
         def documents(field: str) -> Ints:
             own = self._counts[field]
             return np.array([number for number, counts in own if any(map(is_longest, counts))], np.int32)
 
         return {field: documents(field) for field in FIELDS}
-
-
-# All words of a vault with their document frequencies, as one serialisable value.
 
 
 _COMPRESSION = 6
@@ -134,7 +126,6 @@ class Vocabulary:
         return (self._variants if term.startswith(VARIANT_MARK) else self.words).frequency(term)
 
     def words_with_prefix(self, prefix: str) -> dict[str, int]:
-        """Terms as written in some text, with their frequencies."""
         return self.words.with_prefix(prefix)
 
     def frequent_words(self, limit: int) -> dict[str, int]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vault_indexer.store.keywords.postings import (
     MOST_SUMMED,
     Dense,
+    KeptPostings,
     LiveSegment,
     Occurrences,
     Sparse,
@@ -100,9 +101,6 @@ def best_positions(scores: Floats32, k: int) -> NDArray[np.intp]:
     return np.flatnonzero(scores > 0)
 
 
-# The cost of cached arrays, and the limits of the caches.
-
-
 _OVERHEAD = 400
 """The overhead of a cache entry, without its arrays, in bytes: key, tuple and array headers."""
 
@@ -110,16 +108,7 @@ _USUAL_DOCUMENTS = 100_000
 _MOST_TIMES = 4
 
 
-class Sized(Protocol):
-    """An object that contains arrays."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays."""
-        ...
-
-
-def entry_bytes(value: Sized) -> int:
+def entry_bytes(value: KeptPostings | Sparse | Dense | RoundedScores) -> int:
     """The bytes of a cache entry."""
     return value.nbytes + _OVERHEAD
 
@@ -169,12 +158,10 @@ class RoundedScores(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array."""
         return self.codes.nbytes
 
     @property
     def is_empty(self) -> bool:
-        """Whether no document has a score."""
         return False
 
     def add_to(self, totals: Floats32, factor: float) -> float:
@@ -235,9 +222,8 @@ class WordScores:
         self._postings = postings
         self._weights = weights
         self._rounds = len(live) >= rounded_from
+        # For each field, the index into `stored_lengths` by position, and the norm of each length.
         self._lengths: dict[int, tuple[Bytes, Floats32]] = {}
-        """For each field, the index into `stored_lengths` by position, and the norm of each length."""
-
         # A word is scored once, but each search needs its shares.
         self._boosts = lru_cache(maxsize=_BOOSTS)(partial(_find_boosts, postings, weights, len(live)))
         self._words: LruCache[Classes, Sparse | Dense | RoundedScores] = LruCache(

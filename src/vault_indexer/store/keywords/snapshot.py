@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords.whoosh_segment import Ints
 
 
-# The positions of the documents of a snapshot, by their keys.
-
-
 class KeyOrder:
-    """The live documents of all segments by key. `keys` and `live` are by position.
+    """The positions of the live documents of all segments by key. `keys` and `live` are by position.
 
     The first use sorts the keys, which is fast because each segment contains long sorted runs: one sort
     replaces a search in each segment. It never changes; any thread may use it.

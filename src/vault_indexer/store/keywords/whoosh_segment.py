@@ -54,14 +54,6 @@ if TYPE_CHECKING:
     Segment = W3Segment
     """A finished segment, for packages that pass it on and do not know the engine."""
 
-
-# The term table of a segment: Whoosh's ordered hash file, read in place.
-#
-# The file contains one record per term (key, then the term's entry), hash tables that lead to a record, and
-# the positions of all records in the order of their keys. A key is the field's number (two bytes) and the
-# term.
-
-
 _DIRECTORY_SLOT = struct.Struct("!qi")
 _HASH_SLOT = struct.Struct("!Iq")
 _RECORD = struct.Struct("!ii")
@@ -87,7 +79,13 @@ class Entries(NamedTuple):
 
 
 class TermTable:
-    """Reads terms from an immutable buffer; thread-safe."""
+    """The term table of a segment: Whoosh's ordered hash file, read in place from an immutable buffer.
+    Thread-safe.
+
+    The file contains one record per term (key, then the term's entry), hash tables that lead to a record, and
+    the positions of all records in the order of their keys. A key is the field's number (two bytes) and the
+    term.
+    """
 
     def __init__(self, buffer: memoryview) -> None:
         self._buffer = buffer
@@ -190,13 +188,6 @@ class TermTable:
         return numbers
 
 
-# Reads one Whoosh segment: term table, postings, lengths and keys, directly from a memory map.
-#
-# Whoosh's readers keep a position in shared files (not safe across threads) and copy the term table into
-# memory. A segment's file never changes, so every read here is a slice of one map: thread-safe, and still
-# valid for a reader that uses it after a later commit has removed the file.
-
-
 _EXTENT = struct.Struct("!Qi")
 _EXTENT_AT = 23  # the offset in a term's entry (`whoosh.codec.whoosh3.W3TermInfo`)
 _BLOCK_HEADER = 8
@@ -212,7 +203,13 @@ class Postings(NamedTuple):
 
 
 class SegmentData:
-    """One open segment. `size` counts its documents, including deleted ones."""
+    """One open segment: term table, postings, lengths and keys, directly from a memory map. `size` counts its
+    documents, including deleted ones.
+
+    Whoosh's readers keep a position in shared files (not safe across threads) and copy the term table into
+    memory. A segment's file never changes, so every read here is a slice of one map: thread-safe, and still
+    valid for a reader that uses it after a later commit has removed the file.
+    """
 
     def __init__(self, folder: Path, segment: W3Segment) -> None:
         """Raises OSError if the file cannot be read."""
@@ -269,7 +266,7 @@ class SegmentData:
             return self._words
 
     def _all_words(self) -> dict[bytes, int]:
-        """The result of `words_with_prefix` for an empty prefix, in UTF-8."""
+        """As `words_with_prefix` for an empty prefix, in UTF-8."""
         mark = VARIANT_MARK.encode()
         counts: dict[bytes, int] = {}
         for field in FIELDS:
@@ -285,12 +282,10 @@ class SegmentData:
 
     @property
     def has_read_words(self) -> bool:
-        """Whether `words` is available without a wait."""
         return self._words is not None
 
     @cached_property
     def longest_words(self) -> dict[str, Ints]:
-        """For each field, the documents with a word that may be truncated."""
         found: dict[str, Ints] = {}
         for field in FIELDS:
             entries = self._table.starting_with(field, "")
@@ -319,7 +314,6 @@ class SegmentData:
         return stored_lengths()[self.length_codes(field)]
 
     def length_codes(self, field: str) -> Bytes:
-        """The lengths of the field as indices into `stored_lengths`."""
         return self._column(f"._{field}_len.col", np.dtype(np.uint8)).astype(np.uint8, copy=False)
 
     def _column(self, extension: str, dtype: np.dtype[np.int64] | np.dtype[np.uint8]) -> NDArray[np.integer]:
@@ -368,12 +362,6 @@ def _words_in(fields: Iterable[Entries]) -> dict[str, int]:
     return counts
 
 
-# Whoosh's own writer sorts one Python tuple per posting. This one keeps the inverted index in a dict and
-# encodes each term's postings once, as a single block, into files that Whoosh's writers frame (term hash
-# table, columns, compound file): Whoosh's searcher reads them like its own. A builder needs only the folder,
-# so several processes can build into one index at once.
-
-
 MAX_DOCUMENTS = 32_768
 """The maximum number of documents of one segment, which bounds the memory of a build and the pause of a
 merge. A rule of thumb."""
@@ -394,7 +382,11 @@ _TUPLES, _ARRAYS = 2, 4
 class SegmentBuilder:
     """Collects documents in memory; `finish` writes them as segments into `folder`, outside any commit.
 
-    The segments belong to no index before `KeywordIndex.adopt`. They can be pickled.
+    Whoosh's own writer sorts one Python tuple per posting. This one keeps the inverted index in a dict and
+    encodes each term's postings once, as a single block, into files that Whoosh's writers frame (term hash
+    table, columns, compound file): Whoosh's searcher reads them like its own. A builder needs only the
+    folder, so several processes can build into one index at once. The segments belong to no index before
+    `KeywordIndex.adopt`. They can be pickled.
     """
 
     def __init__(self, folder: Path, max_documents: int = MAX_DOCUMENTS) -> None:
@@ -547,11 +539,9 @@ def _packed(numbers: Sequence[int]) -> Sequence[int]:
     return array("B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I", numbers)
 
 
-# The table of contents: the segments of one generation, and which of their documents are deleted.
-
-
 def write_segment_table(folder: Path, segments: Sequence[W3Segment], generation: int) -> str:
-    """Writes the table without syncing it. Returns the file's name."""
+    """Writes the table of contents (the segments of one generation, and which of their documents are deleted)
+    without syncing it. Returns the file's name."""
     from whoosh.filedb.filestore import FileStorage
     from whoosh.index import TOC
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -29,23 +30,13 @@ from vault_indexer.store.vectors.prefilter import (
 from vault_indexer.system import atomic_file, back_by_huge_pages, batches, record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from vault_indexer.arrays import Halves, Keys, Matrix
 
-    Room = Callable[[int, int], Halves]
-
-
-# The file of a base: keys and vectors in their memory layout, under one checksum.
-#
-# A magic, the CRC-32 of everything after it (8 hexadecimal digits), a line of JSON, then the keys as int64
-# and the vectors as float16.
-#
-# The file is written and read in pieces, directly from and into the arrays, so that neither needs a second
-# copy.
-
+# The file of a base: a magic, the CRC-32 of everything after it (8 hexadecimal digits), a line of JSON, then
+# the keys as int64 and the vectors as float16 in their memory layout. It is written and read in pieces,
+# directly from and into the arrays, so that neither needs a second copy.
 
 _MAGIC = b"vault-indexer vectors 2 "
 _CRC_DIGITS = 8
@@ -53,20 +44,12 @@ _PIECE = 4 << 20
 _LONGEST_HEADER = 4096
 
 
-@record
-class BaseContent:
-    """The content of a file; `vectors` has one row per key."""
-
-    seq: int
-    keys: Keys
-    vectors: Halves
-
-
-def write_base(path: Path, content: BaseContent) -> None:
-    """Writes the file durably and atomically. Raises OSError."""
-    header = {"seq": content.seq, "count": len(content.keys), "dimension": content.vectors.shape[1]}
+def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
+    """Writes the base of a newly built snapshot, which has no delta, durably and atomically. Raises
+    OSError."""
+    header = {"seq": snapshot.seq, "count": len(snapshot.keys), "dimension": snapshot.dimension}
     line = json.dumps(header).encode() + b"\n"
-    arrays: list[NDArray[np.generic]] = [content.keys, content.vectors]
+    arrays: list[NDArray[np.generic]] = [snapshot.keys, snapshot.look.halves]
     with atomic_file(path) as file:
         # The checksum is known only after the last piece; its digits are overwritten then.
         file.write(_MAGIC + b"0" * _CRC_DIGITS + b" " + line)
@@ -79,9 +62,8 @@ def write_base(path: Path, content: BaseContent) -> None:
         file.write(b"%08x" % crc)
 
 
-def read_base(path: Path, room: Room) -> BaseContent:
-    """Reads a file into arrays that `room` allocates for a number of vectors and their dimension. Raises
-    IndexUnusableError if the file is missing, truncated or changed."""
+def load_snapshot(path: Path) -> VectorSnapshot:
+    """Reads a base file. Raises IndexUnusableError if it is missing, truncated or changed."""
     try:
         with path.open("rb") as file:
             first = file.readline(_LONGEST_HEADER)
@@ -90,8 +72,8 @@ def read_base(path: Path, room: Room) -> BaseContent:
                 raise ValueError("not a vector file of this version")
             header = json.loads(line)
             count, dimension = int(header["count"]), int(header["dimension"])
-            keys, vectors = np.empty(count, np.int64), room(count, dimension)
-            arrays: list[NDArray[np.generic]] = [keys, vectors]
+            keys, (vectors, halves) = np.empty(count, np.int64), _empty_base(dimension, count)
+            arrays: list[NDArray[np.generic]] = [keys, halves]
             # The cheap check comes first: a truncated file is not read at all.
             if path.stat().st_size != len(first) + sum(array.nbytes for array in arrays):
                 raise ValueError("its size does not fit")
@@ -104,7 +86,8 @@ def read_base(path: Path, room: Room) -> BaseContent:
     # MemoryError: a damaged header may ask for any number of vectors.
     except (OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise IndexUnusableError(f"vector index {path}: {error}") from error
-    return BaseContent(seq, keys, vectors)
+    vectors.ntotal = count
+    return _fresh(seq, vectors, keys)
 
 
 def _pieces(array: NDArray[np.generic]) -> Iterator[memoryview]:
@@ -193,7 +176,6 @@ class VectorSnapshot:
 
     def scores(self, query: Matrix, keys: Keys) -> Matrix:
         """The cosine of each of the keys (ascending) with `query`; NaN for one without a vector."""
-
         found = np.full(len(keys), np.nan, np.float32)
         if len(self.keys):
             at = self.keys.searchsorted(keys)
@@ -255,7 +237,6 @@ class VectorSnapshot:
 
     def _vectors_of(self, notes: Keys) -> tuple[Keys, Matrix]:
         """The vectors of notes, each with the position of its note in `notes`; these positions ascend."""
-
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
         owners, rows = spread_ranges(self.keys.searchsorted(firsts), self.keys.searchsorted(ends), _MEAN_OF)
         alive = ~self.dead[rows]
@@ -298,17 +279,9 @@ class VectorSnapshot:
         dead[self._rows_of(gone)] = True
         keys, packed = _unpack(added, self.dimension)
         # NumPy compares the delta, and would convert float16 again in each search.
-        matrix = packed.astype(np.float32)
-        return VectorSnapshot(
-            seq=seq,
-            dimension=self.dimension,
-            base=self.base,
-            keys=self.keys,
-            dead=dead,
-            delta_keys=np.concatenate([self.delta_keys[stay], keys]),
-            delta=np.concatenate([self.delta[stay], matrix]),
-            look=self.look,
-        )
+        delta = np.concatenate([self.delta[stay], packed.astype(np.float32)])
+        delta_keys = np.concatenate([self.delta_keys[stay], keys])
+        return replace(self, seq=seq, dead=dead, delta_keys=delta_keys, delta=delta, background=None)
 
     def _rows_of(self, keys: Keys) -> Keys:
         rows = self.keys.searchsorted(keys)
@@ -359,26 +332,6 @@ def build_snapshot(
     vectors.codes.resize(count * vectors.code_size)
     vectors.ntotal = count
     return _fresh(seq, vectors, keys[:count])
-
-
-def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
-    """Writes the base of a newly built snapshot, which has no delta, with its seq and checksum,
-    atomically."""
-    write_base(path, BaseContent(snapshot.seq, snapshot.keys, snapshot.look.halves))
-
-
-def load_snapshot(path: Path) -> VectorSnapshot:
-    """Reads a base file. Raises IndexUnusableError if it is missing or its checksum does not match."""
-    made: list[Any] = []
-
-    def room(count: int, dimension: int) -> Halves:
-        vectors, halves = _empty_base(dimension, count)
-        vectors.ntotal = count
-        made.append(vectors)
-        return halves
-
-    content = read_base(path, room)
-    return _fresh(content.seq, made[0], content.keys)
 
 
 def _empty_base(dimension: int, count: int) -> tuple[Any, Halves]:

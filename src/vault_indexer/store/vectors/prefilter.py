@@ -15,10 +15,6 @@ from vault_indexer.system import back_by_huge_pages
 if TYPE_CHECKING:
     from vault_indexer.arrays import Bytes, Halves, Keys, Mask, Matrix, Positions
 
-
-# The rows of a float16 FAISS index in their memory layout, and exact products of some of them.
-
-
 _BATCH = 8192
 
 
@@ -217,12 +213,10 @@ def _packed(below: Matrix) -> Bytes:
     return packed
 
 
-# The mean vector of each note of a base, which represents the whole note.
-
-
 class NoteMeans:
-    """The mean vector of each note, scaled to length 1, in float16. It takes a fifth of the memory of the
-    vectors if a note has five chunks. It never changes; any thread may read it.
+    """The mean vector of each note of a base, scaled to length 1, in float16, which represents the whole
+    note. It takes a fifth of the memory of the vectors if a note has five chunks. It never changes; any
+    thread may read it.
 
     `vectors` is a FAISS index whose rows have the chunk keys `keys` (ascending).
     """
@@ -230,8 +224,7 @@ class NoteMeans:
     def __init__(self, vectors: Any, keys: Keys) -> None:
         self._notes, owners = np.unique(keys >> CHUNK_KEY_BITS, return_inverse=True)
         sums = np.zeros((len(self._notes), vectors.d), np.float32)
-        for start in range(0, len(keys), _BATCH):
-            batch = vectors.reconstruct_n(start, min(_BATCH, len(keys) - start))
+        for start, batch in vectors_in_batches(vectors):
             own = owners[start : start + len(batch)]
             first = np.flatnonzero(first_of_each(own))
             # Added, because the chunks of a note may be in two batches.
