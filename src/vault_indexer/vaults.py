@@ -133,8 +133,11 @@ class ManagedVault:
         service, problem = self._service, self._problem
         if service is not None:
             found = summary_of(self.name, service.status())
-            missing = _missing(self.path)
-            return found if missing is None else replace(found, state="unavailable", problem=str(missing))
+            try:
+                root_identity(self.path)
+            except VaultError as missing:
+                return replace(found, state="unavailable", problem=str(missing))
+            return found
         state = "opening" if problem is None else state_of(problem)
         return VaultSummary(self.name, str(self.path), state, 0, 0, str(problem or ""))
 
@@ -164,7 +167,7 @@ class ManagedVault:
             if self._try_to_open():
                 retry.reset()
                 self._serve()
-            if self._problem is not None and _is_cheap(self._problem):
+            if isinstance(self._problem, VaultError | LockedError):
                 retry.wait(_RETRY_S)
             elif self._problem is not None:
                 retry.record_failure()
@@ -216,22 +219,10 @@ def summary_of(name: str, status: StatusReport) -> VaultSummary:
     return VaultSummary(name, status.vault, status.state, status.counts.notes, status.pending, status.detail)
 
 
-def _missing(path: Path) -> VaultError | None:
-    try:
-        root_identity(path)
-    except VaultError as error:
-        return error
-    return None
-
-
 def state_of(problem: VaultIndexerError) -> str:
     if isinstance(problem, VaultError):
         return "unavailable"
     return "locked" if isinstance(problem, LockedError) else "unusable"
-
-
-def _is_cheap(problem: VaultIndexerError | None) -> bool:
-    return isinstance(problem, VaultError | LockedError)
 
 
 @record
@@ -246,11 +237,7 @@ class _Kept:
 
 
 def _answerer_when_asked(settings: Settings, llm_cache: Path | None) -> Callable[[], Answerer]:
-    @functools.cache
-    def made() -> Answerer:
-        return answering.Answerer(settings, llm_cache)
-
-    return made
+    return functools.cache(lambda: answering.Answerer(settings, llm_cache))
 
 
 class Vaults:

@@ -59,7 +59,7 @@ from vault_indexer.serve.http.routes import (
 )
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
 from vault_indexer.serve.http.vault_files import FILE_PATH, file_route, has_pass
-from vault_indexer.serve.mcp.app import McpApp, VaultTools, with_mcp
+from vault_indexer.serve.mcp.app import MCP_ROUTES, McpApp, VaultTools
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.system import record
 from vault_indexer.vaults import Vaults
@@ -118,7 +118,8 @@ def make_app(site: Site, stopping: Callable[[], bool] = lambda: False) -> App:
     document = ApiDocument(
         "vault-indexer", "Search a folder of Markdown notes by meaning, by word and by link."
     )
-    routes: dict[Route, App] = {}
+    mcp = McpApp(VaultTools(general, endpoints, settings.timeout_s))
+    routes: dict[Route, App] = dict.fromkeys(MCP_ROUTES, mcp)
     # A client must be able to name a vault that is added while the server runs.
     names_vault = vaults.are_several or vaults.may_change
     for endpoint in endpoints:
@@ -157,12 +158,11 @@ def make_app(site: Site, stopping: Callable[[], bool] = lambda: False) -> App:
         # A client asks for the proof before it trusts the server with the token.
         public=frozenset({PROOF.path, *page}),
         has_pass=partial(has_pass, site.info.token),
-        methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
+        methods=methods_of(routes, others),
     )
-    mcp = McpApp(VaultTools(general, endpoints, settings.timeout_s))
-    rest = with_mcp(mcp, other_routes(others, document))
+    answering = EndpointRoutes(routes, other_routes(others, document))
     # The guard is outermost: nothing behind it sees a request that it refuses.
-    guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults, rules.public), rules)
+    guarded = Guard(VaultChoice(answering, vaults, rules.public), rules)
     return without_prefix(metrics.watch(guarded))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse, replay
+from vault_indexer.serve.http.guard import Message, Receive, Refusal, Send, refuse, replay
 from vault_indexer.serve.mcp.protocol import OPTIONS, PATH, error_message, fault_of
 from vault_indexer.serve.mcp.tools import CallWatch, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
@@ -21,6 +21,7 @@ from vault_indexer.system import record
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+MCP_ROUTES = (("POST", PATH), ("POST", f"{PATH}/"))
 _LOG = logging.getLogger(__name__)
 _FAILED = Refusal(503, "internal", "the MCP server could not be started: see the daemon's log")
 
@@ -146,13 +147,3 @@ class RowTools:
 
 class _NotStartedError(Exception):
     """The SDK could not be loaded, or is incompatible."""
-
-
-def with_mcp(mcp: App, rest: App) -> App:
-    """Routes `/mcp` to the MCP app and everything else to the API."""
-
-    async def route(scope: Message, receive: Receive, send: Send) -> None:
-        is_mcp = scope["type"] == "http" and scope["path"] in (PATH, f"{PATH}/")
-        await (mcp if is_mcp else rest)(scope, receive, send)
-
-    return route
