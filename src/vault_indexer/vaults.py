@@ -27,9 +27,6 @@ from vault_indexer.vault import root_identity
 if TYPE_CHECKING:
     from vault_indexer.answer import Answerer
 
-# One vault of a server: its service while it is open, and otherwise the reason why it is not.
-
-
 _LOG = logging.getLogger("vault_indexer.vaults")
 
 _LOOK_EVERY_S = 0.5
@@ -363,9 +360,6 @@ def _by_name(holders: Sequence[VaultRuntime]) -> Mapping[str, VaultRuntime]:
 
 def _choices(holders: Mapping[str, VaultRuntime]) -> str:
     return f"choose one of {', '.join(holders)}" if holders else "there are no vaults"
-
-
-# Keeps the vaults of a server in step with the table of the configuration while the server runs.
 
 
 class VaultTable(NamedTuple):

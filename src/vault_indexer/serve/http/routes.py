@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from starlette.responses import JSONResponse, Response
 
 
-# Rejects query parameters that a route does not have: ignoring one would mislead the client.
-
-
 Route = tuple[str, str]
 """Method and path."""
 
@@ -53,7 +50,8 @@ _NAME_CHARS = 60
 
 
 class ParameterCheck:
-    """ASGI middleware behind the guard. `allowed` names the parameters of each route.
+    """ASGI middleware behind the guard that rejects query parameters that a route does not have: ignoring one
+    would mislead the client. `allowed` names the parameters of each route.
 
     A path or method that is not in `allowed` is left to the application, which answers 404 or 405.
     """
@@ -100,9 +98,6 @@ def problem_of_query(path: str, pairs: Sequence[tuple[str, str]], allowed: Seque
 def query_pairs(query: bytes) -> list[tuple[str, str]]:
     """The names and values of a query string, decoded; a value may be empty."""
     return parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-
-
-# Error responses: each error has its status and a common format.
 
 
 _RETRY_AFTER_S = "2"
