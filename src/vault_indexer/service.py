@@ -28,11 +28,7 @@ from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.schema import OPEN_STRATEGIES
 from vault_indexer.config.settings import SearchSettings
-from vault_indexer.contract.marks import (
-    DEFAULT_MENTIONS,
-    MAX_PAUSE_S,
-    check_query,
-)
+from vault_indexer.contract.marks import DEFAULT_MENTIONS, MAX_PAUSE_S, check_query
 from vault_indexer.contract.parameters import check_bounds
 from vault_indexer.contract.requests import (
     DEFAULT_ROWS,

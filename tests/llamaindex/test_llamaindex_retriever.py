@@ -76,12 +76,7 @@ def test_filters_restrict_the_nodes(vault: Vault) -> None:
 
 @pytest.mark.parametrize(
     ("query", "paths"),
-    [
-        ("spring OR autumn", {LEEK, KALE}),
-        ('5" spring', {LEEK}),
-        ("", {LEEK, KALE}),
-        ("-autumn", {LEEK}),
-    ],
+    [("spring OR autumn", {LEEK, KALE}), ('5" spring', {LEEK}), ("", {LEEK, KALE}), ("-autumn", {LEEK})],
 )
 def test_filters_apply_to_the_whole_query(vault: Vault, query: str, paths: set[str]) -> None:
     nodes = VaultRetriever(vault, filters=where(("tags", Op.EQ, "food"))).retrieve(query)

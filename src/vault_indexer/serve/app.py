@@ -22,14 +22,7 @@ from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import ProviderError, VaultIndexerError
-from vault_indexer.model import (
-    AskLine,
-    AskRequest,
-    DaemonState,
-    ErrorReport,
-    Proof,
-    StatusReport,
-)
+from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
 from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
 from vault_indexer.serve.api.events import StatusEvents
 from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument

@@ -40,14 +40,7 @@ from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT
 from vault_indexer.serve.mcp.budget import as_text, project
-from vault_indexer.serve.mcp.protocol import (
-    ADMIN_QUERY,
-    INSTRUCTIONS,
-    MODERN_VERSIONS,
-    NAME,
-    OPTIONS,
-    TITLE,
-)
+from vault_indexer.serve.mcp.protocol import ADMIN_QUERY, INSTRUCTIONS, MODERN_VERSIONS, NAME, OPTIONS, TITLE
 from vault_indexer.serve.mcp.reading import page_length
 from vault_indexer.serve.mcp.tools import (
     CallWatch,
@@ -144,7 +137,7 @@ nowhere (`links`, view unresolved). Cite each note by its path.""",
 
 _LOG = logging.getLogger(__name__)
 _FORMER_TOOLS: Mapping[str, tuple[str, Mapping[str, object]]] = {
-    "recent_changes": ("list_notes", {"order": "recent", "limit": 20}),
+    "recent_changes": ("list_notes", {"order": "recent", "limit": 20})
 }
 """Tools of the previous release, which are still answered but not listed: the tool that replaces each, and
 its arguments."""

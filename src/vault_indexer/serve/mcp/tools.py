@@ -23,24 +23,10 @@ from vault_indexer.errors import IndexUnusableError, NoteError, UnknownNoteError
 from vault_indexer.parse import stem
 from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, answer
-from vault_indexer.serve.mcp.budget import (
-    Keep,
-    Schema,
-    as_text,
-    page,
-    project,
-    room_of,
-    tokens_of,
-)
+from vault_indexer.serve.mcp.budget import Keep, Schema, as_text, page, project, room_of, tokens_of
 from vault_indexer.serve.mcp.drafts import check_draft, insertion_point
 from vault_indexer.serve.mcp.protocol import OPTIONS, SHORT_HITS_QUERY
-from vault_indexer.serve.mcp.reading import (
-    beginning_of,
-    excerpt,
-    lines_of,
-    part_of,
-    section_of,
-)
+from vault_indexer.serve.mcp.reading import beginning_of, excerpt, lines_of, part_of, section_of
 from vault_indexer.serve.mcp.views import ToolView
 from vault_indexer.system import record
 from vault_indexer.text.fold import nearest_names
