@@ -46,8 +46,8 @@ class StrategyInMemory:
 
     choices: Sequence[str] = ("paragraph", "word")
 
-    def __init__(self) -> None:
-        self.strategy = "word"
+    def __init__(self, strategy: str = "word") -> None:
+        self.strategy = strategy
         self.is_fixed = False
 
     def current(self) -> str:
