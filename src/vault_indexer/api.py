@@ -312,8 +312,7 @@ def _check_limit(limit: int | None) -> int | None:
     return limit
 
 
-def _ignore_progress(_: Progress) -> None:
-    """Ignores the progress of a build."""
+def _ignore_progress(_: Progress) -> None: ...
 
 
 def _dot_keys(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:

@@ -883,7 +883,6 @@ def _without_bars(line: str) -> str:
 
 
 def _view_of_file(file: model.FileRow, uri: str) -> model.NoteView:
-    """Return the view of a file without text."""
     return model.NoteView(
         path=file.path,
         title=posixpath.basename(file.path),

@@ -189,7 +189,6 @@ def _respond(endpoint: Endpoint[Any], context: Callable[[], AnswerContext]) -> R
 
 
 def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
-    """The response to `ask`: whole, or as a stream of lines."""
     from starlette.responses import StreamingResponse
 
     whole = _respond(ASK, context)
@@ -265,7 +264,6 @@ def other_routes(routes: Sequence[StarletteRoute], document: ApiDocument) -> App
 
 
 def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
-    """The responses of the two endpoints that start and watch a rebuild."""
     from starlette.responses import JSONResponse
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:

@@ -72,18 +72,13 @@ def connection_limit(max_concurrent: int) -> int:
     return most if files is None else max(_LEAST, min(most, (files - _open_files()) // _SHARE))
 
 
-if sys.platform == "win32":
-
-    def _open_files_limit() -> int | None:
+def _open_files_limit() -> int | None:
+    if sys.platform == "win32":
         return None  # sockets do not count as open files
+    import resource
 
-else:
-
-    def _open_files_limit() -> int | None:
-        import resource
-
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return None if soft == resource.RLIM_INFINITY else soft
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _open_files() -> int:

@@ -401,7 +401,6 @@ async def _within(function: Callable[..., T], context: AnswerContext, timeout_s:
 
 
 async def _in_time(call: Callable[[], T], timeout_s: float) -> T:
-    """Calls the function in a thread. Raises UsageError after the time limit."""
     try:
         with anyio.fail_after(timeout_s):
             # The thread cannot be ended, but `is_cancelled` makes a search end soon.
