@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from golden_cases import check_golden, of_parts
 from mcp_clients import structured
-from mcp_in_process import Tools, opened
+from mcp_in_process import Tools, opened, texts
 
 from vault_indexer.serve.mcp.budget import PAGE_TOKENS, tokens_of
 from vault_indexer.vaults import Vaults
@@ -163,9 +163,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
 
 def fetched(both: Tools, address: str, own_id: str) -> str:
     """What an id is, and how its text ends."""
-    result = both.talk(lambda client: client.call_tool("fetch", {"id": own_id}), address=address)
+    result = both.call("fetch", address, id=own_id)
     if result.is_error:
-        return str(result.content[0].text)  # type: ignore[union-attr]
+        return "".join(texts(result))
     found = structured(result)
     end = found["text"].rstrip("\n").rpartition("\n")[2]
     return f"{found['id']} at {found['url']}, {found['metadata']['path']}: {end}"
