@@ -61,13 +61,6 @@ def vault(folder: Path) -> Iterator[Vault]:
         yield opened
 
 
-def test_it_searches(vault: Vault) -> None:
-    answer = vault.search("when to prune an apple tree", limit=2)
-    assert len(answer.results) == 2
-    assert answer.results[0].path == "Apple.md"
-    assert vault.search("tide").results[0].path == "Sea.md"
-
-
 def test_it_tells_links_and_neighbours(vault: Vault) -> None:
     assert [link.resolved for link in vault.links("Apple").outgoing] == ["Pear.md"]
     assert [link.path for link in vault.links("Pear.md").backlinks] == ["Apple.md"]
@@ -151,11 +144,6 @@ def test_the_retriever_serves_a_query_engine(vault: Vault) -> None:
     engine = RetrieverQueryEngine.from_args(VaultRetriever(vault, limit=1), llm=MockLLM(max_tokens=5))
     sources: list[NodeWithScore] = engine.query("tide").source_nodes
     assert [source.node.metadata["path"] for source in sources] == ["Sea.md"]
-
-
-def test_errors_of_a_search_reach_the_pipeline(vault: Vault) -> None:
-    with pytest.raises(UsageError, match="empty"):
-        VaultRetriever(vault).retrieve(" ")
 
 
 def run(script: str, folder: Path, *arguments: Path) -> str:

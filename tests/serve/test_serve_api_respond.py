@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
-from chunk_laws import build, note_of
 
 from vault_indexer.contract.parameters import Value
 from vault_indexer.model import (
@@ -116,15 +115,3 @@ def test_an_index_is_whole_where_nothing_is_wrong(vaults: AskedVaults) -> None:
     vaults.problems = (Problem("catalog", "x", "y"),)
     found = ask(vaults, VERIFY)
     assert (found.ok, found.problems, vaults.asked) == (False, vaults.problems, [True, False])
-
-
-def test_a_chunk_says_its_size_and_what_a_model_wrote() -> None:
-    (chunk,) = build("token").chunk(note_of("Four words of text."))
-    plain = chunk.to_json()
-    assert (plain["word_count"], plain["token_count"]) == (4, 6)
-    assert (plain["preamble"], plain["written_by_model"]) == ("", [])
-    told = replace(chunk, preamble="What it is about.").to_json()
-    assert (told["preamble"], told["written_by_model"]) == ("What it is about.", ["preamble"])
-    assert told["content"] == plain["content"]
-    title = replace(chunk, preamble="Title", extra={"properties": True})
-    assert title.to_json()["written_by_model"] == []

@@ -160,7 +160,8 @@ def test_a_start_that_failed_is_tried_again_and_requests_that_come_meanwhile_wai
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        (b"null", -32600),
+        *((one, -32700) for one in (b"", b"\xff", b"[" * 100_000)),
+        *((one, -32600) for one in (b"null", b"[]")),
         *((b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % one, -32600) for one in (b"{}", b"[1]", b"1.5")),
         (b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', -32700),
         (b"{", -32700),
