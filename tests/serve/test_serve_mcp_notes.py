@@ -252,4 +252,6 @@ def test_a_citation_has_the_date_of_its_note_and_no_second_copy_of_the_sentence(
     (sentence, *_) = house.answer("ask", query="How much does the frame cost?")["sentences"]
     (citation,) = sentence["citations"]
     assert citation["date"].startswith("20")
+    quote = HOUSE[citation["path"]][citation["start_pos"] : citation["end_pos"]]
+    assert citation["sha256"] == sha256(quote.encode()).hexdigest()
     assert citation.get("quote") != sentence["text"]
