@@ -333,7 +333,6 @@ class Vaults:
     def ask_events(
         self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = never
     ) -> Iterator[AskEvent]:
-        """The same as it arises."""
         yield from self._asked_vaults(name, is_cancelled).ask_events(request)
 
     def _asked_vaults(self, name: str, is_cancelled: Callable[[], bool]) -> AskedVaults:

@@ -162,8 +162,7 @@ def _token(settings: ServerSettings, kept: str) -> str:
     return token
 
 
-async def _at_once() -> None:
-    """Returns immediately."""
+async def _at_once() -> None: ...
 
 
 def serve_app(  # noqa: PLR0913 - the hooks of a server

@@ -90,7 +90,6 @@ class AgentActions:
 
 
 def no_actions(_: str) -> AgentActions:
-    """The actions of a server that only queries the service."""
     return AgentActions()
 
 

@@ -152,7 +152,6 @@ class Connection(H11Protocol):
         self.loop.call_later(_FLUSH_S, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stops all time limits."""
         _cancel(self._arrival)
         _cancel(self._departure)
         super().connection_lost(exc)
@@ -243,7 +242,6 @@ class Acceptor:
                     await asyncio.sleep(_RETRY_S)
 
     def _count(self) -> Counter[str]:
-        """The number of connections of each client."""
         return Counter(one.source for one in self._connections if isinstance(one, Connection))
 
     def _close_idle(self, source: str = "") -> bool:

@@ -231,7 +231,6 @@ class VaultServer(MCPServer[Any]):
         arguments: Mapping[str, object] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> mcp_types.GetPromptResult | mcp_types.InputRequiredResult:
-        """The prompt. Raises MCPError for an unknown prompt or a missing argument."""
         known = {prompt.name: prompt.arguments or () for prompt in await self.list_prompts()}
         if name not in known:
             raise MCPError(mcp_types.INVALID_PARAMS, f"unknown prompt: {name[:_NAME_CHARS]}")
@@ -330,7 +329,6 @@ class RowCalls:
     log: ClassVar = "the log"
 
     async def result(self, arguments: Mapping[str, Any], _: Context[Any, Any]) -> Result:
-        """The result of a call. Raises VaultIndexerError."""
         with self.watch(self.view.name):
             call = partial(self.row.answer, checked_arguments(self.view, arguments))
             structured = cast("Object", project(await _in_time(call, self.timeout_s), self.row.keep))
@@ -348,7 +346,6 @@ class ToolCalls:
     log: ClassVar = "the daemon's log"
 
     async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:
-        """The result of a call. Raises VaultIndexerError."""
         address = CHOSEN_VAULT.get()
         if address and VAULT.name in {parameter.name for parameter in self.view.endpoint.parameters}:
             arguments = {VAULT.name: address, **arguments}
