@@ -142,69 +142,55 @@ class IndexSession(Protocol):
     @property
     def llm_cache(self) -> Path:
         """The folder that stores the answers of the language model."""
-        ...
 
     def reader(self) -> IndexReader:
         """Return the active index. Raises IndexUnusableError with the reason while there is none."""
-        ...
 
     def pending(self) -> int:
         """Return the number of detected changes that are not in the index yet."""
-        ...
 
     def changes(self, before: int, now: int) -> model.NoteChanges:
         """Return the notes whose changes led from one seq of the index to a later one."""
-        ...
 
     def missing(self) -> int:
         """Return a lower bound for the number of notes that were never indexed; 0 only once all were."""
-        ...
 
     def notices(self) -> tuple[str, ...]:
         """Return notices for users about the state: degraded, rebuilding, repaired."""
-        ...
 
     @property
     def failure(self) -> VaultIndexerError | None:
         """The error that forces the daemon to end; None while it can continue."""
-        ...
 
     @property
     def paused(self) -> bool: ...
 
     def pause(self, seconds: float | None) -> None:
         """Pause indexing for some seconds, or (None) until `resume`. Raises DaemonError without a daemon."""
-        ...
 
     def resume(self) -> None:
         """Resume indexing. Raises DaemonError if no daemon runs."""
-        ...
 
     def pause_upgrade(self, paused: bool) -> None:
         """Pause or resume the embedding with a better model. Raises DaemonError if no daemon runs."""
-        ...
 
     def wait_fresh(self, deadline_s: float) -> bool:
         """Wait until all current changes of the vault are in the index. Returns False if the deadline passes
         first."""
-        ...
 
     def rebuild(
         self, report: Callable[[model.Progress], None], options: RebuildOptions
     ) -> model.RebuildReport:
         """Build the next generation and activate it. Raises VaultIndexerError, and VaultError if the vault
         has suddenly lost its notes and `options.force` is false."""
-        ...
 
     def status(self) -> model.StatusReport: ...
 
     def verify(self, *, repair: bool) -> tuple[model.Problem, ...]:
         """Return every disagreement between vault, catalog and derived indices; `repair` removes them."""
-        ...
 
     def close(self) -> None:
         """Stop indexing, end all processes, release the lock."""
-        ...
 
 
 _FOUND_BY_NAME = frozenset({model.FileKind.ATTACHMENT, model.FileKind.DOCUMENT})
@@ -357,7 +343,6 @@ class VaultService:
         return passage_at(text, span, "sentence", sentence_id)
 
     def note_paths(self) -> list[str]:
-        """The paths of all notes of the index, in order."""
         with self._lease() as snapshot:
             return snapshot.catalog.note_paths()
 
@@ -732,7 +717,6 @@ class VaultService:
         return self._session.rebuild(report, options)
 
     def pause_upgrade(self, paused: bool) -> model.UpgradeState:
-        """Pause or resume the embedding with a better model."""
         self._session.pause_upgrade(paused)
         return model.UpgradeState(self._session.status().upgrade)
 
@@ -741,7 +725,6 @@ class VaultService:
             yield from export_lines(snapshot.catalog)
 
     def verify(self, *, repair: bool = False) -> tuple[model.Problem, ...]:
-        """Return every disagreement between vault, catalog and derived indices."""
         return self._session.verify(repair=repair)
 
     def close(self) -> None:

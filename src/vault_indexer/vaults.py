@@ -50,7 +50,6 @@ class VaultRuntime(Protocol):
 
     def service(self) -> VaultService:
         """Return its service. Raises VaultIndexerError with the reason if the vault is not available."""
-        ...
 
     def summary(self) -> VaultSummary: ...
 

@@ -110,7 +110,6 @@ class WrongRequestError(Exception):
 
 @cache
 def parameters_of(kind: Any) -> tuple[Parameter, ...]:
-    """The parameters of a request, in the order of its fields."""
     hints, defaults = get_type_hints(kind, include_extras=True), kind._field_defaults
     fields = {name: split_marks(hints[name]) for name in kind._fields}
     return tuple(

@@ -69,15 +69,12 @@ class StrategySetting(Protocol):
 
     def current(self) -> str:
         """The strategy in use. Raises ConfigError."""
-        ...
 
     def check(self, strategy: str) -> None:
         """Raises UsageError if the strategy cannot be chosen."""
-        ...
 
     def choose(self, strategy: str) -> None:
         """Writes the key; the daemon notices and rebuilds. Raises VaultIndexerError."""
-        ...
 
 
 @record

@@ -104,7 +104,6 @@ _RETRY_AFTER_S = "2"
 
 
 def error_response(error: VaultIndexerError) -> JSONResponse:
-    """The JSON response for an application error, with its status."""
     response = failure(_status_of(error), error_report(error))
     if isinstance(error, BackendError):
         response.headers["Retry-After"] = _RETRY_AFTER_S

@@ -89,11 +89,9 @@ class ToolSet(Protocol):
 
     def make_server(self, sdk: Any) -> MCPServer[Any]:
         """Creates the server with its tools, given the module `server`. Called once, in a thread."""
-        ...
 
     def follow(self) -> None:
         """Updates the tools before each request."""
-        ...
 
 
 class VaultTools:
