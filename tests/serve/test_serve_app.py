@@ -19,20 +19,9 @@ from golden_cases import check_golden
 from mcp_in_process import StrategyInMemory
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer import errors
+from vault_indexer import errors, model
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.model import (
-    AnswerSentence,
-    AskAnswer,
-    AskRequest,
-    IndexCounts,
-    IndexState,
-    RebuildReport,
-    SearchAnswer,
-    SearchRequest,
-    StatusReport,
-)
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
 from vault_indexer.serve.api.events import MAX_STREAMS
 from vault_indexer.serve.api.respond import AgentActions
@@ -40,9 +29,9 @@ from vault_indexer.serve.app import Site, make_app
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import ClosedVault, OpenVault, VaultRuntime, Vaults
 
-ANSWERED = AskAnswer("why?", "quotes", "strong", (), (), (), (), "", 1.0, IndexState(1, 1, 0))
-SENTENCE = AnswerSentence("Wégen.", (), "quoted")
-REPORT = RebuildReport(2, 3, 4, (), 1.0)
+ANSWERED = model.AskAnswer("why?", "quotes", "strong", (), (), (), (), "", 1.0, model.IndexState(1, 1, 0))
+SENTENCE = model.AnswerSentence("Wégen.", (), "quoted")
+REPORT = model.RebuildReport(2, 3, 4, (), 1.0)
 
 
 @dataclass
@@ -55,8 +44,8 @@ class Service:
     failure: Exception | None = None
     released: Event | None = None
 
-    def status(self) -> StatusReport:
-        return StatusReport(str(self.vault), "/i", "ready", 1, 1, 0, IndexCounts(3, 4, 0, 0))
+    def status(self) -> model.StatusReport:
+        return model.StatusReport(str(self.vault), "/i", "ready", 1, 1, 0, model.IndexCounts(3, 4, 0, 0))
 
     def path_of(self, note: str) -> str:
         return f"{note}.md"
@@ -65,13 +54,13 @@ class Service:
         assert callable(is_cancelled)
         return self
 
-    def ask_events(self, _request: AskRequest) -> Iterator[object]:
+    def ask_events(self, _request: model.AskRequest) -> Iterator[object]:
         for one in self.events:
             if isinstance(one, errors.VaultIndexerError):
                 raise one
             yield one
 
-    def rebuild(self, _report: object, options: RebuildOptions) -> RebuildReport:
+    def rebuild(self, _report: object, options: RebuildOptions) -> model.RebuildReport:
         self.rebuilt.append(options)
         if self.released is not None:
             self.released.wait(60)
@@ -154,11 +143,11 @@ class SearchedService(Service):
     given_up: list[bool] = field(default_factory=list)
 
     def asked_vaults(self, is_cancelled: Callable[[], bool]) -> object:
-        def search(request: SearchRequest) -> SearchAnswer:
+        def search(request: model.SearchRequest) -> model.SearchAnswer:
             self.given_up.append(is_cancelled())
             if request.query == "slow":
                 wait_until(is_cancelled)
-            return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), ())
+            return model.SearchAnswer(request.query, 1.0, model.IndexState(1, 1, 0), ())
 
         return SimpleNamespace(search=search)
 
