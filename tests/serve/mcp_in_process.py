@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
+from indexed_vault import write_notes
 from mcp.client.client import Client
 from mcp.server import MCPServer
 from mcp_clients import ERAS, structured
@@ -34,9 +35,7 @@ T = TypeVar("T")
 @contextmanager
 def opened(folder: Path, notes: Mapping[str, str]) -> Iterator[VaultService]:
     """The service of a new vault with these notes."""
-    for path, text in notes.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+    write_notes(folder, notes)
     assembly = assembly_of(folder, folder.with_name(f"{folder.name} index"))
     with indexed(assembly) as session:
         yield VaultService(session, assembly.chunker)
