@@ -101,10 +101,19 @@ def query_pairs(query: bytes) -> list[tuple[str, str]]:
 
 
 _RETRY_AFTER_S = "2"
+_STATUSES = (
+    ((NoteError, UnknownNoteError, UnknownVaultError), 404),
+    ((UsageError,), 422),
+    ((ProviderError,), 502),
+    ((QueryTimeoutError,), 504),
+    ((VaultIndexerError,), 503),
+)
+"""The status of an error is that of the first row with one of its classes."""
 
 
 def error_response(error: VaultIndexerError) -> JSONResponse:
-    response = failure(_status_of(error), error_report(error))
+    status = next(status for kinds, status in _STATUSES if isinstance(error, kinds))
+    response = failure(status, error_report(error))
     if isinstance(error, BackendError):
         response.headers["Retry-After"] = _RETRY_AFTER_S
     return response
@@ -128,20 +137,6 @@ def failure(status: int, error: ErrorReport) -> JSONResponse:
     return JSONResponse(
         problem_details(status, error.kind, error.message), status_code=status, media_type=PROBLEM
     )
-
-
-def _status_of(error: VaultIndexerError) -> int:
-    match error:
-        case NoteError() | UnknownNoteError() | UnknownVaultError():
-            return 404
-        case UsageError():
-            return 422
-        case ProviderError():
-            return 502
-        case QueryTimeoutError():
-            return 504
-        case _:
-            return 503
 
 
 _LOG = logging.getLogger(__name__)
