@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from http.client import HTTPException
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -105,8 +106,6 @@ class DaemonClient:
 
 def _remote_error(kind: str, message: str) -> errors.VaultIndexerError:
     """Converts an error that the daemon reported to the class that this process would have raised."""
-    if kind == "disk_full":
-        return errors.DiskFullError(message, explained=True)
     return _ERRORS.get(kind, errors.DaemonError)(message)
 
 
@@ -123,6 +122,7 @@ _ERRORS: Mapping[str, Callable[[str], errors.VaultIndexerError]] = {
     "unknown_note": errors.UnknownNoteError,
     "config": _ConfigOfDaemonError,
     "vault": errors.VaultError,
+    "disk_full": partial(errors.DiskFullError, explained=True),
     **dict.fromkeys(("index_unusable", "manifest"), errors.IndexUnusableError),
     "locked": errors.LockedError,
     "provider": errors.ProviderError,
