@@ -23,15 +23,11 @@ def test_many_at_once_are_all_answered(api: Api) -> None:
 
 
 def test_long_orders_leave_threads_for_others(api: Api) -> None:
+    headers = {"Authorization": f"Bearer {api.token}", "Content-Type": "application/json"}
     with ExitStack() as held:
         for _ in range(MAX_LONG_LIVED):
             holder = held.enter_context(closing(api.connect()))
-            holder.putrequest("POST", "/v1/verify", skip_host=True)
-            holder.putheader("Host", f"127.0.0.1:{api.port}")
-            holder.putheader("Authorization", f"Bearer {api.token}")
-            holder.putheader("Content-Type", "application/json")
-            holder.putheader("Content-Length", "5")
-            holder.endheaders(b"{")
+            holder.request("POST", "/v1/verify", b"{", {**headers, "Content-Length": "5"})
         deadline = time.monotonic() + 60
         while (found := api.post("/v1/verify", b"{}")).status == 200 and time.monotonic() < deadline:
             pass
