@@ -56,7 +56,7 @@ from vault_indexer.serve.http.guard import (
 )
 from vault_indexer.serve.http.metrics import METRICS_PATH
 from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Route, error_report
-from vault_indexer.serve.mcp.app import McpApp, RowTools, with_mcp
+from vault_indexer.serve.mcp.app import MCP_ROUTES, McpApp, RowTools
 from vault_indexer.serve.mcp.budget import keys
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolRow
@@ -118,7 +118,9 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
     arrived."""
     document = ApiDocument("vault-indexer gateway", "Search the vaults of many keepers.")
     rows = _rows(parts)
-    routes: dict[Route, App] = {}
+    server = parts.settings.server
+    mcp = McpApp(RowTools(rows, _INSTRUCTIONS, server.timeout_s, _recorded_call))
+    routes: dict[Route, App] = dict.fromkeys(MCP_ROUTES, mcp)
     for row in rows:
         document.add(row.endpoint)
         routes[row.endpoint.method, row.endpoint.path] = EndpointRoute(row.endpoint, partial(_respond, row))
@@ -129,22 +131,20 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
         document.add_other(name, path, text, answers("Yes.", shape), is_public=True)
     document.add_other("metrics", METRICS_PATH, "Metrics for Prometheus.", _FIGURES)
     others = [get_route(METRICS_PATH, partial(_figures, parts))]
-    server = parts.settings.server
     rules = GuardRules(
         token="",
         port=port,
         allowed_origins=frozenset(server.allowed_origins),
         max_concurrent=server.max_concurrent,
         timeout_s=server.timeout_s,
-        methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
+        methods=methods_of(routes, others),
         hosts=frozenset(name.lower() for name in server.allowed_hosts),
         checks_host=_checks_host,
         knows_token=lambda _: REQUEST.get().identity is not None,
         where_token=_WHERE_TOKEN,
     )
-    mcp = McpApp(RowTools(rows, _INSTRUCTIONS, server.timeout_s, _recorded_call))
-    rest = with_mcp(mcp, other_routes(others, document))
-    guarded = Guard(GivingBack(_WithUser(EndpointRoutes(routes, rest), parts.users)), rules)
+    answering = EndpointRoutes(routes, other_routes(others, document))
+    guarded = Guard(GivingBack(_WithUser(answering, parts.users)), rules)
     shared = Shared(guarded, UserShares(server), parts.metrics.count_share_refused)
     identified = Identified(shared, parts.users, parts.oidc, parts.proxy)
     drained = drain.around(WhileRightsHold(identified, parts.users), stopping)

@@ -16,14 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault_indexer.api import (
-        AsyncVault,
-        Vault,
-        VaultGroup,
-        open_all_vaults,
-        open_vault,
-        open_vault_async,
-    )
+    from vault_indexer.api import AsyncVault, Vault, VaultGroup, open_all_vaults, open_vault, open_vault_async
     from vault_indexer.llamaindex import VaultNodeParser, VaultRetriever
 
 __all__ = [

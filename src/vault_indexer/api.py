@@ -9,7 +9,7 @@ import asyncio
 import functools
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -114,15 +114,12 @@ def _in_thread(
     return run
 
 
-class VaultGroup:
+class VaultGroup(AbstractContextManager["VaultGroup"]):
     """Several vaults that are searched together. Thread-safe; close it, for example with `with`."""
 
     def __init__(self, vaults: Vaults, opened: ExitStack) -> None:
         self._vaults = vaults
         self._opened = opened
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -152,14 +149,11 @@ class VaultGroup:
         self._opened.close()
 
 
-class Vault:
+class Vault(AbstractContextManager["Vault"]):
     """One vault and its index. Thread-safe; close it, for example with `with`."""
 
     def __init__(self, service: VaultService) -> None:
         self._service = service
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -312,8 +306,7 @@ def _check_limit(limit: int | None) -> int | None:
     return limit
 
 
-def _ignore_progress(_: Progress) -> None:
-    """Ignores the progress of a build."""
+def _ignore_progress(_: Progress) -> None: ...
 
 
 def _dot_keys(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:

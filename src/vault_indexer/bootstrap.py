@@ -7,24 +7,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from vault_indexer.config import (
-    LoadedConfig,
-    NamedVault,
-    config_files,
-    load,
-    load_own,
-    vaults_of,
-)
+from vault_indexer.config import LoadedConfig, NamedVault, config_files, load, load_own, vaults_of
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import Assembly, Report, SharedBudget, Target
 from vault_indexer.daemon.discovery import refuse_foreign
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.errors import (
-    LockedError,
-    UsageError,
-    VaultError,
-)
+from vault_indexer.errors import LockedError, UsageError, VaultError
 from vault_indexer.index.compatibility import refuse_newer
 from vault_indexer.index.note_workers import make_chunker
 from vault_indexer.index.reading import Inspector

@@ -43,11 +43,9 @@ class Chunker(Protocol):
     @property
     def strategy(self) -> str:
         """The name of the strategy in the configuration."""
-        ...
 
     def chunk(self, note: Note) -> list[Chunk]:
         """Returns all chunks of the note; none for an empty or blank note."""
-        ...
 
 
 class WordVectors(Protocol):
@@ -56,12 +54,10 @@ class WordVectors(Protocol):
 
     def numbers(self, text: str) -> WordNumbers:
         """The numbers of the distinct known words in a text, in any case; uint16, ascending."""
-        ...
 
     def likeness(self, words: Sequence[str], numbers: WordNumbers) -> Vectors:
         """The cosine of each word with each numbered one, shape (len(words), len(numbers)); nan for an
         unknown word."""
-        ...
 
 
 class Embedder(Protocol):
@@ -71,15 +67,12 @@ class Embedder(Protocol):
     @property
     def model(self) -> EmbeddingModel:
         """The model, as recorded in the manifest."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """float32 array of shape (len(texts), dimension). Raises ProviderError."""
-        ...
 
     def embed_query(self, text: str) -> Vectors:
         """float32 array of shape (dimension,). Raises ProviderError."""
-        ...
 
 
 @runtime_checkable
@@ -89,7 +82,6 @@ class Tokenizer(Protocol):
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Start and end (characters) of every token, in order. A character with several tokens is in each of
         them, or the first one contains it and the others are empty."""
-        ...
 
 
 class Llm(Protocol):
@@ -98,12 +90,10 @@ class Llm(Protocol):
     @property
     def name(self) -> str:
         """Provider and model, for cache keys."""
-        ...
 
     def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
         """Returns the answer's text with at most `max_tokens` tokens (None: the model's setting). Raises
         ProviderError on failure or timeout."""
-        ...
 
 
 class StreamingLlm(Llm, Protocol):
@@ -119,4 +109,3 @@ class StreamingLlm(Llm, Protocol):
         of a second after `is_cancelled` returns True. Raises ProviderError like `complete`, and
         QueryCancelledError after a cancellation.
         """
-        ...

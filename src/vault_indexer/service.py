@@ -7,13 +7,14 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
 import vault_indexer.answer as answering
+from vault_indexer import model
 from vault_indexer.answer import AskEvent, whole_answer, with_notices
 from vault_indexer.bases import (
     BaseDefinition,
@@ -27,11 +28,7 @@ from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.schema import OPEN_STRATEGIES
 from vault_indexer.config.settings import SearchSettings
-from vault_indexer.contract.marks import (
-    DEFAULT_MENTIONS,
-    MAX_PAUSE_S,
-    check_query,
-)
+from vault_indexer.contract.marks import DEFAULT_MENTIONS, MAX_PAUSE_S, check_query
 from vault_indexer.contract.parameters import check_bounds
 from vault_indexer.contract.requests import (
     DEFAULT_ROWS,
@@ -68,50 +65,6 @@ from vault_indexer.links import (
     related_notes,
     unresolved_links,
     vault_path,
-)
-from vault_indexer.model import (
-    AskAnswer,
-    AskRequest,
-    Backlink,
-    BaseView,
-    ChunkRow,
-    ClusterKind,
-    ClusterMap,
-    Completions,
-    Explanation,
-    FileKind,
-    JsonValue,
-    Link,
-    LinksAnswer,
-    Mention,
-    MentionsAnswer,
-    NoteChanges,
-    NoteChunks,
-    NoteGraph,
-    NoteList,
-    NoteOutline,
-    NoteText,
-    NoteView,
-    Orphan,
-    OutgoingLink,
-    Passage,
-    Picture,
-    Problem,
-    Progress,
-    RebuildReport,
-    RelatedNote,
-    SearchAnswer,
-    SearchRequest,
-    StatusReport,
-    TaskState,
-    UnresolvedTarget,
-    UpgradeState,
-    VaultHealth,
-    VaultOverview,
-    VaultTask,
-    doc_id_of,
-    kind_of,
-    language_of_path,
 )
 from vault_indexer.parse.canvas import canvas_drawing
 from vault_indexer.parse.reading_view import property_view, reading_view, source_view
@@ -150,11 +103,10 @@ from vault_indexer.vault import (
 if TYPE_CHECKING:
     from vault_indexer.answer import Answerer
     from vault_indexer.answer.sentences import Sentence
-    from vault_indexer.model import FileRow
     from vault_indexer.ports import Vectors
     from vault_indexer.vault.read import ReadResult
 
-_PlaceT = TypeVar("_PlaceT", Backlink, Mention)
+_PlaceT = TypeVar("_PlaceT", model.Backlink, model.Mention)
 _MAPS_KEPT = 8
 _GRAPH_HITS = 25
 """The number of best hits of a query around which its graph is drawn."""
@@ -190,70 +142,58 @@ class IndexSession(Protocol):
     @property
     def llm_cache(self) -> Path:
         """The folder that stores the answers of the language model."""
-        ...
 
     def reader(self) -> IndexReader:
         """Return the active index. Raises IndexUnusableError with the reason while there is none."""
-        ...
 
     def pending(self) -> int:
         """Return the number of detected changes that are not in the index yet."""
-        ...
 
-    def changes(self, before: int, now: int) -> NoteChanges:
+    def changes(self, before: int, now: int) -> model.NoteChanges:
         """Return the notes whose changes led from one seq of the index to a later one."""
-        ...
 
     def missing(self) -> int:
         """Return a lower bound for the number of notes that were never indexed; 0 only once all were."""
-        ...
 
     def notices(self) -> tuple[str, ...]:
         """Return notices for users about the state: degraded, rebuilding, repaired."""
-        ...
 
     @property
     def failure(self) -> VaultIndexerError | None:
         """The error that forces the daemon to end; None while it can continue."""
-        ...
 
     @property
     def paused(self) -> bool: ...
 
     def pause(self, seconds: float | None) -> None:
         """Pause indexing for some seconds, or (None) until `resume`. Raises DaemonError without a daemon."""
-        ...
 
     def resume(self) -> None:
         """Resume indexing. Raises DaemonError if no daemon runs."""
-        ...
 
     def pause_upgrade(self, paused: bool) -> None:
         """Pause or resume the embedding with a better model. Raises DaemonError if no daemon runs."""
-        ...
 
     def wait_fresh(self, deadline_s: float) -> bool:
         """Wait until all current changes of the vault are in the index. Returns False if the deadline passes
         first."""
-        ...
 
-    def rebuild(self, report: Callable[[Progress], None], options: RebuildOptions) -> RebuildReport:
+    def rebuild(
+        self, report: Callable[[model.Progress], None], options: RebuildOptions
+    ) -> model.RebuildReport:
         """Build the next generation and activate it. Raises VaultIndexerError, and VaultError if the vault
         has suddenly lost its notes and `options.force` is false."""
-        ...
 
-    def status(self) -> StatusReport: ...
+    def status(self) -> model.StatusReport: ...
 
-    def verify(self, *, repair: bool) -> tuple[Problem, ...]:
+    def verify(self, *, repair: bool) -> tuple[model.Problem, ...]:
         """Return every disagreement between vault, catalog and derived indices; `repair` removes them."""
-        ...
 
     def close(self) -> None:
         """Stop indexing, end all processes, release the lock."""
-        ...
 
 
-_FOUND_BY_NAME = frozenset({FileKind.ATTACHMENT, FileKind.DOCUMENT})
+_FOUND_BY_NAME = frozenset({model.FileKind.ATTACHMENT, model.FileKind.DOCUMENT})
 """The kinds of files that are found by their names where their text is not read."""
 
 
@@ -270,7 +210,7 @@ class VaultService:
         self._session = session
         self._answerer: Answerer | None = None
         self._chunker = chunker
-        self._maps: LruCache[tuple[int, int, str, str], ClusterMap] = LruCache(_MAPS_KEPT)
+        self._maps: LruCache[tuple[int, int, str, str], model.ClusterMap] = LruCache(_MAPS_KEPT)
         self._map_lock = threading.Lock()
 
     @property
@@ -279,20 +219,24 @@ class VaultService:
 
     def search(
         self,
-        request: SearchRequest,
+        request: model.SearchRequest,
         *,
         fresh_deadline_s: float = _FRESH_S,
         is_cancelled: Callable[[], bool] = never,
-    ) -> SearchAnswer:
+    ) -> model.SearchAnswer:
         """Return ranked hits. Raises UsageError for an empty or long query or a number out of bounds,
         QueryTimeoutError after `search.deadline_s`, and QueryCancelledError soon after `is_cancelled` returns
         True."""
         return self.asked_vaults(is_cancelled).search(request, fresh_deadline_s)
 
-    def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = never) -> AskAnswer:
+    def ask(self, request: model.AskRequest, *, is_cancelled: Callable[[], bool] = never) -> model.AskAnswer:
         """Return the answer to a question, with a citation for each sentence. Raises as `search` does, and
         ProviderError if a configured language model does not answer."""
         return whole_answer(self.asked_vaults(is_cancelled).ask_events(request))
+
+    def _lease(self) -> AbstractContextManager[Snapshot]:
+        """The current state of the index. Raises IndexUnusableError while there is none."""
+        return self._session.reader().holder.lease()
 
     def asked_vaults(self, is_cancelled: Callable[[], bool]) -> AskedVaults:
         """This vault alone, without a name, for a search or a question."""
@@ -307,8 +251,8 @@ class VaultService:
         return answerer
 
     def explain(
-        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = never
-    ) -> Explanation:
+        self, note: str, request: model.SearchRequest, *, is_cancelled: Callable[[], bool] = never
+    ) -> model.Explanation:
         """Explain the rank of a note in the answer to a request, or whether an attachment is in it.
 
         Raises as `search` does, and UnknownNoteError if there is no such note in the index. The error
@@ -317,45 +261,44 @@ class VaultService:
         check_request(request)
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
-            known = snapshot.catalog.file(vault_path(self._session.vault, note))
+            known = snapshot.catalog.file(vault_path(self.vault, note))
             if known and known.reason and known.state != "note":
                 raise UnknownNoteError(f"{known.path} is not in the index: {known.reason}")
             deadline = QueryDeadline(opened.searcher.settings.deadline_s, is_cancelled)
-            if known and known.state == "linked" and kind_of(known.path) in _FOUND_BY_NAME:
+            if known and known.state == "linked" and model.kind_of(known.path) in _FOUND_BY_NAME:
                 return opened.searcher.explain_attachment(snapshot, known.path, request, deadline)
             try:
-                row = note_of(snapshot, self._session.vault, note)
+                row = note_of(snapshot, self.vault, note)
             except UnknownNoteError:
-                wanted = vault_path(self._session.vault, note).strip()
-                if said := why_excluded(self._session.vault, self.settings.files, wanted):
+                wanted = vault_path(self.vault, note).strip()
+                if said := why_excluded(self.vault, self.settings.files, wanted):
                     raise UnknownNoteError(said) from None
                 raise
             return opened.searcher.explain(snapshot, row, request, deadline)
 
-    def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
+    def related(self, note: str, limit: int = 10) -> tuple[model.RelatedNote, ...]:
         """Notes near a note. Raises UsageError for a limit out of bounds, UnknownNoteError if there is no
         such note."""
         check_bounds(RelatedRequest(note, limit))
-        opened = self._session.reader()
-        with opened.holder.lease() as snapshot:
-            return tuple(related_notes(snapshot, path_of(snapshot, self._session.vault, note), limit))
+        with self._lease() as snapshot:
+            return tuple(related_notes(snapshot, path_of(snapshot, self.vault, note), limit))
 
     def path_of(self, note: str) -> str:
         """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
-        with self._session.reader().holder.lease() as snapshot:
-            return path_of(snapshot, self._session.vault, note)
+        with self._lease() as snapshot:
+            return path_of(snapshot, self.vault, note)
 
-    def note(self, note: str) -> NoteText:
+    def note(self, note: str) -> model.NoteText:
         """The current text of a note of the index, never of an excluded file. Raises UnknownNoteError if
         there is no such note, and NoteError if its file cannot be read."""
         path = self.path_of(note)
-        if kind_of(path) is FileKind.DOCUMENT:  # its text exists only in the index
-            with self._session.reader().holder.lease() as snapshot:
-                row = note_of(snapshot, self._session.vault, path)
+        if model.kind_of(path) is model.FileKind.DOCUMENT:  # its text exists only in the index
+            with self._lease() as snapshot:
+                row = note_of(snapshot, self.vault, path)
                 text = without_boxes(snapshot.catalog.text(row.note_id))
-                return NoteText(path, text, iso_time(row.mtime_ns))
+                return model.NoteText(path, text, iso_time(row.mtime_ns))
         read = self.read_file(path)
-        return NoteText(path, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
+        return model.NoteText(path, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
 
     def read_file(self, path: str) -> ReadResult:
         """The file of a note of the index as it is now. Raises UnknownNoteError if it is gone, and NoteError
@@ -367,32 +310,31 @@ class VaultService:
                 f"{path} was moved or deleted after it was indexed: search again in a few seconds"
             ) from None
 
-    def changes(self, before: int, now: int) -> NoteChanges:
+    def changes(self, before: int, now: int) -> model.NoteChanges:
         return self._session.changes(before, now)
 
-    def outline(self, note: str) -> NoteOutline:
+    def outline(self, note: str) -> model.NoteOutline:
         """The text and the headings of a note, as indexed. Raises UnknownNoteError if there is no such
         note."""
-        with self._session.reader().holder.lease() as snapshot:
-            row = note_of(snapshot, self._session.vault, note)
-            headings = tuple(snapshot.catalog.headings(row.note_id))
-            text = snapshot.catalog.text(row.note_id)
-            return NoteOutline(row.path, row.title, self._uri(row.path), text, headings)
+        with self._lease() as snapshot:
+            row = note_of(snapshot, self.vault, note)
+            text, headings = snapshot.catalog.text(row.note_id), snapshot.catalog.headings(row.note_id)
+            return model.NoteOutline(row.path, row.title, self._uri(row.path), text, tuple(headings))
 
     def indexed_text(self, note: str) -> str:
         """The text of a note as it was indexed. Raises UnknownNoteError if there is no such note."""
         return self.outline(note).text
 
-    def sentence(self, note: str, sentence_id: str) -> Passage:
+    def sentence(self, note: str, sentence_id: str) -> model.Passage:
         """Return the indexed sentence of an id that a chunk, hit or citation contains.
 
         Raises UnknownNoteError if there is no such note, UsageError if it has no such sentence.
         """
-        with self._session.reader().holder.lease() as snapshot:
-            row = note_of(snapshot, self._session.vault, note)
+        with self._lease() as snapshot:
+            row = note_of(snapshot, self.vault, note)
             text = snapshot.catalog.text(row.note_id)
             blocks = snapshot.catalog.block_spans([row.note_id]).get(row.note_id, ())
-        found = NoteSentences(doc_id_of(row.path), text, blocks)
+        found = NoteSentences(model.doc_id_of(row.path), text, blocks)
         span = found.span(sentence_id)
         if span is None:
             ids = found.ids(0, len(text))
@@ -401,8 +343,7 @@ class VaultService:
         return passage_at(text, span, "sentence", sentence_id)
 
     def note_paths(self) -> list[str]:
-        """The paths of all notes of the index, in order."""
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             return snapshot.catalog.note_paths()
 
     def notes(  # noqa: PLR0913 - one for each key of the request
@@ -414,7 +355,7 @@ class VaultService:
         limit: int = 50,
         offset: int = 0,
         name: str = "",
-    ) -> NoteList:
+    ) -> model.NoteList:
         """Return the notes in a folder, with a tag, changed since a time, with words in their names. Each of
         the filters may be empty.
 
@@ -423,7 +364,7 @@ class VaultService:
         """
         request = NotesRequest(folder, tag, since, order, limit, offset, name)
         check_bounds(request)
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             return list_notes(snapshot.catalog, request)
 
     def base(
@@ -435,7 +376,7 @@ class VaultService:
         line: int = 0,
         *,
         now: datetime | None = None,
-    ) -> BaseView:
+    ) -> model.BaseView:
         """Return at most `limit` rows of a view of a base, the first view for "". `shown_in` is the note that
         embeds it, and `now` a local time. For a note, its bases are the blocks of code, or only that at
         `line`.
@@ -444,9 +385,9 @@ class VaultService:
         QueryTimeoutError, and UsageError for an unknown view and for everything that is not supported.
         """
         check_bounds(BaseRequest(note, view, limit, shown_in, line))
-        with self._session.reader().holder.lease() as snapshot:
-            path = _base_path(snapshot, self._session.vault, note)
-            this = path_of(snapshot, self._session.vault, shown_in) if shown_in else path
+        with self._lease() as snapshot:
+            path = _base_path(snapshot, self.vault, note)
+            this = path_of(snapshot, self.vault, shown_in) if shown_in else path
             definitions = self._bases_of(snapshot, path, line)
             definition, table = choose_view(definitions, view)
             files = VaultFiles(snapshot.catalog, self.vault, path)
@@ -455,46 +396,48 @@ class VaultService:
 
     def _bases_of(self, snapshot: Snapshot, path: str, line: int) -> Sequence[BaseDefinition]:
         if not path.lower().endswith(_BASE_SUFFIX):
-            text = snapshot.catalog.text(note_of(snapshot, self._session.vault, path).note_id)
+            text = snapshot.catalog.text(note_of(snapshot, self.vault, path).note_id)
             return read_definitions_in_note(path, text, line)
         text = self.read_file(path).data.decode("utf-8-sig", "replace")
         return [read_definition(path, text)]
 
-    def tasks(self, state: TaskState = "open", note: str = "", folder: str = "") -> list[VaultTask]:
+    def tasks(
+        self, state: model.TaskState = "open", note: str = "", folder: str = ""
+    ) -> list[model.VaultTask]:
         """Return the tasks of the vault, of a note or of a folder. Raises UnknownNoteError if there is no
         such note, UsageError for a folder without notes."""
         today = datetime.now().astimezone().date()
-        with self._session.reader().holder.lease() as snapshot:
-            path = path_of(snapshot, self._session.vault, note) if note else ""
+        with self._lease() as snapshot:
+            path = path_of(snapshot, self.vault, note) if note else ""
             if folder:
                 list_notes(snapshot.catalog, NotesRequest(folder, limit=1))
             within = folder.strip().strip("/")
             return list_tasks(snapshot.catalog, state, path=path, folder=within, today=today)
 
-    def overview(self) -> VaultOverview:
+    def overview(self) -> model.VaultOverview:
         """Return what the vault contains: folders, tags, properties, latest changes, open tasks."""
         today = datetime.now().astimezone().date()
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             return vault_overview(snapshot.catalog, today)
 
     def titles(self, paths: Iterable[str]) -> dict[str, str]:
         """Return the titles of notes by path, as hits show them; unknown paths are omitted."""
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             rows = [row for path in paths if (row := snapshot.catalog.note(path)) is not None]
             shown = with_display_titles(snapshot.catalog, {row.note_id: row for row in rows})
         return {row.path: row.title for row in shown.values()}
 
-    def draft_links(self, path: str, text: str) -> list[tuple[Link, OutgoingLink]]:
+    def draft_links(self, path: str, text: str) -> list[tuple[model.Link, model.OutgoingLink]]:
         """Return the links of a text, each as it would resolve if the text were the note at this path."""
         draft = note_from(path, text.encode("utf-8", "replace"))
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             return list(zip(draft.links, links_of_draft(snapshot, draft), strict=True))
 
     def citable(self, note: str, part: str = "") -> list[Sentence]:
         """Return the sentences of a note, or of its heading, `^block` or page `part`, as indexed. Raises
         UnknownNoteError if there is no such note or part."""
-        with self._session.reader().holder.lease() as snapshot:
-            row = note_of(snapshot, self._session.vault, note)
+        with self._lease() as snapshot:
+            row = note_of(snapshot, self.vault, note)
             span = part_of(snapshot, row, snapshot.catalog.text(row.note_id), part)
             return answering.SentenceReader({"": snapshot.catalog}).of_note(row, span)
 
@@ -502,15 +445,15 @@ class VaultService:
         """Vectors of length 1 by the model of the index, one row a text. Raises ProviderError."""
         return self._session.reader().searcher.embedder.embed(texts)
 
-    def links(self, note: str) -> LinksAnswer:
+    def links(self, note: str) -> model.LinksAnswer:
         """All links of a note. Raises UnknownNoteError if there is no such note."""
-        with self._session.reader().holder.lease() as snapshot:
-            return links_of(snapshot, path_of(snapshot, self._session.vault, note))
+        with self._lease() as snapshot:
+            return links_of(snapshot, path_of(snapshot, self.vault, note))
 
     def with_trees(self, places: Sequence[_PlaceT]) -> tuple[_PlaceT, ...]:
         """Return backlinks or mentions with their snippets as trees, in which links lead where they do in
         their notes, and names are marked."""
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             sources = dict.fromkeys(one.path for one in places)
             targets = {
                 (path, normal(target_name(link.target))): link.resolved
@@ -526,26 +469,26 @@ class VaultService:
 
         return tuple(map(with_tree, places))
 
-    def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
+    def unresolved_links(self) -> tuple[model.UnresolvedTarget, ...]:
         """Return the link targets without a file, the most frequent first."""
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             return unresolved_links(snapshot)
 
-    def orphans(self) -> tuple[Orphan, ...]:
+    def orphans(self) -> tuple[model.Orphan, ...]:
         """The notes that neither link to a file nor are linked to."""
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             return orphans(snapshot)
 
-    def mentions(self, note: str, limit: int = DEFAULT_MENTIONS) -> MentionsAnswer:
+    def mentions(self, note: str, limit: int = DEFAULT_MENTIONS) -> model.MentionsAnswer:
         """Places that name a note without linking it. Raises UsageError for a limit out of bounds,
         UnknownNoteError if there is no such note."""
         check_bounds(LinksRequest(note, "mentions", limit))
-        with self._session.reader().holder.lease() as snapshot:
-            return mentions(snapshot, path_of(snapshot, self._session.vault, note), limit)
+        with self._lease() as snapshot:
+            return mentions(snapshot, path_of(snapshot, self.vault, note), limit)
 
     def graph(
         self, note: str = "", query: str = "", *, depth: int = 1, limit: int = MAX_NODES, related: bool = True
-    ) -> NoteGraph:
+    ) -> model.NoteGraph:
         """Return the files around a note, or around the notes of a query's best hits: within `depth` links,
         and (with `related`) notes with a similar meaning; at most `limit` files.
 
@@ -556,38 +499,36 @@ class VaultService:
             raise UsageError("give either a note or a query, not both")
         if not 1 <= depth <= MAX_DEPTH or not 1 <= limit <= MAX_NODES:
             raise UsageError(f"depth {depth}, limit {limit}: must be 1 to {MAX_DEPTH} and 1 to {MAX_NODES}")
-        hits = self.search(SearchRequest(query, _GRAPH_HITS, by_note=True)).results if query else ()
-        opened = self._session.reader()
-        with opened.holder.lease() as snapshot:
-            named = [path_of(snapshot, self._session.vault, note)] if note else [hit.path for hit in hits]
+        hits = self.search(model.SearchRequest(query, _GRAPH_HITS, by_note=True)).results if query else ()
+        with self._lease() as snapshot:
+            named = [path_of(snapshot, self.vault, note)] if note else [hit.path for hit in hits]
             centres = [path for path in dict.fromkeys(named) if snapshot.catalog.file(path)]
             return neighbourhood(snapshot, centres, depth=depth, limit=limit, with_related=related)
 
-    def clusters(self, by: ClusterKind, folder: str = "") -> ClusterMap:
+    def clusters(self, by: model.ClusterKind, folder: str = "") -> model.ClusterMap:
         """Return the whole vault as clusters of notes; by folder, the folders in `folder`. The result is
         computed once for each state of the index."""
         # The lock, so that two requests for the same map do not both compute it.
-        with self._session.reader().holder.lease() as snapshot, self._map_lock:
+        with self._lease() as snapshot, self._map_lock:
             key = (snapshot.generation, snapshot.seq, by, folder)
             return self._maps.get(key, lambda: cluster_map(snapshot, by, folder))
 
     def _uri(self, path: str, line: int = 0) -> str:
-        vault = self._session.vault
-        return file_uri(vault, path, line=line or 1, editor=editor_of(vault, self.settings.page.editor))
+        editor = editor_of(self.vault, self.settings.page.editor)
+        return file_uri(self.vault, path, line=line or 1, editor=editor)
 
-    def view(self, note: str, part: str = "", line: int = 0) -> NoteView:
+    def view(self, note: str, part: str = "", line: int = 0) -> model.NoteView:
         """Return an indexed note for reading; with `part`, only the text of a heading or of a `^block`. Of a
         very long text, only the part around `line` (1-based) of the file is returned; for 0, its beginning.
 
         A file whose text is not read is returned without text. Raises UnknownNoteError if there is no such
         file or part.
         """
-        vault = self._session.vault
-        with self._session.reader().holder.lease() as snapshot:
-            file = snapshot.catalog.file(vault_path(vault, note))
-            if file and file.state != "note" and kind_of(file.path) in _FOUND_BY_NAME and not part:
+        with self._lease() as snapshot:
+            file = snapshot.catalog.file(vault_path(self.vault, note))
+            if file and file.state != "note" and model.kind_of(file.path) in _FOUND_BY_NAME and not part:
                 return _view_of_file(file, self._uri(file.path))
-            row = note_of(snapshot, vault, note)
+            row = note_of(snapshot, self.vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
             resolved = {"": row.path} | {normal(target_name(link.target)): link.resolved for link in links}
@@ -602,12 +543,12 @@ class VaultService:
                 places = (posixpath.normpath(posixpath.join(folder, target)), target)
                 return next((path for path in places if snapshot.catalog.file(path)), None)
 
-            if language := language_of_path(row.path):
+            if language := model.language_of_path(row.path):
                 shown = source_view(text[:end], start, language, line)
             else:
                 shown = reading_view(text[:end], start, resolve, line)
                 mark_missing_parts(snapshot, shown.blocks)
-            return NoteView(
+            return model.NoteView(
                 path=row.path,
                 title=row.title,
                 uri=self._uri(row.path, line),
@@ -628,23 +569,22 @@ class VaultService:
                 boxes=line_boxes(text) if is_picture_name(row.path) else (),
             )
 
-    def _drawing_of(self, path: str, resolve: Callable[[str], str | None]) -> dict[str, JsonValue]:
+    def _drawing_of(self, path: str, resolve: Callable[[str], str | None]) -> dict[str, model.JsonValue]:
         """Return the drawing of a canvas as it is now; empty for other files and if it cannot be read."""
         if not path.lower().endswith(".canvas"):
             return {}
         try:
-            data = read_note(self._session.vault, path, MAX_NOTE_BYTES).data
+            data = read_note(self.vault, path, MAX_NOTE_BYTES).data
         except NoteError:
             return {}
         return canvas_drawing(data, lambda text: list(reading_view(text, 0, resolve).blocks), resolve)
 
-    def picture(self, path: str) -> Picture:
+    def picture(self, path: str) -> model.Picture:
         """Return the current content of a picture that is an attachment in the index.
 
         Raises UnknownNoteError if there is no such picture, and NoteError if it cannot be read, is too large
         or is not a picture.
         """
-        vault = self._session.vault
         known, real = self._indexed_file(path)
         if known is None or known.state == "skipped" or not is_picture_name(known.path):
             raise UnknownNoteError(f"no such picture in the index: {path!r}")
@@ -652,11 +592,11 @@ class VaultService:
             raise NoteError(
                 f"{known.path} has {known.size:,} bytes: the maximum for pictures is {MAX_PICTURE_BYTES:,}"
             )
-        data = read_note(vault, real, MAX_PICTURE_BYTES).data
+        data = read_note(self.vault, real, MAX_PICTURE_BYTES).data
         media_type = picture_type(known.path, data)
         if media_type is None:
             raise NoteError(f"the content of {known.path} does not match its suffix")
-        return Picture(known.path, media_type, len(data), data)
+        return model.Picture(known.path, media_type, len(data), data)
 
     def file(self, path: str) -> BinaryIO:
         """Open a file that the index knows, whether its text is read or not.
@@ -666,20 +606,19 @@ class VaultService:
         known, real = self._indexed_file(path)
         if known is None:
             raise UnknownNoteError(f"no such file in the index: {path!r}")
-        return open_file(self._session.vault, real)
+        return open_file(self.vault, real)
 
-    def _indexed_file(self, path: str) -> tuple[FileRow | None, str]:
+    def _indexed_file(self, path: str) -> tuple[model.FileRow | None, str]:
         """Return a file of the index and its real vault path. A symbolic link is followed only to a file that
         is also in the index."""
-        vault = self._session.vault
-        with self._session.reader().holder.lease() as snapshot:
-            known = snapshot.catalog.file(vault_path(vault, path))
+        with self._lease() as snapshot:
+            known = snapshot.catalog.file(vault_path(self.vault, path))
             if known is None:
                 return None, ""
-            real = resolved_path(vault, known.path)
+            real = resolved_path(self.vault, known.path)
             return (known if snapshot.catalog.file(real) else None), real
 
-    def chunks(self, note: str, strategy: str = "") -> NoteChunks:
+    def chunks(self, note: str, strategy: str = "") -> model.NoteChunks:
         """Return the chunks of a note from the index, or those that another strategy creates from the same
         text. For a canvas the strategy reads the current file, because its indexed text lacks the cards.
 
@@ -688,42 +627,42 @@ class VaultService:
         """
         if strategy and strategy not in OPEN_STRATEGIES:
             raise UsageError(f"strategy {strategy!r}: choose one of {', '.join(OPEN_STRATEGIES)}")
-        with self._session.reader().holder.lease() as snapshot:
-            row = note_of(snapshot, self._session.vault, note)
+        with self._lease() as snapshot:
+            row = note_of(snapshot, self.vault, note)
             stored = [one.chunk for one in snapshot.catalog.chunks_of(row.note_id)]
             text = snapshot.catalog.text(row.note_id) if strategy else ""
         if strategy:
-            match kind_of(row.path):
-                case FileKind.CANVAS:
+            match model.kind_of(row.path):
+                case model.FileKind.CANVAS:
                     largest = self.settings.files.max_file_bytes
-                    parsed = note_from(row.path, read_note(self._session.vault, row.path, largest).data)
-                case FileKind.DOCUMENT:
+                    parsed = note_from(row.path, read_note(self.vault, row.path, largest).data)
+                case model.FileKind.DOCUMENT:
                     parsed = with_language(document_note(row.path, text))
                 case _:
                     parsed = note_from(row.path, text.encode())
-            return NoteChunks(
+            return model.NoteChunks(
                 row.path, strategy, OPEN_STRATEGIES, tuple(chunks_of(self._chunker(strategy), parsed))
             )
         used = stored[0].strategy if stored else ""
-        return NoteChunks(row.path, used, OPEN_STRATEGIES, tuple(stored))
+        return model.NoteChunks(row.path, used, OPEN_STRATEGIES, tuple(stored))
 
-    def chunk_rows(self, keys: Iterable[int]) -> list[tuple[ChunkRow, str]]:
+    def chunk_rows(self, keys: Iterable[int]) -> list[tuple[model.ChunkRow, str]]:
         """Return the chunks with these keys, each with the path of its note, in order of the keys."""
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             rows = snapshot.catalog.chunks(list(keys))
             notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
         return [(rows[key], notes[rows[key].note_id].path) for key in sorted(rows)]
 
-    def complete(self, query: str, limit: int = 12) -> Completions:
+    def complete(self, query: str, limit: int = 12) -> model.Completions:
         """Return completions of a query; `query` is the text before the cursor."""
         check_query(query, may_be_empty=True)
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             return complete_query(snapshot.catalog, query, min(limit, _COMPLETIONS))
 
-    def health(self) -> VaultHealth:
+    def health(self) -> model.VaultHealth:
         """Return statistics of the vault: chunk sizes, unresolved links, and the size of the index."""
         root = Path(self._session.status().index_dir)
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             return vault_health(snapshot, root, unresolved_links(snapshot))
 
     def reader(self) -> IndexReader:
@@ -733,14 +672,13 @@ class VaultService:
     def ready_vault(self, name: str = "") -> ReadyVault:
         """Return the vault prepared for a search, with a name if several vaults are searched. Raises
         IndexUnusableError while there is no index."""
-        session = self._session
-        editor = self.settings.page.editor
-        return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing, editor)
+        session, editor = self._session, self.settings.page.editor
+        return ReadyVault(name, self.vault, self.reader(), session.pending, session.missing, editor)
 
     def notices(self) -> tuple[str, ...]:
         return self._session.notices()
 
-    def status(self) -> StatusReport:
+    def status(self) -> model.StatusReport:
         return replace(
             self._session.status(),
             records_clicks=self.settings.records_clicks,
@@ -755,7 +693,7 @@ class VaultService:
     def failure(self) -> VaultIndexerError | None:
         return self._session.failure
 
-    def pause(self, seconds: float | None = None) -> StatusReport:
+    def pause(self, seconds: float | None = None) -> model.StatusReport:
         """Pause indexing for a time in seconds, or until `resume`. Searches continue, and changes are
         collected."""
         if seconds is not None and not 0 < seconds <= MAX_PAUSE_S:
@@ -763,14 +701,14 @@ class VaultService:
         self._session.pause(seconds)
         return self._session.status()
 
-    def resume(self) -> StatusReport:
+    def resume(self) -> model.StatusReport:
         """Resume indexing, beginning with the changes made during the pause."""
         self._session.resume()
         return self._session.status()
 
     def rebuild(
-        self, report: Callable[[Progress], None], options: RebuildOptions = _AS_USUAL
-    ) -> RebuildReport:
+        self, report: Callable[[model.Progress], None], options: RebuildOptions = _AS_USUAL
+    ) -> model.RebuildReport:
         """Build a new index while the active one answers searches, then activate it. Raises VaultError if the
         vault has suddenly lost its notes, unless `options.force` is true."""
         provider = self.settings.embedding.provider
@@ -778,17 +716,15 @@ class VaultService:
             raise UsageError(f'embedding.provider is "{provider}": only "auto" changes to a better model')
         return self._session.rebuild(report, options)
 
-    def pause_upgrade(self, paused: bool) -> UpgradeState:
-        """Pause or resume the embedding with a better model."""
+    def pause_upgrade(self, paused: bool) -> model.UpgradeState:
         self._session.pause_upgrade(paused)
-        return UpgradeState(self._session.status().upgrade)
+        return model.UpgradeState(self._session.status().upgrade)
 
     def export(self) -> Iterator[str]:
-        with self._session.reader().holder.lease() as snapshot:
+        with self._lease() as snapshot:
             yield from export_lines(snapshot.catalog)
 
-    def verify(self, *, repair: bool = False) -> tuple[Problem, ...]:
-        """Return every disagreement between vault, catalog and derived indices."""
+    def verify(self, *, repair: bool = False) -> tuple[model.Problem, ...]:
         return self._session.verify(repair=repair)
 
     def close(self) -> None:
@@ -836,7 +772,7 @@ class AskedVaults:
     is_cancelled: Callable[[], bool]
     problem: str = ""
 
-    def search(self, request: SearchRequest, fresh_deadline_s: float = _FRESH_S) -> SearchAnswer:
+    def search(self, request: model.SearchRequest, fresh_deadline_s: float = _FRESH_S) -> model.SearchAnswer:
         """Return ranked hits. Raises as `VaultService.search` does, and IndexUnusableError if no vault is
         available."""
         check_request(request)
@@ -844,10 +780,10 @@ class AskedVaults:
         answer = opened.ready.answer(request)
         return replace(answer, notices=(*opened.late, *answer.notices, *opened.notices()))
 
-    def ask_events(self, request: AskRequest, fresh_deadline_s: float = _FRESH_S) -> Iterator[AskEvent]:
+    def ask_events(self, request: model.AskRequest, fresh_deadline_s: float = _FRESH_S) -> Iterator[AskEvent]:
         """Yield the answer in steps: first the passages without sentences, then each checked sentence, and
         finally the whole answer. Raises as `VaultService.ask` does."""
-        check_request(SearchRequest(request.question, request.limit))
+        check_request(model.SearchRequest(request.question, request.limit))
         opened = self._open(fresh_deadline_s if request.fresh else None)
         events = self.answerer().answer_from(opened.ready, request, self.is_cancelled)
         yield from with_notices(events, opened.late, opened.notices)
@@ -907,9 +843,9 @@ def _late_text(service: VaultService, deadline_s: float) -> str:
     return f"some changes were not indexed within {deadline_s:g} s"
 
 
-def _marked_snippet(place: Backlink | Mention) -> str:
+def _marked_snippet(place: model.Backlink | model.Mention) -> str:
     """Return the Markdown of a snippet, in which the name of a mention is highlighted."""
-    if isinstance(place, Backlink):
+    if isinstance(place, model.Backlink):
         return _without_bars(place.snippet)
     (start, end), text = place.marks[0], place.snippet
     return _without_bars(f"{text[:start]}=={text[start:end]}=={text[end:]}")
@@ -929,9 +865,8 @@ def _without_bars(line: str) -> str:
     return " · ".join(filter(None, shown))
 
 
-def _view_of_file(file: FileRow, uri: str) -> NoteView:
-    """Return the view of a file without text."""
-    return NoteView(
+def _view_of_file(file: model.FileRow, uri: str) -> model.NoteView:
+    return model.NoteView(
         path=file.path,
         title=posixpath.basename(file.path),
         uri=uri,
@@ -951,7 +886,7 @@ def _view_of_file(file: FileRow, uri: str) -> NoteView:
     )
 
 
-def check_request(request: SearchRequest) -> None:
+def check_request(request: model.SearchRequest) -> None:
     """Raises UsageError for a query that is empty or too long, a limit or a relevance out of bounds."""
     check_query(request.query, may_be_empty=request.as_you_type)
     check_bounds(request)

@@ -27,9 +27,6 @@ from vault_indexer.vault import root_identity
 if TYPE_CHECKING:
     from vault_indexer.answer import Answerer
 
-# One vault of a server: its service while it is open, and otherwise the reason why it is not.
-
-
 _LOG = logging.getLogger("vault_indexer.vaults")
 
 _LOOK_EVERY_S = 0.5
@@ -53,7 +50,6 @@ class VaultRuntime(Protocol):
 
     def service(self) -> VaultService:
         """Return its service. Raises VaultIndexerError with the reason if the vault is not available."""
-        ...
 
     def summary(self) -> VaultSummary: ...
 
@@ -133,8 +129,11 @@ class ManagedVault:
         service, problem = self._service, self._problem
         if service is not None:
             found = summary_of(self.name, service.status())
-            missing = _missing(self.path)
-            return found if missing is None else replace(found, state="unavailable", problem=str(missing))
+            try:
+                root_identity(self.path)
+            except VaultError as missing:
+                return replace(found, state="unavailable", problem=str(missing))
+            return found
         state = "opening" if problem is None else state_of(problem)
         return VaultSummary(self.name, str(self.path), state, 0, 0, str(problem or ""))
 
@@ -164,7 +163,7 @@ class ManagedVault:
             if self._try_to_open():
                 retry.reset()
                 self._serve()
-            if self._problem is not None and _is_cheap(self._problem):
+            if isinstance(self._problem, VaultError | LockedError):
                 retry.wait(_RETRY_S)
             elif self._problem is not None:
                 retry.record_failure()
@@ -216,22 +215,10 @@ def summary_of(name: str, status: StatusReport) -> VaultSummary:
     return VaultSummary(name, status.vault, status.state, status.counts.notes, status.pending, status.detail)
 
 
-def _missing(path: Path) -> VaultError | None:
-    try:
-        root_identity(path)
-    except VaultError as error:
-        return error
-    return None
-
-
 def state_of(problem: VaultIndexerError) -> str:
     if isinstance(problem, VaultError):
         return "unavailable"
     return "locked" if isinstance(problem, LockedError) else "unusable"
-
-
-def _is_cheap(problem: VaultIndexerError | None) -> bool:
-    return isinstance(problem, VaultError | LockedError)
 
 
 @record
@@ -246,11 +233,7 @@ class _Kept:
 
 
 def _answerer_when_asked(settings: Settings, llm_cache: Path | None) -> Callable[[], Answerer]:
-    @functools.cache
-    def made() -> Answerer:
-        return answering.Answerer(settings, llm_cache)
-
-    return made
+    return functools.cache(lambda: answering.Answerer(settings, llm_cache))
 
 
 class Vaults:
@@ -349,7 +332,6 @@ class Vaults:
     def ask_events(
         self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = never
     ) -> Iterator[AskEvent]:
-        """The same as it arises."""
         yield from self._asked_vaults(name, is_cancelled).ask_events(request)
 
     def _asked_vaults(self, name: str, is_cancelled: Callable[[], bool]) -> AskedVaults:
@@ -376,9 +358,6 @@ def _by_name(holders: Sequence[VaultRuntime]) -> Mapping[str, VaultRuntime]:
 
 def _choices(holders: Mapping[str, VaultRuntime]) -> str:
     return f"choose one of {', '.join(holders)}" if holders else "there are no vaults"
-
-
-# Keeps the vaults of a server in step with the table of the configuration while the server runs.
 
 
 class VaultTable(NamedTuple):

@@ -99,6 +99,11 @@ def test_values_are_taken_or_named_as_the_golden_says() -> None:
     )
     for text in ("x" * 100, "1" * 5_000):
         assert taken("limit", json.dumps(text), is_strict=False).startswith(f'error: limit = "{text[:59]}: ')
+    large = "1" + "0" * 400
+    assert (
+        taken("above", large, is_strict=True)
+        == f"error: above = {large[:60]}: Input should be a valid number"
+    )
 
 
 def test_all_problems_are_named_at_once() -> None:

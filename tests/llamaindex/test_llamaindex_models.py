@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from indexed_vault import write_notes
 from openai_server import Answer, ModelServer, model_server
 
 from vault_indexer import Vault, open_vault
@@ -21,18 +22,9 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-@pytest.fixture(autouse=True)
-def _no_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
-    monkeypatch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
-
-
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "Bulbs.md").write_text(PLAIN, encoding="utf-8")
-    return folder
+    return write_notes(tmp_path / "notes", {"Bulbs.md": PLAIN})
 
 
 def opened(notes: Path, server: ModelServer, chunking: dict[str, object], model: str = "test") -> Vault:

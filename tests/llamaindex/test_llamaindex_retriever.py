@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from golden_cases import check_golden
+from indexed_vault import write_notes
 from llama_index.core.vector_stores import FilterCondition as Condition
 from llama_index.core.vector_stores import FilterOperator as Op
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
@@ -33,14 +34,9 @@ LEEK, KALE, TULIP, ROSE = NOTES
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     folder = tmp_path_factory.mktemp("retriever")
-    for name, text in NOTES.items():
-        (folder / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "notes" / name).write_text(text, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CONFIG_HOME", str(folder / "no-config"))
-        patch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
-        with open_vault(folder / "notes", folder / "index", index={"workers": 1}) as opened:
-            yield opened
+    notes = write_notes(folder / "notes", NOTES)
+    with open_vault(notes, folder / "index", index={"workers": 1}) as opened:
+        yield opened
 
 
 def where(
@@ -76,12 +72,7 @@ def test_filters_restrict_the_nodes(vault: Vault) -> None:
 
 @pytest.mark.parametrize(
     ("query", "paths"),
-    [
-        ("spring OR autumn", {LEEK, KALE}),
-        ('5" spring', {LEEK}),
-        ("", {LEEK, KALE}),
-        ("-autumn", {LEEK}),
-    ],
+    [("spring OR autumn", {LEEK, KALE}), ('5" spring', {LEEK}), ("", {LEEK, KALE}), ("-autumn", {LEEK})],
 )
 def test_filters_apply_to_the_whole_query(vault: Vault, query: str, paths: set[str]) -> None:
     nodes = VaultRetriever(vault, filters=where(("tags", Op.EQ, "food"))).retrieve(query)
@@ -106,10 +97,8 @@ def test_a_filter_that_no_query_expresses_is_refused(vault: Vault, term: tuple[s
 
 
 def test_similarity_top_k_counts_nodes(vault: Vault) -> None:
-    assert [len(VaultRetriever(vault, similarity_top_k=count).retrieve("plant")) for count in (1, 3)] == [
-        1,
-        3,
-    ]
+    for count in (1, 3):
+        assert len(VaultRetriever(vault, similarity_top_k=count).retrieve("plant")) == count
 
 
 def test_a_search_leaves_the_event_loop_free(vault: Vault) -> None:

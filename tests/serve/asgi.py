@@ -1,4 +1,4 @@
-"""A client of an ASGI application in this process."""
+"""A client of an ASGI application in this process, and of the API of some vaults."""
 
 import asyncio
 import json
@@ -6,8 +6,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_indexer.serve.http.guard import Message
+from vault_indexer.config.settings import ServerSettings
+from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.serve.api.respond import AgentActions, no_actions
+from vault_indexer.serve.app import Site, make_app
+from vault_indexer.serve.http.guard import Message, Receive, Send
+from vault_indexer.vaults import Vaults
 
+PORT, TOKEN = 4711, "the-token"
+INFO = DaemonInfo(1, f"http://127.0.0.1:{PORT}", TOKEN, "", "")
 Pairs = Iterable[tuple[bytes, bytes]]
 
 
@@ -92,3 +99,38 @@ async def exchange(
     }
     await app(asked, receive, send)
     return Exchange(sent)
+
+
+async def no_content(_scope: Message, _receive: Receive, send: Send) -> None:
+    """An application that answers with nothing."""
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+async def request(
+    app: Any, target: str, method: str = "GET", body: object = None, *, token: str = TOKEN, **client: Any
+) -> Exchange:
+    """The answer of an application to a request of a program with this token."""
+    data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    headers = [(b"host", b"127.0.0.1:%d" % PORT), (b"content-length", b"%d" % len(data))]
+    headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
+    if body is not None:
+        headers += [(b"content-type", b"application/json"), (b"accept", b"application/json")]
+    return await exchange(app, target, method, data, headers=headers, **client)
+
+
+def ask_vaults(
+    vaults: Vaults,
+    target: str,
+    method: str = "GET",
+    body: object = None,
+    *,
+    app: Any = None,
+    settings: ServerSettings | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+    actions_of: Callable[[str], AgentActions] = no_actions,
+    **client: Any,
+) -> Exchange:
+    """The answer to one request about these vaults, of an application that is made for it or given."""
+    site = Site(vaults, INFO, settings or ServerSettings(), actions_of)
+    return asyncio.run(request(app or make_app(site, stopping), target, method, body, **client))

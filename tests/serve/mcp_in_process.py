@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
+from indexed_vault import write_notes
 from mcp.client.client import Client
 from mcp.server import MCPServer
 from mcp_clients import ERAS, structured
+from mcp_types import CallToolResult
 from reliability_lab import assembly_of
 from reliability_lab import opened as indexed
 from waiting import DEADLINE_S
@@ -33,9 +35,7 @@ T = TypeVar("T")
 @contextmanager
 def opened(folder: Path, notes: Mapping[str, str]) -> Iterator[VaultService]:
     """The service of a new vault with these notes."""
-    for path, text in notes.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+    write_notes(folder, notes)
     assembly = assembly_of(folder, folder.with_name(f"{folder.name} index"))
     with indexed(assembly) as session:
         yield VaultService(session, assembly.chunker)
@@ -46,8 +46,8 @@ class StrategyInMemory:
 
     choices: Sequence[str] = ("paragraph", "word")
 
-    def __init__(self) -> None:
-        self.strategy = "word"
+    def __init__(self, strategy: str = "word") -> None:
+        self.strategy = strategy
         self.is_fixed = False
 
     def current(self) -> str:
@@ -89,18 +89,31 @@ class Tools:
         """What a conversation returns: at the address of one vault, or at that of all."""
         return talk_with(self.server(), conversation, address, **options)
 
+    def call(self, tool: str, address: str = "", /, **given: object) -> CallToolResult:
+        """The result of a call."""
+        return self.talk(lambda client: client.call_tool(tool, given), address=address)
+
     def answer(self, tool: str, address: str = "", /, **given: object) -> Mapping[str, Any]:
         """The answer of a tool."""
-        return structured(self.talk(lambda client: client.call_tool(tool, given), address=address))
+        return structured(self.call(tool, address, **given))
 
     def error(self, tool: str, address: str = "", /, **given: object) -> str:
         """The one line of a call that failed."""
-        result = self.talk(lambda client: client.call_tool(tool, given), address=address)
+        result = self.call(tool, address, **given)
         assert result.is_error
-        (content,) = result.content
-        assert content.type == "text"
-        assert "\n" not in content.text
-        return content.text
+        (said,) = texts(result)
+        assert "\n" not in said
+        return said
+
+
+def texts(result: CallToolResult) -> list[str]:
+    """The blocks of a result."""
+    return [block.text for block in result.content if block.type == "text"]
+
+
+async def listed(client: Client) -> dict[str, Mapping[str, Any]]:
+    """The schema of the arguments of each tool."""
+    return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
 
 
 def talk_with(

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
-from chunk_laws import build, note_of
 
+from vault_indexer import model
 from vault_indexer.contract.parameters import Value
-from vault_indexer.model import (
-    DaemonState,
-    IndexCounts,
-    IndexState,
-    Problem,
-    SearchAnswer,
-    SearchRequest,
-    StatusReport,
-    UnresolvedLinks,
-    UnresolvedTarget,
-)
 from vault_indexer.serve.api.endpoints import ALL_LINKS, EXPLAIN, SEARCH, STATUS, VERIFY, Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.vaults import Vaults
 
-TARGETS = (UnresolvedTarget("a", 3, ()), UnresolvedTarget("b", 2, ()))
+TARGETS = (model.UnresolvedTarget("a", 3, ()), model.UnresolvedTarget("b", 2, ()))
 
 
 @dataclass
@@ -34,7 +23,7 @@ class AskedVaults:
     asked."""
 
     asked: list[Any] = field(default_factory=list)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[model.Problem, ...] = ()
     are_several: bool = False
     names: Sequence[str] = ("own", "work")
 
@@ -42,15 +31,15 @@ class AskedVaults:
         assert name in ("", "own")
         return self
 
-    def status(self, name: str) -> StatusReport:
-        return StatusReport(f"/{name}", "/i", "ready", 1, 1, 3, IndexCounts(1, 1, 0, 0))
+    def status(self, name: str) -> model.StatusReport:
+        return model.StatusReport(f"/{name}", "/i", "ready", 1, 1, 3, model.IndexCounts(1, 1, 0, 0))
 
-    def search(self, request: SearchRequest, name: str, *, is_cancelled: object) -> SearchAnswer:
+    def search(self, request: model.SearchRequest, name: str, *, is_cancelled: object) -> model.SearchAnswer:
         del is_cancelled
         self.asked.append((request, name))
-        return SearchAnswer(request.query, 0.0, IndexState(1, 1, 0), ())
+        return model.SearchAnswer(request.query, 0.0, model.IndexState(1, 1, 0), ())
 
-    def explain(self, note: str, request: SearchRequest, *, is_cancelled: object) -> object:
+    def explain(self, note: str, request: model.SearchRequest, *, is_cancelled: object) -> object:
         del is_cancelled
         self.asked.append((note, request))
         return "explained"
@@ -59,10 +48,10 @@ class AskedVaults:
         self.asked.append((note, limit))
         return "mentions"
 
-    def unresolved_links(self) -> Sequence[UnresolvedTarget]:
+    def unresolved_links(self) -> Sequence[model.UnresolvedTarget]:
         return TARGETS
 
-    def verify(self, *, repair: bool) -> tuple[Problem, ...]:
+    def verify(self, *, repair: bool) -> tuple[model.Problem, ...]:
         self.asked.append(repair)
         return self.problems
 
@@ -73,7 +62,7 @@ def vaults() -> AskedVaults:
 
 
 def ask(vaults: AskedVaults, endpoint: Endpoint[Any], **given: Value) -> Any:
-    context = AnswerContext(cast("Vaults", vaults), DaemonState(running=True, pid=7), vault="own")
+    context = AnswerContext(cast("Vaults", vaults), model.DaemonState(running=True, pid=7), vault="own")
     return answer(endpoint, context, endpoint.all_arguments(given))
 
 
@@ -96,35 +85,25 @@ def test_a_search_looks_up_only_what_its_keys_need(
 
 def test_the_status_is_that_of_the_vault_and_of_the_daemon(vaults: AskedVaults) -> None:
     found = ask(vaults, STATUS)
-    assert (found.vault, found.daemon) == ("/own", DaemonState(running=True, pid=7))
+    assert (found.vault, found.daemon) == ("/own", model.DaemonState(running=True, pid=7))
 
 
 def test_an_explanation_corrects_as_the_search_does(vaults: AskedVaults) -> None:
     assert ask(vaults, EXPLAIN, path="Sky", q="x", correct=False) == "explained"
-    assert vaults.asked == [("Sky", SearchRequest("x", correct=False))]
+    assert vaults.asked == [("Sky", model.SearchRequest("x", correct=False))]
 
 
 def test_lists_of_links_have_a_limit(vaults: AskedVaults) -> None:
     for limit in ({}, {"limit": 2}):
         assert ask(vaults, ALL_LINKS, path="Sky", view="mentions", **limit) == "mentions"
     assert vaults.asked == [("Sky", 50), ("Sky", 2)]
-    assert ask(vaults, ALL_LINKS, view="unresolved", limit=1) == UnresolvedLinks(5, 2, True, TARGETS[:1])
+    assert ask(vaults, ALL_LINKS, view="unresolved", limit=1) == model.UnresolvedLinks(
+        5, 2, True, TARGETS[:1]
+    )
 
 
 def test_an_index_is_whole_where_nothing_is_wrong(vaults: AskedVaults) -> None:
     assert ask(vaults, VERIFY, repair=True).ok
-    vaults.problems = (Problem("catalog", "x", "y"),)
+    vaults.problems = (model.Problem("catalog", "x", "y"),)
     found = ask(vaults, VERIFY)
     assert (found.ok, found.problems, vaults.asked) == (False, vaults.problems, [True, False])
-
-
-def test_a_chunk_says_its_size_and_what_a_model_wrote() -> None:
-    (chunk,) = build("token").chunk(note_of("Four words of text."))
-    plain = chunk.to_json()
-    assert (plain["word_count"], plain["token_count"]) == (4, 6)
-    assert (plain["preamble"], plain["written_by_model"]) == ("", [])
-    told = replace(chunk, preamble="What it is about.").to_json()
-    assert (told["preamble"], told["written_by_model"]) == ("What it is about.", ["preamble"])
-    assert told["content"] == plain["content"]
-    title = replace(chunk, preamble="Title", extra={"properties": True})
-    assert title.to_json()["written_by_model"] == []

@@ -13,39 +13,25 @@ from threading import Event
 from types import SimpleNamespace
 from typing import Any, cast
 
-import asgi
 import pytest
-from asgi import Exchange
+from asgi import INFO, PORT, TOKEN, Exchange, ask_vaults, request
 from golden_cases import check_golden
+from mcp_in_process import StrategyInMemory
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer import errors
+from vault_indexer import errors, model
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.discovery import DaemonInfo
-from vault_indexer.model import (
-    AnswerSentence,
-    AskAnswer,
-    AskRequest,
-    IndexCounts,
-    IndexState,
-    RebuildReport,
-    SearchAnswer,
-    SearchRequest,
-    StatusReport,
-)
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
 from vault_indexer.serve.api.events import MAX_STREAMS
-from vault_indexer.serve.api.respond import AgentActions, no_actions
+from vault_indexer.serve.api.respond import AgentActions
 from vault_indexer.serve.app import Site, make_app
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import ClosedVault, OpenVault, VaultRuntime, Vaults
 
-PORT, TOKEN = 4711, "the-token"
-INFO = DaemonInfo(1, f"http://127.0.0.1:{PORT}", TOKEN, "", "")
-ANSWERED = AskAnswer("why?", "quotes", "strong", (), (), (), (), "", 1.0, IndexState(1, 1, 0))
-SENTENCE = AnswerSentence("Wégen.", (), "quoted")
-REPORT = RebuildReport(2, 3, 4, (), 1.0)
+ANSWERED = model.AskAnswer("why?", "quotes", "strong", (), (), (), (), "", 1.0, model.IndexState(1, 1, 0))
+SENTENCE = model.AnswerSentence("Wégen.", (), "quoted")
+REPORT = model.RebuildReport(2, 3, 4, (), 1.0)
 
 
 @dataclass
@@ -58,8 +44,8 @@ class Service:
     failure: Exception | None = None
     released: Event | None = None
 
-    def status(self) -> StatusReport:
-        return StatusReport(str(self.vault), "/i", "ready", 1, 1, 0, IndexCounts(3, 4, 0, 0))
+    def status(self) -> model.StatusReport:
+        return model.StatusReport(str(self.vault), "/i", "ready", 1, 1, 0, model.IndexCounts(3, 4, 0, 0))
 
     def path_of(self, note: str) -> str:
         return f"{note}.md"
@@ -68,13 +54,13 @@ class Service:
         assert callable(is_cancelled)
         return self
 
-    def ask_events(self, _request: AskRequest) -> Iterator[object]:
+    def ask_events(self, _request: model.AskRequest) -> Iterator[object]:
         for one in self.events:
             if isinstance(one, errors.VaultIndexerError):
                 raise one
             yield one
 
-    def rebuild(self, _report: object, options: RebuildOptions) -> RebuildReport:
+    def rebuild(self, _report: object, options: RebuildOptions) -> model.RebuildReport:
         self.rebuilt.append(options)
         if self.released is not None:
             self.released.wait(60)
@@ -94,34 +80,10 @@ def several(*names: str) -> Vaults:
     return Vaults([*(holder(Service(Path(f"/{name}")), name) for name in names), GONE])
 
 
-async def exchange(
-    app: Any, target: str, method: str = "GET", body: object = None, *, token: str = TOKEN, **client: Any
-) -> Exchange:
-    """The answer of an application to a request of a program with this token."""
-    data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-    headers = [(b"host", b"127.0.0.1:%d" % PORT), (b"content-length", b"%d" % len(data))]
-    headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
-    if body is not None:
-        headers += [(b"content-type", b"application/json"), (b"accept", b"application/json")]
-    return await asgi.exchange(app, target, method, data, headers=headers, **client)
-
-
-def ask(
-    vaults: Vaults | Service,
-    target: str,
-    method: str = "GET",
-    body: object = None,
-    *,
-    app: Any = None,
-    settings: ServerSettings | None = None,
-    stopping: Callable[[], bool] = lambda: False,
-    actions_of: Callable[[str], AgentActions] = no_actions,
-    **client: Any,
-) -> Exchange:
-    """The answer to one request about these vaults, of an application that is made for it or given."""
-    known = vaults if isinstance(vaults, Vaults) else Vaults([holder(vaults)])
-    site = Site(known, INFO, settings or ServerSettings(), actions_of)
-    return asyncio.run(exchange(app or make_app(site, stopping), target, method, body, **client))
+def ask(asked: Vaults | Service, *target: Any, **options: Any) -> Exchange:
+    """The answer to one request about these vaults or the one of this service."""
+    vaults = asked if isinstance(asked, Vaults) else Vaults([holder(asked)])
+    return ask_vaults(vaults, *target, **options)
 
 
 OWN = Service(Path("/own"))
@@ -181,11 +143,11 @@ class SearchedService(Service):
     given_up: list[bool] = field(default_factory=list)
 
     def asked_vaults(self, is_cancelled: Callable[[], bool]) -> object:
-        def search(request: SearchRequest) -> SearchAnswer:
+        def search(request: model.SearchRequest) -> model.SearchAnswer:
             self.given_up.append(is_cancelled())
             if request.query == "slow":
                 wait_until(is_cancelled)
-            return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), ())
+            return model.SearchAnswer(request.query, 1.0, model.IndexState(1, 1, 0), ())
 
         return SimpleNamespace(search=search)
 
@@ -206,9 +168,9 @@ def test_the_status_is_answered_while_searches_take_every_thread() -> None:
     app = make_app(site, stop.is_set)
 
     async def run() -> int:
-        searches = [asyncio.create_task(exchange(app, "/v1/search?q=slow")) for _ in range(50)]
+        searches = [asyncio.create_task(request(app, "/v1/search?q=slow")) for _ in range(50)]
         await asyncio.to_thread(wait_until, lambda: len(service.given_up) == 40)
-        status = (await asyncio.wait_for(exchange(app, "/v1/status"), DEADLINE_S)).status
+        status = (await asyncio.wait_for(request(app, "/v1/status"), DEADLINE_S)).status
         stop.set()
         assert {one.status for one in await asyncio.gather(*searches)} == {200}
         return status
@@ -344,9 +306,9 @@ def test_an_event_stream_too_many_is_refused() -> None:
         streams = []
         for _ in range(MAX_STREAMS):
             told = asyncio.Event()
-            streams.append(asyncio.create_task(exchange(app, "/v1/events", told=told)))
+            streams.append(asyncio.create_task(request(app, "/v1/events", told=told)))
             await asyncio.wait_for(told.wait(), DEADLINE_S)
-        refused = await exchange(app, "/v1/events", leaves_at=b"event")
+        refused = await request(app, "/v1/events", leaves_at=b"event")
         stop.set()
         return refused, await asyncio.gather(*streams)
 
@@ -362,26 +324,9 @@ def test_without_the_client_of_prometheus_it_is_said_what_to_install(monkeypatch
     assert said.endswith('pip install "vault-indexer[milvus]"')
 
 
-class Strategy:
-    """Implements StrategySetting, of one vault."""
-
-    choices = ("paragraph", "word", "heading")
-
-    def __init__(self, strategy: str) -> None:
-        self.strategy = strategy
-
-    def current(self) -> str:
-        return self.strategy
-
-    def check(self, strategy: str) -> None:
-        pass
-
-    def choose(self, strategy: str) -> None:
-        self.strategy = strategy
-
-
 def test_tools_act_on_the_vault_that_a_call_names() -> None:
-    strategies = {"": Strategy("word"), "one": Strategy("heading"), "other": Strategy("paragraph")}
+    current = {"": "word", "one": "heading", "other": "paragraph"}
+    strategies = {name: StrategyInMemory(strategy) for name, strategy in current.items()}
 
     def actions_of(vault: str) -> AgentActions:
         return AgentActions(strategies[vault])

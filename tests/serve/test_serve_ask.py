@@ -10,6 +10,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
+from mcp_clients import answer
 from openai_server import Answer, ModelServer, model_server
 from serve_api import Api, end, serve
 from waiting import DEADLINE_S, PROCESS_S, wait_until
@@ -89,21 +90,6 @@ def ask_by_http(api: Api) -> str:
     return api.post("/v1/ask", json.dumps({"q": QUESTION, "stream": False}).encode()).body.decode()
 
 
-def ask_as_agent(api: Api) -> str:
-    call = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "ask", "arguments": {"q": QUESTION}},
-    }
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": "2025-06-18",
-    }
-    return api.ask("/mcp", "POST", json.dumps(call).encode(), headers).body.decode()
-
-
 def ask_by_command(api: Api, *options: str) -> str:
     place = ["--vault", str(api.vault), "--index-dir", str(api.index_dir)]
     place += ["--config", str(api.vault.parent / "config.toml")]
@@ -124,7 +110,7 @@ def test_no_face_sends_the_note(tmp_path: Path, never_send: str) -> None:
     pytest.importorskip("llama_index.llms.openai_like")
     with model_server() as server:
         process, api = serve(tmp_path, config(server, f'[ask]\nnever_send = ["{never_send}"]\n'))
-        answers = [ask_by_http(api), ask_as_agent(api), ask_by_command(api)]
+        answers = [ask_by_http(api), json.dumps(answer(api, "ask", query=QUESTION)), ask_by_command(api)]
         shown = ask_by_command(api, "--show-prompt")
         end(process)
         own = {"provider": "openai", "model": "m2", "url": f"{server.url}/v1"}

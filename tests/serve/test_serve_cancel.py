@@ -1,32 +1,24 @@
 """A search whose answer nobody waits for any more ends."""
 
 import asyncio
-import json
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
-from asgi import Exchange, exchange
+from asgi import PORT, TOKEN, ask_vaults, request
 from indexed_vault import indexed_vault, write_notes
 from serve_api import Answer, Api, serve
 
-from vault_indexer.config.settings import ServerSettings
-from vault_indexer.daemon.discovery import DaemonInfo
-from vault_indexer.serve.app import Site, make_app
 from vault_indexer.serve.http.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
 from vault_indexer.vaults import Vaults
 
 LIMIT_S = 60
-INFO = DaemonInfo(1, "http://127.0.0.1:1", "t", "", "")
-
-
-HEADERS = [(b"host", b"127.0.0.1:1"), (b"authorization", b"Bearer t")]
+SEARCH = "/v1/search?q=bread"
 
 
 def run_guard(timeout_s: float, leaves: Callable[[threading.Event], Awaitable[object]]) -> int:
@@ -43,9 +35,8 @@ def run_guard(timeout_s: float, leaves: Callable[[threading.Event], Awaitable[ob
         ended = await asyncio.to_thread(work)
         await send({"type": "http.response.start", "status": 503 if ended else 200, "headers": []})
 
-    guarded = Guard(app, GuardRules("t", 1, frozenset(), 4, timeout_s))
-    left = partial(leaves, working)
-    return asyncio.run(exchange(guarded, headers=HEADERS, received=(), leaves=left)).status
+    guarded = Guard(app, GuardRules(TOKEN, PORT, frozenset(), 4, timeout_s))
+    return asyncio.run(request(guarded, "/", received=(), leaves=partial(leaves, working))).status
 
 
 def test_the_work_ends_when_the_client_has_gone_or_its_time_is_over() -> None:
@@ -68,24 +59,12 @@ def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaults]:
         yield Vaults.of(service)
 
 
-def ask_in_process(
-    vaults: Vaults, stopping: Callable[[], bool], target: str = "/v1/search?q=bread", **request: Any
-) -> Exchange:
-    app = make_app(Site(vaults, INFO, ServerSettings()), stopping)
-    headers = [*HEADERS, *request.pop("headers", [])]
-    headers.append((b"content-length", b"%d" % len(request.get("body", b""))))
-    return asyncio.run(exchange(app, target, headers=headers, **request))
-
-
 def test_a_server_that_stops_gives_up_its_searches_and_those_of_its_tools(vaults: Vaults) -> None:
-    assert ask_in_process(vaults, lambda: True).error[:2] == (503, "query_cancelled")
+    assert ask_vaults(vaults, SEARCH, stopping=lambda: True).error[:2] == (503, "query_cancelled")
     call = {"name": "search", "arguments": {"q": "bread"}}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode()
-    headers = [(b"content-type", b"application/json"), (b"accept", b"application/json, text/event-stream")]
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     for stops, said in ((False, "Bread.md"), (True, "the search was cancelled")):
-        found = ask_in_process(
-            vaults, partial(bool, stops), "/mcp", method="POST", headers=headers, body=body
-        )
+        found = ask_vaults(vaults, "/mcp", "POST", message, stopping=partial(bool, stops))
         result = found.json["result"]
         assert (found.status, result.get("isError", False)) == (200, stops)
         assert said in str(result["content"])
@@ -103,7 +82,8 @@ def test_the_search_of_a_client_that_has_gone_is_given_up(vaults: Vaults) -> Non
         return False
 
     left = partial(asyncio.to_thread, gone.wait, LIMIT_S)
-    assert ask_in_process(vaults, stopping, leaves=left).error[:2] == (503, "query_cancelled")
+    answered = ask_vaults(vaults, SEARCH, stopping=stopping, leaves=left)
+    assert answered.error[:2] == (503, "query_cancelled")
 
 
 def ask_all(api: Api, count: int) -> tuple[list[threading.Thread], list[Answer]]:

@@ -11,17 +11,12 @@ from typing import Any, cast
 
 import pytest
 import uvicorn
+from asgi import no_content
 from uvicorn.server import ServerState
 
 from vault_indexer.serve.http.connections import Connection, connection_limit
-from vault_indexer.serve.http.guard import Message, Receive, Send
 
 REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"
-
-
-async def answer(_scope: Message, _receive: Receive, send: Send) -> None:
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-    await send({"type": "http.response.body"})
 
 
 @dataclass
@@ -93,7 +88,7 @@ Made = tuple[Connection, Loop, Transport]
 @pytest.fixture
 def made() -> Iterator[Made]:
     config = uvicorn.Config(
-        answer, lifespan="off", log_config=None, http=Connection, ws="none", timeout_keep_alive=30
+        no_content, lifespan="off", log_config=None, http=Connection, ws="none", timeout_keep_alive=30
     )
     loop, transport = Loop(), Transport()
     connection = Connection(config, ServerState(), {}, cast("asyncio.AbstractEventLoop", loop))

@@ -1,6 +1,5 @@
 """The contract with other programs: the JSON of every endpoint, tool and command, as golden files."""
 
-import asyncio
 import json
 import os
 import subprocess
@@ -11,16 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from asgi import exchange
+from asgi import ask_vaults
 from contract_goldens import compare, stable
 from serve_api import Api, end, serve
 from waiting import PROCESS_S
 
-from vault_indexer.config.settings import ServerSettings
-from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.app import Site, make_app
 from vault_indexer.vaults import ClosedVault, Vaults
 
 DEMO = {
@@ -114,17 +110,11 @@ def test_the_answers_for_a_hostile_vault(tmp_path: Path) -> None:
         compare("answers-hostile", answers(api, "ferry", "same/Twin"))
 
 
-def ask_in_process(target: str, method: str = "GET", body: bytes = b"") -> JsonValue:
-    """The answer of an application about a vault that is closed."""
-    closed = ClosedVault("vault", Path("/vault"), UnavailableError("it is closed"))
-    app = make_app(Site(Vaults([closed]), DaemonInfo(1, "http://127.0.0.1:1", "t", "", ""), ServerSettings()))
-    headers = [(b"host", b"127.0.0.1:1"), (b"authorization", b"Bearer t"), (b"accept", b"application/json")]
-    headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    return dict(asyncio.run(exchange(app, target, method, body, headers=headers)).json)
+CLOSED = Vaults([ClosedVault("vault", Path("/vault"), UnavailableError("it is closed"))])
 
 
 def test_the_document_of_the_api() -> None:
-    compare("openapi", stable(ask_in_process("/openapi.json"), Path("/vault")))
+    compare("openapi", stable(ask_vaults(CLOSED, "/openapi.json").json, Path("/vault")))
 
 
 @pytest.mark.long
@@ -135,8 +125,8 @@ def test_the_stream_of_an_answer(demo: Api) -> None:
 
 
 def test_the_list_of_tools() -> None:
-    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
-    compare("tools", ask_in_process("/mcp", "POST", body))
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    compare("tools", ask_vaults(CLOSED, "/mcp", "POST", message).json)
 
 
 COMMANDS = (

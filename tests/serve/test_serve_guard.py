@@ -1,9 +1,6 @@
 """Every way a browser, a stranger or a clumsy client reaches the server: refused before any handler runs."""
 
-import re
-from base64 import b64encode
 from collections.abc import Iterator
-from hashlib import sha256
 
 import pytest
 from serve_api import Api
@@ -78,18 +75,6 @@ def test_the_page_needs_no_token_and_holds_nothing_of_the_vault(api: Api) -> Non
     assert api.ask("/vault/x/v1/status", headers=without).status == 401
 
 
-def test_the_document_of_diagrams_runs_its_two_scripts_in_a_sandbox_and_fetches_nothing(api: Api) -> None:
-    found = api.ask("/page/diagrams.html", headers={"Authorization": ""})
-    assert found.status == 200
-    scripts = re.findall(rb"<script>(.*?)</script>", found.body, re.DOTALL)
-    assert len(scripts) == 2
-    hashes = " ".join(f"'sha256-{b64encode(sha256(one).digest()).decode()}'" for one in scripts)
-    assert found.headers["content-security-policy"] == (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
-    )
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -135,13 +120,6 @@ def test_a_body_that_does_not_say_how_large_it_is(api: Api) -> None:
     assert (found.status, found.kind) == (413, "too_large")
     small = api.ask("/v1/verify", "POST", iter([b'{"repa', b'ir": false}']), headers)
     assert (small.status, small.json["ok"]) == (200, True)
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"jsonrpc": "2.0"}', b"\xff", b"[" * 100_000])
-def test_what_is_no_message_is_refused(api: Api, body: bytes) -> None:
-    refused = api.ask("/mcp", "POST", body, {**JSON, "Accept": "application/json"})
-    assert 400 <= refused.status < 500
-    assert "Traceback" not in refused.body.decode()
 
 
 @pytest.mark.parametrize("letter", ["a", "%D0%B6", "%E6%97%A5", "%F0%9F%8D%9E"])

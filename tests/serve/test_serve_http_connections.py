@@ -14,21 +14,16 @@ from functools import partial
 
 import pytest
 import uvicorn
+from asgi import no_content
 from uvicorn.server import ServerState
 from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.serve.http.connections import Acceptor, Connection, source_of
-from vault_indexer.serve.http.guard import Message, Receive, Send
 from vault_indexer.serve.server import bind
 
 BUSY = {"kind": "busy", "message": "too many connections are open: try again"}
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-async def answer(_scope: Message, _receive: Receive, send: Send) -> None:
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-    await send({"type": "http.response.body"})
 
 
 class Server:
@@ -42,7 +37,7 @@ class Server:
         has_share: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self.state = ServerState()
-        self._config = uvicorn.Config(answer, lifespan="off", log_config=None, http=Connection, ws="none")
+        self._config = uvicorn.Config(no_content, lifespan="off", log_config=None, http=Connection, ws="none")
         self._config.load()
         self._listener = bind(0)
         self._limit = limit

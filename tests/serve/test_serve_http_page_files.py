@@ -106,10 +106,12 @@ def test_the_document_of_diagrams_runs_mermaid_and_its_own_script_alone(
     scripts = re.findall(rb"<script>(.*?)</script>", document.content, re.DOTALL)
     assert scripts == [first, (PAGE / "diagrams-frame.js").read_bytes()]
     hashes = " ".join(f"'sha256-{b64encode(sha256(one).digest()).decode()}'" for one in scripts)
-    assert f"script-src {hashes};" in document.policy
-    assert document.policy.startswith("default-src 'none'; ")
-    assert document.policy.endswith("; sandbox allow-scripts")
+    assert document.policy == (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
+    )
     assert document.media_type == "text/html; charset=utf-8"
+    assert ask(DIAGRAMS)[1]["content-security-policy"] == FILES[DIAGRAMS].policy
 
 
 def test_without_mermaid_or_its_package_the_document_has_its_own_script_alone(

@@ -1,17 +1,15 @@
 """What stands around a request before it is answered: its route, its parameters, and the vault it names."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import cast
 
 from asgi import exchange
 from golden_cases import check_golden, of_parts
 from starlette.responses import Response
 
-from vault_indexer.errors import UsageError
+from vault_indexer.errors import UnavailableError
 from vault_indexer.serve.api.endpoints import NOTE
 from vault_indexer.serve.http.guard import Message, Receive, Send
 from vault_indexer.serve.http.routes import (
@@ -22,7 +20,7 @@ from vault_indexer.serve.http.routes import (
     query_pairs,
 )
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, vault_url, without_prefix
-from vault_indexer.vaults import Vaults
+from vault_indexer.vaults import ClosedVault, Vaults
 
 
 @dataclass
@@ -37,13 +35,8 @@ class App:
         self.vaults.append(CHOSEN_VAULT.get())
 
 
-class TwoVaults:
-    """The part of the vaults that a choice asks."""
-
-    def holders(self, *named: str) -> Sequence[str]:
-        if named and named[0] not in ("own", "work it"):
-            raise UsageError(f"no vault is named {named[0]!r}")
-        return ("own", "work it")
+CLOSED = UnavailableError("it is closed")
+VAULTS = Vaults([ClosedVault(name, Path("/v"), CLOSED) for name in ("own", "work it")])
 
 
 def ask(app: object, path: str, query: bytes = b"", kind: str = "http", method: str = "GET") -> str:
@@ -62,7 +55,7 @@ def test_requests_are_routed_as_the_golden_says() -> None:
 
     def chosen(path: str, query: str) -> str:
         app = App()
-        choice = VaultChoice(app, cast("Vaults", TwoVaults()))
+        choice = VaultChoice(app, VAULTS)
         assert ask(without_prefix(choice), path, query.encode()) == ""
         return f"{app.vaults} {app.scopes[0]['query_string'].decode()}"
 
@@ -96,8 +89,9 @@ def test_requests_are_routed_as_the_golden_says() -> None:
 
 def test_a_vault_that_is_not_kept_or_named_twice_is_refused_save_on_public_paths() -> None:
     app = App()
-    choice = without_prefix(VaultChoice(app, cast("Vaults", TwoVaults()), {"/page"}))
-    assert ask(choice, "/v1/x", b"vault=no") == "422 request: no vault is named 'no'"
+    choice = without_prefix(VaultChoice(app, VAULTS, {"/page"}))
+    unknown = "422 request: no vault 'no' is served here: choose one of own, work it"
+    assert ask(choice, "/v1/x", b"vault=no") == unknown
     twice = "422 request: the parameter 'vault' is given 2 times, but must be given once"
     assert ask(choice, "/v1/x", b"vault=own&vault=own") == twice
     assert ask(choice, "/vault/own/v1/x", b"vault=own") == twice

@@ -12,26 +12,8 @@ import pytest
 from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
 
+from vault_indexer import model
 from vault_indexer.errors import IndexUnusableError, UnknownNoteError
-from vault_indexer.model import (
-    AnswerSentence,
-    AskAnswer,
-    Backlink,
-    DaemonState,
-    Hit,
-    IndexCounts,
-    IndexState,
-    LinksAnswer,
-    MentionsAnswer,
-    Nearness,
-    Orphan,
-    Progress,
-    RelatedNote,
-    SearchAnswer,
-    SearchRequest,
-    StatusReport,
-    UnresolvedTarget,
-)
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp.budget import tokens_of
@@ -47,7 +29,7 @@ MANY = 205
 VIEWS = {one.name: one for one in tool_views(ENDPOINTS, strategies=("word",))}
 
 
-def hit_of(snippet: str, **fields: Any) -> Hit:
+def hit_of(snippet: str, **fields: Any) -> model.Hit:
     """A hit with this snippet."""
     plain = {"title": "A", "content": "whole", "start_line": 3, "end_line": 4}
     path = fields.pop("path", "Log/a b.md")
@@ -59,31 +41,33 @@ class Service:
     """The part of a service that these tools ask. It remembers the limits that it is asked for, and fails
     with the next of `failures`, if there is one."""
 
-    hits: Sequence[Hit] = ()
+    hits: Sequence[model.Hit] = ()
     likely: int = 0
-    answered: AskAnswer | None = None
+    answered: model.AskAnswer | None = None
     failures: list[Exception] = field(default_factory=list)
     states: list[str] = field(default_factory=lambda: ["ready"])
-    progress: Progress | None = None
-    near: Sequence[RelatedNote] = ()
+    progress: model.Progress | None = None
+    near: Sequence[model.RelatedNote] = ()
     limits: list[int | None] = field(default_factory=list)
     vault: str = "/v"
     text: str = "\n\nwhole\n"
 
-    def status(self) -> StatusReport:
+    def status(self) -> model.StatusReport:
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
-        counts = IndexCounts(1, 1, 0, 0)
-        return StatusReport(self.vault, "/i", state, 1, 1, 0, counts, progress=self.progress)
+        counts = model.IndexCounts(1, 1, 0, 0)
+        return model.StatusReport(self.vault, "/i", state, 1, 1, 0, counts, progress=self.progress)
 
     def asked_vaults(self, is_cancelled: object) -> Service:
         assert is_cancelled
         return self
 
-    def search(self, request: SearchRequest) -> SearchAnswer:
+    def search(self, request: model.SearchRequest) -> model.SearchAnswer:
         self.limits.append(request.limit)
         if self.failures:
             raise self.failures.pop(0)
-        return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), tuple(self.hits), likely=self.likely)
+        return model.SearchAnswer(
+            request.query, 1.0, model.IndexState(1, 1, 0), tuple(self.hits), likely=self.likely
+        )
 
     def ask_events(self, _request: object) -> Sequence[object]:
         return [self.answered, self.answered]
@@ -97,23 +81,23 @@ class Service:
     def path_of(self, note: str) -> str:
         return f"{note}.md"
 
-    def related(self, _note: str, limit: int) -> Sequence[RelatedNote]:
+    def related(self, _note: str, limit: int) -> Sequence[model.RelatedNote]:
         self.limits.append(limit)
         return self.near
 
-    def mentions(self, note: str, limit: int) -> MentionsAnswer:
+    def mentions(self, note: str, limit: int) -> model.MentionsAnswer:
         self.limits.append(limit)
-        return MentionsAnswer(f"{note}.md", (), (), more=False)
+        return model.MentionsAnswer(f"{note}.md", (), (), more=False)
 
-    def orphans(self) -> Sequence[Orphan]:
-        return [Orphan(f"{number}.md", "") for number in range(MANY)]
+    def orphans(self) -> Sequence[model.Orphan]:
+        return [model.Orphan(f"{number}.md", "") for number in range(MANY)]
 
-    def unresolved_links(self) -> Sequence[UnresolvedTarget]:
-        return [UnresolvedTarget(f"{number}", 1, ()) for number in range(MANY)]
+    def unresolved_links(self) -> Sequence[model.UnresolvedTarget]:
+        return [model.UnresolvedTarget(f"{number}", 1, ()) for number in range(MANY)]
 
-    def links(self, note: str) -> LinksAnswer:
-        links = tuple(Backlink(f"{number}.md", 1, "wikilink", "") for number in range(MANY))
-        return LinksAnswer(f"{note}.md", (), links, (), (), 0, MANY, 0)
+    def links(self, note: str) -> model.LinksAnswer:
+        links = tuple(model.Backlink(f"{number}.md", 1, "wikilink", "") for number in range(MANY))
+        return model.LinksAnswer(f"{note}.md", (), links, (), (), 0, MANY, 0)
 
 
 def context_of(*services: Service, **options: Any) -> AnswerContext:
@@ -122,7 +106,7 @@ def context_of(*services: Service, **options: Any) -> AnswerContext:
         OpenVault(name, Path("/v"), cast("VaultService", one))
         for name, one in zip("abc", services, strict=False)
     ]
-    return AnswerContext(Vaults(held), DaemonState(), **options)
+    return AnswerContext(Vaults(held), model.DaemonState(), **options)
 
 
 def ask(context: AnswerContext, tool: str, **given: object) -> dict[str, Any]:
@@ -167,18 +151,20 @@ def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
 @pytest.mark.parametrize(
     ("near", "why"),
     [
-        ((Nearness(0.0, 0.3, 0.0), None, ("links to", "linked from"), 0), "links to and linked from"),
-        ((Nearness(0.2, 0.3, 0.1), 0.456, ("links to",), 0), "links to; similar in meaning (0.46)"),
-        ((Nearness(0.3, 0.0, 0.2), 0.5, (), 3), "similar in meaning (0.50); both linked with b, c, d"),
-        ((Nearness(0.0, 0.0, 0.2), None, (), 5), "both linked with b, c, d and 2 more"),
+        ((model.Nearness(0.0, 0.3, 0.0), None, ("links to", "linked from"), 0), "links to and linked from"),
+        ((model.Nearness(0.2, 0.3, 0.1), 0.456, ("links to",), 0), "links to; similar in meaning (0.46)"),
+        ((model.Nearness(0.3, 0.0, 0.2), 0.5, (), 3), "similar in meaning (0.50); both linked with b, c, d"),
+        ((model.Nearness(0.0, 0.0, 0.2), None, (), 5), "both linked with b, c, d and 2 more"),
     ],
 )
 def test_a_related_note_says_why_the_strongest_reason_first(
-    near: tuple[Nearness, float | None, tuple[str, ...], int], why: str
+    near: tuple[model.Nearness, float | None, tuple[str, ...], int], why: str
 ) -> None:
     nearness, similarity, links, count = near
     shared = tuple("bcdef"[:count])
-    note = RelatedNote("a.md", "A", 0.5, similarity, links, shared=shared, shared_count=count, why=nearness)
+    note = model.RelatedNote(
+        "a.md", "A", 0.5, similarity, links, shared=shared, shared_count=count, why=nearness
+    )
     (found,) = ask(context_of(Service(near=[note])), "related", path="x")["results"]
     assert found["why"] == why
 
@@ -194,7 +180,7 @@ def test_a_call_waits_until_the_index_of_its_vault_that_is_being_built_answers(o
 
 AGAIN = "; call again in a few seconds (status shows the progress)"
 LATE = {"first_notes_s": -1.0}
-HALFWAY, READ = Progress("notes", 1200, 3400, 0, 1.0), f"not yet; 1,200 of 3,400 notes are read{AGAIN}"
+HALFWAY, READ = model.Progress("notes", 1200, 3400, 0, 1.0), f"not yet; 1,200 of 3,400 notes are read{AGAIN}"
 
 
 @pytest.mark.parametrize(
@@ -205,11 +191,11 @@ HALFWAY, READ = Progress("notes", 1200, 3400, 0, 1.0), f"not yet; 1,200 of 3,400
         ({"is_cancelled": lambda: True}, ["building"], None, f"not yet{AGAIN}", 1),
         (LATE, ["building"], None, f"not yet{AGAIN}", 1),
         (LATE, ["building"], HALFWAY, READ, 1),
-        (LATE, ["building"], Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
+        (LATE, ["building"], model.Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
     ],
 )
 def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(
-    options: dict[str, Any], states: list[str], progress: Progress | None, said: str, looks: int
+    options: dict[str, Any], states: list[str], progress: model.Progress | None, said: str, looks: int
 ) -> None:
     service = Service(failures=[IndexUnusableError("not yet")] * 9, states=states, progress=progress)
     with pytest.raises(IndexUnusableError) as refused:
@@ -228,7 +214,7 @@ def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(
     ],
 )
 def test_a_hit_has_the_id_that_fetch_takes_and_its_url(
-    hit: Hit, address: str, vault: str, own_id: str
+    hit: model.Hit, address: str, vault: str, own_id: str
 ) -> None:
     services = [Service([hit]), Service([hit])] if vault else [Service([hit])]
     (found,) = ask(context_of(*services, vault=vault, address=address), "search", query="x")["results"]
@@ -263,9 +249,11 @@ def test_answers_show_what_the_golden_says() -> None:
         return str(results[int(rank)].get("properties", {}))
 
     def passages(kind: Any, verdict: Any, wanted: str) -> str:
-        said = (AnswerSentence("pea bun", (), "quoted"),) if kind == "quotes" else ()
+        said = (model.AnswerSentence("pea bun", (), "quoted"),) if kind == "quotes" else ()
         read = (hit_of("pea bun"),)
-        answered = AskAnswer("x?", kind, verdict, said, (), read, (), "", 1.0, IndexState(1, 1, 0))
+        answered = model.AskAnswer(
+            "x?", kind, verdict, said, (), read, (), "", 1.0, model.IndexState(1, 1, 0)
+        )
         found = ask(context_of(Service(answered=answered)), "ask", query="x?", passages=wanted == "wanted")
         assert found["kind"] == kind
         return ", ".join(key for one in found["passages"] for key in one if key in ("snippet", "content"))

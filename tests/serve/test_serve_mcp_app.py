@@ -25,7 +25,7 @@ from vault_indexer.serve.mcp.tools import Object, ToolRow
 from vault_indexer.vaults import ClosedVault, Vaults
 
 if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server import MCPServer
 
 Ask = Callable[..., Awaitable[tuple[int, dict[str, Any]]]]
 
@@ -129,11 +129,11 @@ class Counted:
         self.made = 0
         self.followed = 0
 
-    def make_manager(self) -> StreamableHTTPSessionManager:
+    def make_server(self, sdk: Any) -> MCPServer[Any]:
         self.made += 1
         if self.made <= self._failures:
             raise ImportError("no SDK here")
-        return self._rows.make_manager()
+        return self._rows.make_server(sdk)
 
     def follow(self) -> None:
         self.followed += 1
@@ -160,7 +160,8 @@ def test_a_start_that_failed_is_tried_again_and_requests_that_come_meanwhile_wai
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        (b"null", -32600),
+        *((one, -32700) for one in (b"", b"\xff", b"[" * 100_000)),
+        *((one, -32600) for one in (b"null", b"[]")),
         *((b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % one, -32600) for one in (b"{}", b"[1]", b"1.5")),
         (b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', -32700),
         (b"{", -32700),

@@ -58,128 +58,40 @@ def test_any_name_fits_into_a_header(name: str) -> None:
     assert header_value(name) == encode_header_value(name) or not name
 
 
-class SilentDaemon:
-    """Takes requests, answers the warm-up and nothing else, and notices when a client leaves. With `sends` it
-    sends that, and hangs up."""
-
-    def __init__(self, sends: bytes | None = None) -> None:
-        self._sends = sends
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.heads: list[bytes] = []
-        self.arrived = threading.Event()
-        self.left = threading.Event()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    @property
-    def info(self) -> DaemonInfo:
-        return DaemonInfo(1, f"http://127.0.0.1:{self._listener.getsockname()[1]}", "the-token", "/v", "")
-
-    def _accept(self) -> None:
-        while True:
-            connection, _ = self._listener.accept()
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        with connection:
-            request = b""
-            while b'"method"' not in request:
-                request += connection.recv(1 << 16)
-            if b'"ping"' in request:
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-                return
-            if self._sends is not None:
-                connection.sendall(self._sends)
-                return
-            self.heads.append(request)
-            self.arrived.set()
-            if connection.recv(1) == b"":
-                self.left.set()
-
-
 def modern(request_id: int, method: str, **params: object) -> bytes:
     meta = {protocol.VERSION_KEY: protocol.MODERN_VERSIONS[-1], protocol.CAPABILITIES_KEY: {}}
     message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": {**params, "_meta": meta}}
     return json.dumps(message).encode() + b"\n"
 
 
-def test_a_request_that_is_cancelled_leaves_the_daemon_and_gets_no_answer() -> None:
-    daemon, out = SilentDaemon(), io.BytesIO()
-
-    def lines() -> Iterator[bytes]:
-        yield modern(7, "tools/call", name="sücht", arguments={})
-        assert daemon.arrived.wait(DEADLINE_S)
-        yield b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}\n'
-
-    Bridge(lambda: daemon.info, out, "1").run(lines())
-    assert daemon.left.wait(DEADLINE_S)
-    assert out.getvalue() == b""
-    (head,) = daemon.heads
-    given = dict(
-        line.split(": ", 1) for line in head.decode().lower().partition("\r\n\r\n")[0].split("\r\n")[1:]
-    )
-    assert given["authorization"] == "bearer the-token"
-    assert given["mcp-protocol-version"] == "2026-07-28"
-    assert given["mcp-method"] == "tools/call"
-    assert "Mcp-Name: =?base64?c8O8Y2h0?=" in head.decode()
-
-
-def test_a_request_that_is_cancelled_before_the_daemon_is_found_gets_no_answer() -> None:
-    daemon = answering()
-    found, out = threading.Event(), io.BytesIO()
-
-    def reach(info: DaemonInfo) -> DaemonInfo:
-        assert found.wait(DEADLINE_S)
-        return info
-
-    def lines() -> Iterator[bytes]:
-        yield modern(7, "tools/list")
-        yield b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}\n'
-        found.set()
-        yield modern(8, "tools/list")
-
-    daemon.bridge(lines(), out, reach)
-    assert [json.loads(line)["id"] for line in out.getvalue().splitlines()] == [8]
-
-
-def test_the_handshake_does_not_wait_for_the_daemon() -> None:
-    out, asked = io.BytesIO(), threading.Event()
-
-    def never() -> DaemonInfo:
-        asked.wait(DEADLINE_S)
-        raise DaemonError("no daemon here")
-
-    def lines() -> Iterator[bytes]:
-        yield b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999"}}\n'
-        yield modern(2, "server/discover")
-        assert [json.loads(line)["id"] for line in out.getvalue().splitlines()] == [1, 2]
-        yield modern(3, "tools/list")
-        asked.set()
-
-    Bridge(never, out, "1").run(lines())
-    first, second, third = map(json.loads, out.getvalue().splitlines())
-    assert first["result"]["protocolVersion"] == protocol.HANDSHAKE_VERSIONS[-1]
-    assert second["result"]["supportedVersions"] == list(protocol.MODERN_VERSIONS)
-    assert third["error"]["message"] == "no daemon here"
-
-
 class ScriptedDaemon:
-    """Answers requests with what `answer` makes of them, and keeps them with their headers; the warm-up gets
-    no content."""
+    """Answers requests with what `answer` makes of them, or on the connection itself by `hold`, and keeps
+    them with their headers; the warm-up gets no content."""
 
-    def __init__(self, answer: Callable[[dict[str, Any]], bytes | dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        answer: Callable[[dict[str, Any]], bytes | dict[str, Any]] = lambda _: b"",
+        hold: Callable[[BaseHTTPRequestHandler], object] | None = None,
+    ) -> None:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.paths: set[str] = set()
+        self.url = ""
         self._answer = answer
+        self._hold = hold
 
     def respond(self, request: BaseHTTPRequestHandler) -> None:
         message = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
-        found: bytes | dict[str, Any] = b""
-        if message["method"] != "ping":
-            self.requests.append(message)
-            self.paths.add(request.path)
-            self.headers.append(dict(request.headers.items()))
-            found = self._answer(message)
+        if message["method"] == "ping":
+            send(request, 200, b"")
+            return
+        self.requests.append(message)
+        self.paths.add(request.path)
+        self.headers.append(dict(request.headers.items()))
+        if self._hold:
+            self._hold(request)
+            return
+        found = self._answer(message)
         send(request, 200, found if isinstance(found, bytes) else json.dumps(found).encode())
 
     def bridge(
@@ -190,14 +102,92 @@ class ScriptedDaemon:
     ) -> None:
         """A conversation of these lines, where `reach` finds the daemon, given its address."""
         with serving(self.respond) as server:
-            url = f"http://127.0.0.1:{server.server_port}/vault/a"
-            info = DaemonInfo(1, url, "the-token", "/v", "")
+            self.url = f"http://127.0.0.1:{server.server_port}/vault/a"
+            info = DaemonInfo(1, self.url, "the-token", "/v", "")
             Bridge(lambda: reach(info), cast("BinaryIO", out), "1").run(lines)
+
+    def results(self, *lines: bytes) -> list[dict[str, Any]]:
+        """What a host that is never asked gets for each of these lines, the last of which is a request."""
+        host = Host()
+        self.bridge(host.lines(*lines), host)
+        return host.results
+
+
+def said(out: io.BytesIO) -> list[dict[str, Any]]:
+    """The messages that were written."""
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+CANCELLED = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'
 
 
 def answering(result: object = 1) -> ScriptedDaemon:
     """A daemon that answers each request with this result."""
     return ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": result})
+
+
+def test_a_request_that_is_cancelled_leaves_the_daemon_and_gets_no_answer() -> None:
+    arrived, left, out = threading.Event(), threading.Event(), io.BytesIO()
+
+    def hold(request: BaseHTTPRequestHandler) -> None:
+        arrived.set()
+        if request.connection.recv(1) == b"":
+            left.set()
+
+    def lines() -> Iterator[bytes]:
+        yield modern(7, "tools/call", name="sücht", arguments={})
+        assert arrived.wait(DEADLINE_S)
+        yield CANCELLED
+
+    daemon = ScriptedDaemon(hold=hold)
+    daemon.bridge(lines(), out)
+    assert left.wait(DEADLINE_S)
+    assert out.getvalue() == b""
+    (head,) = daemon.headers
+    assert {
+        "Authorization": "Bearer the-token",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "=?base64?c8O8Y2h0?=",
+    }.items() <= head.items()
+
+
+def test_a_request_that_is_cancelled_before_the_daemon_is_found_gets_no_answer() -> None:
+    found, out = threading.Event(), io.BytesIO()
+
+    def reach(info: DaemonInfo) -> DaemonInfo:
+        assert found.wait(DEADLINE_S)
+        return info
+
+    def lines() -> Iterator[bytes]:
+        yield modern(7, "tools/list")
+        yield CANCELLED
+        found.set()
+        yield modern(8, "tools/list")
+
+    answering().bridge(lines(), out, reach)
+    assert [one["id"] for one in said(out)] == [8]
+
+
+def test_the_handshake_does_not_wait_for_the_daemon() -> None:
+    out, asked = io.BytesIO(), threading.Event()
+
+    def never() -> DaemonInfo:
+        asked.wait(DEADLINE_S)
+        raise DaemonError("no daemon here")
+
+    def lines() -> Iterator[bytes]:
+        yield legacy(1, "initialize", protocolVersion="1999")
+        yield modern(2, "server/discover")
+        assert [one["id"] for one in said(out)] == [1, 2]
+        yield modern(3, "tools/list")
+        asked.set()
+
+    Bridge(never, out, "1").run(lines())
+    first, second, third = said(out)
+    assert first["result"]["protocolVersion"] == protocol.HANDSHAKE_VERSIONS[-1]
+    assert second["result"]["supportedVersions"] == list(protocol.MODERN_VERSIONS)
+    assert third["error"]["message"] == "no daemon here"
 
 
 def legacy(request_id: object, method: str, **params: object) -> bytes:
@@ -293,8 +283,8 @@ def test_a_tool_that_never_gets_its_answer_is_given_up(answer: dict[str, object]
     daemon.bridge(host.lines(handshake({"elicitation": {}}), call), host)
     assert [one["error"]["message"] for one in host.results] == ["the tool asked too often"]
     assert len(daemon.requests) == len(host.questions) == 4
-    said = answer.get("result") or {"action": "cancel"}
-    assert daemon.requests[3]["params"]["inputResponses"] == {"confirm": said}
+    answered = answer.get("result") or {"action": "cancel"}
+    assert daemon.requests[3]["params"]["inputResponses"] == {"confirm": answered}
 
 
 @pytest.mark.parametrize(
@@ -305,9 +295,8 @@ def test_other_requests_of_an_earlier_client_are_handed_on_as_they_are(
     capabilities: dict[str, object], method: str
 ) -> None:
     daemon = ScriptedDaemon(lambda message: {"jsonrpc": "2.0", "result": message["params"]})
-    host = Host()
-    daemon.bridge(host.lines(handshake(capabilities), legacy("c", method, name="x")), host)
-    assert host.results == [{"jsonrpc": "2.0", "id": "c", "result": {"name": "x"}}]
+    results = daemon.results(handshake(capabilities), legacy("c", method, name="x"))
+    assert results == [{"jsonrpc": "2.0", "id": "c", "result": {"name": "x"}}]
     (head,) = daemon.headers
     assert head["MCP-Protocol-Version"] == "2025-11-25"
     assert head["Authorization"] == "Bearer the-token"
@@ -320,10 +309,9 @@ def test_a_result_that_asks_nothing_is_handed_on_without_what_an_earlier_client_
     kind: dict[str, str],
 ) -> None:
     known = {"content": [], "inputRequests": {"a": {}}}
-    daemon, host = answering({**known, **kind, "_meta": {}}), Host()
-    call = legacy("c", "tools/call", name="search")
-    daemon.bridge(host.lines(handshake({"elicitation": {}}), call), host)
-    assert host.results == [{"jsonrpc": "2.0", "id": "c", "result": known}]
+    daemon = answering({**known, **kind, "_meta": {}})
+    results = daemon.results(handshake({"elicitation": {}}), legacy("c", "tools/call", name="search"))
+    assert results == [{"jsonrpc": "2.0", "id": "c", "result": known}]
     assert len(daemon.requests) == 1
 
 
@@ -338,12 +326,11 @@ def test_a_result_that_asks_nothing_is_handed_on_without_what_an_earlier_client_
     ],
 )
 def test_a_daemon_that_hangs_up_is_named_with_the_reason(sends: bytes, reasons: tuple[str, ...]) -> None:
-    daemon, host = SilentDaemon(sends), Host()
-    Bridge(lambda: daemon.info, cast("BinaryIO", host), "1").run(host.lines(modern(3, "tools/list")))
-    (failed,) = host.results
-    said, _, reason = failed["error"]["message"].partition(" does not answer: ")
+    daemon = ScriptedDaemon(hold=lambda request: request.wfile.write(sends))
+    (failed,) = daemon.results(modern(3, "tools/list"))
+    address, _, reason = failed["error"]["message"].partition(" does not answer: ")
     assert (failed["id"], failed["error"]["code"]) == (3, -32603)
-    assert said == f"the daemon at {daemon.info.url}"
+    assert address == f"the daemon at {daemon.url}"
     assert reason in reasons
 
 
@@ -356,8 +343,8 @@ def test_a_request_that_cannot_be_sent_is_answered_and_so_are_those_after_it() -
         yield from host.lines(modern(4, "tools/list"))
 
     daemon.bridge(lines(), host)
-    said = [one.get("error", {}).get("message") for one in host.results]
-    assert said == ["the bridge failed: UnicodeEncodeError", None]
+    messages = [one.get("error", {}).get("message") for one in host.results]
+    assert messages == ["the bridge failed: UnicodeEncodeError", None]
 
 
 def test_only_the_request_that_a_notification_cancels_is_given_up() -> None:
@@ -398,7 +385,7 @@ def test_a_request_too_many_is_refused_until_another_is_answered() -> None:
         held.set()
 
     ScriptedDaemon(answer).bridge(lines(), out)
-    refused, *answered = (json.loads(line) for line in out.getvalue().splitlines())
+    refused, *answered = said(out)
     assert refused["id"] == MAX_REQUESTS + 1
     assert refused["error"] == {"code": -32000, "message": "more than 32 requests at once: try again"}
     assert {one["id"]: one["result"] for one in answered} == {
@@ -460,8 +447,8 @@ def test_the_page_names_every_tool_with_its_arguments() -> None:
 def test_a_request_that_is_too_long_is_refused_with_its_id(line: str, own_id: object) -> None:
     out = io.BytesIO()
     long = line.replace("(long)", "word " * (MAX_LINE_BYTES // 5)).encode() + b"\n"
-    ScriptedDaemon(lambda _: b"").bridge([long], out)
-    (refused,) = (json.loads(one) for one in out.getvalue().splitlines())
+    ScriptedDaemon().bridge([long], out)
+    (refused,) = said(out)
     assert (refused["id"], refused["error"]["code"]) == (own_id, -32600)
 
 
@@ -470,31 +457,25 @@ def test_lines_and_answers_are_handled_as_the_golden_says() -> None:
 
     def refused(line: str) -> str:
         out = io.BytesIO()
-        sent = (
-            b"{".ljust(MAX_LINE_BYTES + 1)
-            if line == "(too long)"
-            else line.encode().replace(b"\\xff", b"\xff")
-        )
-        ScriptedDaemon(lambda _: b"").bridge([sent, longest], out)
-        *failed, ping = (json.loads(one) for one in out.getvalue().splitlines())
+        too_long = b"{".ljust(MAX_LINE_BYTES + 1)
+        sent = too_long if line == "(too long)" else line.encode().replace(b"\\xff", b"\xff")
+        ScriptedDaemon().bridge([sent, longest], out)
+        *failed, ping = said(out)
         assert (ping["id"], "error" in ping) == (6, False)
         assert all(one["id"] is None for one in failed)
         return "; ".join(f"{one['error']['code']} {one['error']['message']}" for one in failed)
 
     def answered(found: str) -> str:
-        daemon, host = ScriptedDaemon(lambda _: found.encode()), Host()
-        daemon.bridge(host.lines(modern(3, "tools/list")), host)
-        (result,) = host.results
+        (result,) = ScriptedDaemon(lambda _: found.encode()).results(modern(3, "tools/list"))
         return f"{result['id']} {result['error']['code']} {result['error']['message']}"
 
     def headers(method: str, params: str, version: str) -> str:
         sent = {"id": 3, "method": method, **({"params": json.loads(params)} if params else {})}
         if version:
             sent["params"]["_meta"] = {protocol.VERSION_KEY: json.loads(version)}
-        daemon, host = answering(), Host()
-        daemon.bridge(host.lines(json.dumps(sent).encode()), host)
+        daemon = answering()
+        assert daemon.results(json.dumps(sent).encode()) == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
         assert daemon.requests == [sent]
-        assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
         (head,) = daemon.headers
         return ", ".join(f"{name}: {head[name]}" for name in head if name.lower().startswith("mcp-"))
 

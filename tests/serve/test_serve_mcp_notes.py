@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from golden_cases import check_golden, of_parts
 from mcp_clients import structured
-from mcp_in_process import Tools, opened
+from mcp_in_process import Tools, opened, texts
 
 from vault_indexer.serve.mcp.budget import PAGE_TOKENS, tokens_of
 from vault_indexer.vaults import Vaults
@@ -98,16 +98,6 @@ def test_an_id_is_a_note_or_a_section_of_one(garden: Tools) -> None:
     assert steps["metadata"]["headings"][-1] == "Step 59"
 
 
-def test_a_hit_has_the_id_that_fetch_takes(both: Tools) -> None:
-    for address, named, own_id in (
-        ("", {}, "sky/Moon.md"),
-        ("", {"vault": "sky"}, "sky/Moon.md"),
-        ("sky", {}, "Moon.md"),
-    ):
-        (moon,) = both.answer("search", address, query="telescope craters", limit=1, **named)["results"]
-        assert (moon["id"], moon["url"]) == (own_id, f"vault://{own_id}")
-
-
 def test_a_hit_is_short_or_whole(garden: Tools) -> None:
     (short,) = garden.answer("search", query="ripe starter", limit=1)["results"]
     (whole,) = garden.answer("search", query="ripe starter", limit=1, detail="full")["results"]
@@ -119,18 +109,6 @@ def test_a_hit_is_short_or_whole(garden: Tools) -> None:
     (parent,) = garden.answer("search", query="ripe starter", limit=1, expand="parent")["results"]
     assert parent["passage"]["kind"] == "parent"
     assert parent["passage"]["text"].startswith("# Short")
-
-
-def test_an_answer_holds_the_whole_passages_where_they_are_wanted(garden: Tools) -> None:
-    question = "What do peas do?"
-    answered = garden.answer("ask", query=question)
-    assert (answered["kind"], answered["passages"]) == ("quotes", [])
-    (citation, *_) = answered["sentences"][0]["citations"]
-    quote = GARDEN[citation["path"]][citation["start_pos"] : citation["end_pos"]]
-    assert citation["sha256"] == sha256(quote.encode()).hexdigest()
-    read = garden.answer("ask", query=question, passages=True)["passages"]
-    assert read[0]["content"] in GARDEN[read[0]["path"]]
-    assert all("snippet" not in one for one in read)
 
 
 def test_notes_are_listed_in_pages_of_the_size_that_is_asked_for(garden: Tools) -> None:
@@ -163,9 +141,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
 
 def fetched(both: Tools, address: str, own_id: str) -> str:
     """What an id is, and how its text ends."""
-    result = both.talk(lambda client: client.call_tool("fetch", {"id": own_id}), address=address)
+    result = both.call("fetch", address, id=own_id)
     if result.is_error:
-        return str(result.content[0].text)  # type: ignore[union-attr]
+        return "".join(texts(result))
     found = structured(result)
     end = found["text"].rstrip("\n").rpartition("\n")[2]
     return f"{found['id']} at {found['url']}, {found['metadata']['path']}: {end}"
@@ -274,4 +252,6 @@ def test_a_citation_has_the_date_of_its_note_and_no_second_copy_of_the_sentence(
     (sentence, *_) = house.answer("ask", query="How much does the frame cost?")["sentences"]
     (citation,) = sentence["citations"]
     assert citation["date"].startswith("20")
+    quote = HOUSE[citation["path"]][citation["start_pos"] : citation["end_pos"]]
+    assert citation["sha256"] == sha256(quote.encode()).hexdigest()
     assert citation.get("quote") != sentence["text"]

@@ -16,7 +16,7 @@ from mcp.client.client import Client
 from mcp.server.mcpserver.context import Context
 from mcp.shared.exceptions import MCPError
 from mcp_clients import ERAS, structured
-from mcp_in_process import StrategyInMemory, Tools, opened, talk_with
+from mcp_in_process import StrategyInMemory, Tools, listed, opened, talk_with, texts
 from mcp_types import (
     CallToolResult,
     ClientCapabilities,
@@ -80,12 +80,12 @@ def refusal(tools: Tools, ask: Callable[[Client], Awaitable[object]], **options:
     return tools.talk(conversation, **options)
 
 
-def read(tools: Tools, path: str, address: str = "") -> str:
+def read(tools: Tools, uri: str, address: str = "") -> str:
     """The text of a resource, or why there is none."""
 
     async def conversation(client: Client) -> str:
         try:
-            (content,) = (await client.read_resource(f"vault://{path}")).contents
+            (content,) = (await client.read_resource(uri)).contents
         except MCPError as refused:
             return f"refused: {refused}"
         return str(content.text)  # type: ignore[union-attr]
@@ -94,10 +94,10 @@ def read(tools: Tools, path: str, address: str = "") -> str:
 
 
 def test_a_resource_is_the_text_of_a_note_cut_where_a_page_ends(garden: Tools) -> None:
-    assert read(garden, "Bean.md") == GARDEN["Bean.md"]
+    assert read(garden, "vault://Bean.md") == GARDEN["Bean.md"]
     length = page_length(LONG, TEXT_TOKENS)
     assert LONG[:length].endswith(" of beans.\n")
-    assert read(garden, "Beans.md") == (
+    assert read(garden, "vault://Beans.md") == (
         f"{LONG[:length]}\n[…] The note goes on: read_note with offset = {length} gives the rest.\n"
     )
 
@@ -111,7 +111,7 @@ def test_a_resource_is_the_text_of_a_note_cut_where_a_page_ends(garden: Tools) -
     ],
 )
 def test_no_resource_lies_outside_of_the_index(garden: Tools, path: str) -> None:
-    said = read(garden, path)
+    said = read(garden, f"vault://{path}")
     assert said.startswith("refused: ")
     assert "\n" not in said
 
@@ -138,8 +138,7 @@ def test_the_server_refuses_and_completes_as_the_golden_says(garden: Tools, both
         return f"{error.code} {error.message}"
 
     def called(address: str, given: str) -> str:
-        result = both.talk(lambda client: client.call_tool("read_note", json.loads(given)), address=address)
-        return str(result.content[-1].text)  # type: ignore[union-attr]
+        return texts(both.call("read_note", address, **json.loads(given)))[-1]
 
     def begun(part: str, tools: Tools = garden, **options: Any) -> str:
         values, count, more = completed(tools, part, **options)
@@ -160,7 +159,7 @@ def test_the_server_refuses_and_completes_as_the_golden_says(garden: Tools, both
                 lambda prompt, name: begun("broad", of=PromptReference(name=prompt), name=name)
             ),
             "A resource names its vault where there are several": of_parts(
-                lambda address, path: read(both, path, address)
+                lambda address, path: read(both, f"vault://{path}", address)
             ),
             "A call is about the vault of its address or the one that it names": of_parts(called),
         },
@@ -168,9 +167,6 @@ def test_the_server_refuses_and_completes_as_the_golden_says(garden: Tools, both
 
 
 def test_at_the_address_of_one_vault_no_tool_has_a_parameter_for_it(both: Tools) -> None:
-    async def listed(client: Client) -> dict[str, Mapping[str, Any]]:
-        return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
-
     for_all, for_one = both.talk(listed), both.talk(listed, address="sky")
     assert for_all["related"]["properties"]["vault"]["enum"] == ["closed", "garden", "sky"]
     assert for_all["related"]["required"] == ["path", "vault"]
@@ -319,11 +315,8 @@ def test_the_strategy_that_there_is_needs_no_question(garden: Tools) -> None:
 def test_tools_that_change_something_are_offered_only_if_the_host_asks_for_them(garden: Tools) -> None:
     tools, _ = garden.with_strategy()
 
-    async def names(client: Client) -> set[str]:
-        return {tool.name for tool in (await client.list_tools()).tools}
-
-    admin = tools.talk(names)
-    assert admin - tools.talk(names, queries=frozenset()) == {"set_chunker"}
+    admin = tools.talk(listed).keys()
+    assert admin - tools.talk(listed, queries=frozenset()).keys() == {"set_chunker"}
     assert {"search", "read_note", "status", "tasks"} <= admin
 
     word = {"strategy": "word"}
@@ -339,20 +332,13 @@ def test_a_tool_of_the_release_before_is_answered_by_the_one_that_replaces_it(ga
 
 
 def test_the_query_language_is_a_resource(garden: Tools) -> None:
-    async def text(client: Client) -> str:
-        (content,) = (await client.read_resource("docs://query-language")).contents
-        return str(content.text)  # type: ignore[union-attr]
-
-    assert all(operator in garden.talk(text) for operator in ("task-todo:", "links-to:", "OR"))
+    page = read(garden, "docs://query-language")
+    assert all(operator in page for operator in ("task-todo:", "links-to:", "OR"))
 
 
 def test_hidden_characters_are_escaped_and_joiners_and_flags_are_not(garden: Tools) -> None:
-    async def texts(client: Client) -> list[str]:
-        calls = [("read_note", {"path": "Old/Marmot"}), ("search", {"query": "marmot"})]
-        found = [await client.call_tool(name, dict(given)) for name, given in calls]
-        return [block.text for result in found for block in result.content if block.type == "text"]
-
-    _, text, hits = garden.talk(texts)
+    _, text = texts(garden.call("read_note", path="Old/Marmot"))
+    (hits,) = texts(garden.call("search", query="marmot"))
     assert text == "".join(f"Marmot: {shown}\n" for shown in HIDDEN.values())
     for written, shown in HIDDEN.items():
         assert (written in hits) is (shown == written)

@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from asgi import no_content
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
@@ -137,11 +138,6 @@ def test_a_site_that_fails_ends_its_server_with_its_failure(tmp_path: Path) -> N
             run(site, listener, is_ready)
     assert ready == [info]
     assert announced
-
-
-async def no_content(_scope: Message, _receive: Receive, send: Send) -> None:
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-    await send({"type": "http.response.body"})
 
 
 def test_a_server_that_ends_answers_until_it_is_drained_and_hardly_works_meanwhile() -> None:

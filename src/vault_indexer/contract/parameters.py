@@ -1,18 +1,17 @@
 """The parameters of a request, derived from the fields of its named tuple, and the validation of their
 values.
 
-The error messages are those of pydantic, because clients have seen them since the first version.
+The error messages are those of pydantic, whose core is loaded when a server validates its first value.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import isfinite
 from types import MappingProxyType, NoneType
-from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from vault_indexer.contract import Json
 from vault_indexer.contract.marks import (
@@ -27,6 +26,9 @@ from vault_indexer.contract.marks import (
 )
 from vault_indexer.errors import UsageError
 
+if TYPE_CHECKING:
+    from pydantic_core import SchemaValidator
+
 Value = str | int | float | bool | None
 """A parameter's value; None if it is not given."""
 
@@ -36,8 +38,6 @@ ALIASES: Mapping[str, str] = MappingProxyType({"query": "q", "q": "query"})
 """Alternative names of parameters, which other search servers use."""
 
 _VALUE_CHARS = 60
-_TRUE = frozenset({"1", "on", "t", "true", "y", "yes"})
-_FALSE = frozenset({"0", "off", "f", "false", "n", "no"})
 
 
 class Range(TypedDict):
@@ -110,7 +110,6 @@ class WrongRequestError(Exception):
 
 @cache
 def parameters_of(kind: Any) -> tuple[Parameter, ...]:
-    """The parameters of a request, in the order of its fields."""
     hints, defaults = get_type_hints(kind, include_extras=True), kind._field_defaults
     fields = {name: split_marks(hints[name]) for name in kind._fields}
     return tuple(
@@ -201,93 +200,33 @@ def _parameter(field: str, kind: Any, marks: Sequence[object], default: Any, req
 
 def _value(parameter: Parameter, value: object, *, is_strict: bool) -> Value:
     """Converts the value to the type of the parameter. Raises ValueError."""
-    if value is None and not parameter.required and parameter.default is None:
-        return None
-    if parameter.choices:
-        if value not in parameter.choices:
-            *others, last = [repr(one) for one in parameter.choices]
-            raise ValueError(f"Input should be {', '.join(others)}{' or ' if others else ''}{last}")
-        return value
-    return _READERS[parameter.kind](parameter, value, is_strict)
+    from pydantic_core import ValidationError
 
-
-def _text(parameter: Parameter, value: object, is_strict: bool) -> str:
-    del is_strict
-    if not isinstance(value, str):
-        raise ValueError("Input should be a valid string")
-    if parameter.min_chars is not None and len(value) < parameter.min_chars:
-        raise ValueError(f"String should have at least {parameter.min_chars} characters")
-    if parameter.max_chars is not None and len(value) > parameter.max_chars:
-        raise ValueError(f"String should have at most {parameter.max_chars} characters")
-    return value
-
-
-def _bool(parameter: Parameter, value: object, is_strict: bool) -> bool:
-    del parameter
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if is_strict or not isinstance(value, str | int):
-        raise ValueError("Input should be a valid boolean")
-    word = str(value).lower()
-    if word not in _TRUE | _FALSE:
-        raise ValueError("Input should be a valid boolean, unable to interpret input")
-    return word in _TRUE
-
-
-def _int(parameter: Parameter, value: object, is_strict: bool) -> int:
-    number: int
-    if isinstance(value, int) and not (is_strict and isinstance(value, bool)):
-        number = int(value)
-    elif is_strict or not isinstance(value, str | float):
-        raise ValueError("Input should be a valid integer")
-    elif isinstance(value, float):
-        fraction = "Input should be a valid integer, got a number with a fractional part"
-        raise ValueError(fraction if isfinite(value) else "Input should be a finite number")
-    else:
-        number = _int_of_text(value)
-    return cast("int", _bounded(parameter, number))
-
-
-def _int_of_text(text: str) -> int:
-    whole, point, zeros = text.strip().partition(".")
-    if not text.isascii() or (point and (not zeros or zeros.strip("0"))) or not whole[-1:].isdigit():
-        raise ValueError("Input should be a valid integer, unable to parse string as an integer")
+    if parameter.kind in (int, float) and isinstance(value, str) and not value.isascii():
+        value = ""  # which is refused as no number, while a space of another alphabet would be ignored
     try:
-        return int(whole)
-    except ValueError:
-        raise ValueError("Input should be a valid integer, unable to parse string as an integer") from None
+        return cast("Value", _validator(parameter, is_strict).validate_python(value))
+    except ValidationError as error:
+        (problem,) = error.errors(include_url=False, include_context=False, include_input=False)
+        raise ValueError(problem["msg"]) from None
 
 
-def _float(parameter: Parameter, value: object, is_strict: bool) -> float:
-    if isinstance(value, str) and not is_strict:
-        try:
-            number = float(value.encode("ascii"))
-        except ValueError:
-            raise ValueError("Input should be a valid number, unable to parse string as a number") from None
-    elif isinstance(value, int | float) and not (is_strict and isinstance(value, bool)):
-        number = float(value)
+@cache
+def _validator(parameter: Parameter, is_strict: bool) -> SchemaValidator:
+    from pydantic_core import SchemaValidator, core_schema
+
+    limits = {"ge": parameter.minimum, "gt": parameter.above, "le": parameter.maximum}
+    bounds: Any = {name: bound for name, bound in limits.items() if bound is not None}
+    if parameter.choices:
+        schema: core_schema.CoreSchema = core_schema.literal_schema([*parameter.choices])
+    elif parameter.kind is int:
+        schema = core_schema.int_schema(strict=is_strict, **bounds)
+    elif parameter.kind is float:
+        schema = core_schema.float_schema(strict=is_strict, allow_inf_nan=False, **bounds)
+    elif parameter.kind is bool:
+        schema = core_schema.bool_schema(strict=is_strict)
     else:
-        raise ValueError("Input should be a valid number")
-    if not isfinite(number):
-        raise ValueError("Input should be a finite number")
-    return _bounded(parameter, number)
-
-
-def _bounded(parameter: Parameter, number: float) -> float:
-    if parameter.minimum is not None and number < parameter.minimum:
-        raise ValueError(f"Input should be greater than or equal to {parameter.minimum}")
-    if parameter.above is not None and number <= parameter.above:
-        raise ValueError(f"Input should be greater than {parameter.above}")
-    if parameter.maximum is not None and number > parameter.maximum:
-        raise ValueError(f"Input should be less than or equal to {parameter.maximum}")
-    return number
-
-
-_READERS: Mapping[type, Callable[[Parameter, object, bool], Value]] = {
-    str: _text,
-    int: _int,
-    float: _float,
-    bool: _bool,
-}
+        shortest, longest = parameter.min_chars, parameter.max_chars
+        schema = core_schema.str_schema(strict=True, min_length=shortest, max_length=longest)
+    may_be_null = not parameter.required and parameter.default is None
+    return SchemaValidator(core_schema.nullable_schema(schema) if may_be_null else schema)

@@ -135,16 +135,12 @@ class NoParameters(NamedTuple):
 
 
 class ExplainRequest(NamedTuple):
-    """Where a note is in the answer to a query."""
-
     note: NoteName
     query: Query
     correct: Correct = True
 
 
 class RelatedRequest(NamedTuple):
-    """Notes near a note."""
-
     note: NoteName
     limit: Annotated[int, Says("Maximum number of notes.", minimum=1, maximum=MAX_LIMIT)] = 10
 
@@ -182,8 +178,6 @@ DEFAULT_ROWS, MAX_ROWS = 1_000, 10_000
 
 
 class BaseRequest(NamedTuple):
-    """The rows of a view of a base."""
-
     note: Annotated[
         str,
         Key("path"),
@@ -208,8 +202,6 @@ class BaseRequest(NamedTuple):
 
 
 class NotesRequest(NamedTuple):
-    """The filters and the order of a list of notes."""
-
     folder: Annotated[
         str, Says("Only notes in this folder or its subfolders; empty means all.", max_chars=MAX_QUERY_BYTES)
     ] = ""
@@ -234,8 +226,6 @@ class NotesRequest(NamedTuple):
 
 
 class NoteRequest(NamedTuple):
-    """One note."""
-
     note: NoteName
 
 
@@ -252,8 +242,6 @@ class GraphRequest(NamedTuple):
 
 
 class ClustersRequest(NamedTuple):
-    """The whole vault as clusters."""
-
     by: Annotated[
         ClusterKind, Says("Notes of one folder, or notes that link to each other more than to others.")
     ] = "folder"
@@ -263,8 +251,6 @@ class ClustersRequest(NamedTuple):
 
 
 class ViewRequest(NamedTuple):
-    """A note for reading."""
-
     note: NoteName
     part: Annotated[
         str,
@@ -284,14 +270,10 @@ class ViewRequest(NamedTuple):
 
 
 class PictureRequest(NamedTuple):
-    """A picture of the vault."""
-
     path: Annotated[str, Says("The path of the picture in the vault, as `view` names it.", holds="note")]
 
 
 class ChunksRequest(NamedTuple):
-    """The chunks of a note."""
-
     note: NoteName
     strategy: Annotated[
         str,
@@ -304,8 +286,6 @@ class ChunksRequest(NamedTuple):
 
 
 class SentenceRequest(NamedTuple):
-    """A sentence by its id."""
-
     note: NoteName
     sentence_id: Annotated[
         str, Key("id"), Says("The id, such as Folder/Note_sentence_7.", max_chars=MAX_QUERY_BYTES)
@@ -313,8 +293,6 @@ class SentenceRequest(NamedTuple):
 
 
 class CompleteRequest(NamedTuple):
-    """The beginning of a query, to be completed."""
-
     query: Annotated[str, Key("q"), Says("The query up to the cursor.", max_chars=MAX_QUERY_BYTES)]
     limit: Annotated[int, Says("Maximum number of entries.", minimum=1, maximum=50)] = 12
 
@@ -335,8 +313,6 @@ class RebuildOptions(NamedTuple):
 
 
 class RebuildRequest(NamedTuple):
-    """Rebuild the index."""
-
     refit: Refit = True
     force: Force = False
     better: Better = False
@@ -346,22 +322,16 @@ class RebuildRequest(NamedTuple):
 
 
 class VerifyRequest(NamedTuple):
-    """Compare the vault with the index."""
-
     repair: Annotated[bool, Says("Repair the differences.")] = False
 
 
 class EmbedRequest(NamedTuple):
-    """Pause or resume the creation of the better model's vectors."""
-
     paused: Annotated[bool, Says("Create no better vectors until this is false or the daemon restarts.")] = (
         False
     )
 
 
 class PauseRequest(NamedTuple):
-    """Pause indexing for `seconds`; None means until it is resumed."""
-
     seconds: Annotated[
         float | None,
         Says("Duration of the pause; the default is until `/v1/resume`.", above=0, maximum=MAX_PAUSE_S),

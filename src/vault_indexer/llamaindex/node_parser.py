@@ -31,25 +31,9 @@ from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 from vault_indexer.providers import LazyEmbedder, WordLlamaTokenizer, embedder_for
 
 UNSHOWN_KEYS = (
-    "start_char",
-    "end_char",
-    "start_line",
-    "end_line",
-    "chunk_index",
-    "strategy",
-    "overlap",
-    "context",
-    "embed",
-    "modified_time",
-    "stale",
-    "doc_id",
-    "wikilinks",
-    "markdown_links",
-    "aliases",
-    "frontmatter",
-    "copies",
-    "relevance",
-    "verdict",
+    *("start_char", "end_char", "start_line", "end_line", "chunk_index", "strategy", "overlap", "context"),
+    *("embed", "modified_time", "stale", "doc_id", "wikilinks", "markdown_links", "aliases", "frontmatter"),
+    *("copies", "relevance", "verdict"),
 )
 """Numbers and flags that would only be noise for a model that embeds or reads a node."""
 

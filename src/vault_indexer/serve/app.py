@@ -22,14 +22,7 @@ from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import ProviderError, VaultIndexerError
-from vault_indexer.model import (
-    AskLine,
-    AskRequest,
-    DaemonState,
-    ErrorReport,
-    Proof,
-    StatusReport,
-)
+from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
 from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
 from vault_indexer.serve.api.events import StatusEvents
 from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument
@@ -59,7 +52,7 @@ from vault_indexer.serve.http.routes import (
 )
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
 from vault_indexer.serve.http.vault_files import FILE_PATH, file_route, has_pass
-from vault_indexer.serve.mcp.app import McpApp, VaultTools, with_mcp
+from vault_indexer.serve.mcp.app import MCP_ROUTES, McpApp, VaultTools
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.system import record
 from vault_indexer.vaults import Vaults
@@ -118,7 +111,8 @@ def make_app(site: Site, stopping: Callable[[], bool] = lambda: False) -> App:
     document = ApiDocument(
         "vault-indexer", "Search a folder of Markdown notes by meaning, by word and by link."
     )
-    routes: dict[Route, App] = {}
+    mcp = McpApp(VaultTools(general, endpoints, settings.timeout_s))
+    routes: dict[Route, App] = dict.fromkeys(MCP_ROUTES, mcp)
     # A client must be able to name a vault that is added while the server runs.
     names_vault = vaults.are_several or vaults.may_change
     for endpoint in endpoints:
@@ -157,12 +151,11 @@ def make_app(site: Site, stopping: Callable[[], bool] = lambda: False) -> App:
         # A client asks for the proof before it trusts the server with the token.
         public=frozenset({PROOF.path, *page}),
         has_pass=partial(has_pass, site.info.token),
-        methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
+        methods=methods_of(routes, others),
     )
-    mcp = McpApp(VaultTools(general, endpoints, settings.timeout_s))
-    rest = with_mcp(mcp, other_routes(others, document))
+    answering = EndpointRoutes(routes, other_routes(others, document))
     # The guard is outermost: nothing behind it sees a request that it refuses.
-    guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults, rules.public), rules)
+    guarded = Guard(VaultChoice(answering, vaults, rules.public), rules)
     return without_prefix(metrics.watch(guarded))
 
 
@@ -196,7 +189,6 @@ def _respond(endpoint: Endpoint[Any], context: Callable[[], AnswerContext]) -> R
 
 
 def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
-    """The response to `ask`: whole, or as a stream of lines."""
     from starlette.responses import StreamingResponse
 
     whole = _respond(ASK, context)
@@ -272,7 +264,6 @@ def other_routes(routes: Sequence[StarletteRoute], document: ApiDocument) -> App
 
 
 def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool]) -> Mapping[str, Respond]:
-    """The responses of the two endpoints that start and watch a rebuild."""
     from starlette.responses import JSONResponse
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:

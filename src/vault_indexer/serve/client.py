@@ -6,25 +6,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from http.client import HTTPException
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode, urlsplit
 
+from vault_indexer import errors
 from vault_indexer.contract.parameters import Value
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo, LocalConnection
-from vault_indexer.errors import (
-    ConfigError,
-    DaemonError,
-    DiskFullError,
-    IndexUnusableError,
-    LockedError,
-    ProviderError,
-    UnknownNoteError,
-    UsageError,
-    VaultError,
-    VaultIndexerError,
-)
 from vault_indexer.serve.api.endpoints import REBUILD, REBUILD_STATE, Answer, Endpoint
 
 if TYPE_CHECKING:
@@ -34,7 +24,7 @@ _LOOK_EVERY_S = 0.1
 _TIMEOUT_S = 60.0
 
 
-class NotListeningError(DaemonError):
+class NotListeningError(errors.DaemonError):
     """Nothing listens at the address: the daemon has just ended."""
 
 
@@ -93,7 +83,7 @@ class DaemonClient:
             raise NotListeningError(f"no daemon listens at {self._info.url}") from error
         except (OSError, HTTPException) as error:
             reason = getattr(error, "strerror", None) or error
-            raise DaemonError(
+            raise errors.DaemonError(
                 f"the daemon (process {self._info.pid}) at {self._info.url} does not answer: {reason}"
             ) from error
         finally:
@@ -108,20 +98,18 @@ class DaemonClient:
             error: ErrorReportJson = answer["error"]
             message, kind = str(error["message"]), str(error["kind"])
         except (ValueError, KeyError, TypeError) as error:
-            raise DaemonError(
+            raise errors.DaemonError(
                 f"the answer of {self._info.url} is not one of vault-indexer (status {status})"
             ) from error
         raise _remote_error(kind, message)
 
 
-def _remote_error(kind: str, message: str) -> VaultIndexerError:
+def _remote_error(kind: str, message: str) -> errors.VaultIndexerError:
     """Converts an error that the daemon reported to the class that this process would have raised."""
-    if kind == "disk_full":
-        return DiskFullError(message, explained=True)
-    return _ERRORS.get(kind, DaemonError)(message)
+    return _ERRORS.get(kind, errors.DaemonError)(message)
 
 
-class _ConfigOfDaemonError(ConfigError):
+class _ConfigOfDaemonError(errors.ConfigError):
     """Configuration mistakes reported by the daemon, already as text."""
 
     def __init__(self, message: str) -> None:
@@ -129,12 +117,13 @@ class _ConfigOfDaemonError(ConfigError):
         self.args = (message,)
 
 
-_ERRORS: Mapping[str, Callable[[str], VaultIndexerError]] = {
-    **dict.fromkeys(("usage", "query", "request", "too_long"), UsageError),
-    "unknown_note": UnknownNoteError,
+_ERRORS: Mapping[str, Callable[[str], errors.VaultIndexerError]] = {
+    **dict.fromkeys(("usage", "query", "request", "too_long"), errors.UsageError),
+    "unknown_note": errors.UnknownNoteError,
     "config": _ConfigOfDaemonError,
-    "vault": VaultError,
-    **dict.fromkeys(("index_unusable", "manifest"), IndexUnusableError),
-    "locked": LockedError,
-    "provider": ProviderError,
+    "vault": errors.VaultError,
+    "disk_full": partial(errors.DiskFullError, explained=True),
+    **dict.fromkeys(("index_unusable", "manifest"), errors.IndexUnusableError),
+    "locked": errors.LockedError,
+    "provider": errors.ProviderError,
 }

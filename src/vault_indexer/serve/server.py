@@ -162,8 +162,7 @@ def _token(settings: ServerSettings, kept: str) -> str:
     return token
 
 
-async def _at_once() -> None:
-    """Returns immediately."""
+async def _at_once() -> None: ...
 
 
 def serve_app(  # noqa: PLR0913 - the hooks of a server
@@ -263,11 +262,9 @@ def ended_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-# The announcements of this process: a `daemon.json` for each index that it serves.
-
-
 class Announcements:
-    """The announcements of one server. Thread-safe; `close` removes all of them."""
+    """The announcements of one server: a `daemon.json` for each index that it serves. Thread-safe; `close`
+    removes all of them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -13,31 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from vault_indexer.contract import requests
 from vault_indexer.contract.marks import check_note_name, check_query
 from vault_indexer.contract.parameters import Parameter, Value, parameters_of
-from vault_indexer.contract.requests import (
-    AskRequest,
-    BaseRequest,
-    ChunksRequest,
-    ClustersRequest,
-    CompleteRequest,
-    EmbedRequest,
-    ExplainRequest,
-    GraphRequest,
-    LinksRequest,
-    NoParameters,
-    NoteRequest,
-    NotesRequest,
-    PauseRequest,
-    PictureRequest,
-    ProofRequest,
-    RebuildRequest,
-    RelatedRequest,
-    SearchRequest,
-    SentenceRequest,
-    VerifyRequest,
-    ViewRequest,
-)
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.generated import shapes
@@ -64,7 +42,7 @@ class Endpoint(Generic[Answer]):
     help: str
     """One sentence, for the description of the route."""
 
-    request: type = NoParameters
+    request: type = requests.NoParameters
     """The dataclass of the request, whose fields are the parameters."""
 
     own_parameters: tuple[Parameter, ...] | None = None
@@ -166,7 +144,7 @@ is not a parameter of a row: the server removes it from a request before the row
 SEARCH: Endpoint[shapes.SearchAnswerJson] = Endpoint(
     name="search",
     help="Search the notes; the best hits come first.",
-    request=SearchRequest,
+    request=requests.SearchRequest,
     answer="SearchAnswer",
     answer_help="Ranked hits.",
     vaults="any",
@@ -176,7 +154,7 @@ ASK: Endpoint[shapes.AskAnswerJson] = Endpoint(
     name="ask",
     method="POST",
     help="Answer a question with sentences, each with the span of a note that supports it.",
-    request=AskRequest,
+    request=requests.AskRequest,
     answer="AskAnswer",
     answer_help="The answer.",
     line="AskLine",
@@ -187,7 +165,7 @@ ASK: Endpoint[shapes.AskAnswerJson] = Endpoint(
 EXPLAIN: Endpoint[shapes.ExplanationJson] = Endpoint(
     name="explain",
     help="The rank of a note in the answer to a query, with the reasons.",
-    request=ExplainRequest,
+    request=requests.ExplainRequest,
     answer="Explanation",
     answer_help="The rank and the reasons.",
 )
@@ -204,7 +182,7 @@ STATUS: Endpoint[shapes.StatusReportJson] = Endpoint(
 RELATED: Endpoint[shapes.RelatedAnswerJson] = Endpoint(
     name="related",
     help="Notes related to a note, by meaning and by link.",
-    request=RelatedRequest,
+    request=requests.RelatedRequest,
     answer="RelatedAnswer",
     answer_help="The related notes.",
 )
@@ -214,7 +192,7 @@ ALL_LINKS: Endpoint[
 ] = Endpoint(
     name="links",
     help="Links and mentions of a note; unresolved links and orphans of the vault.",
-    request=LinksRequest,
+    request=requests.LinksRequest,
     answer="LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans",
     answer_help="The chosen view.",
 )
@@ -226,7 +204,7 @@ ORPHANS: Endpoint[shapes.OrphansJson] = ALL_LINKS.view("Orphans", view="orphans"
 NOTE: Endpoint[shapes.NoteTextJson] = Endpoint(
     name="note",
     help="The current text of an indexed note.",
-    request=NoteRequest,
+    request=requests.NoteRequest,
     answer="NoteText",
     answer_help="The note.",
     has_etag=True,
@@ -235,7 +213,7 @@ NOTE: Endpoint[shapes.NoteTextJson] = Endpoint(
 NOTES: Endpoint[shapes.NoteListJson] = Endpoint(
     name="notes",
     help="The indexed notes, by folder, tag and time of change.",
-    request=NotesRequest,
+    request=requests.NotesRequest,
     answer="NoteList",
     answer_help="The notes.",
 )
@@ -243,7 +221,7 @@ NOTES: Endpoint[shapes.NoteListJson] = Endpoint(
 BASE: Endpoint[shapes.BaseViewJson] = Endpoint(
     name="base",
     help="The rows of a view of an Obsidian base.",
-    request=BaseRequest,
+    request=requests.BaseRequest,
     answer="BaseView",
     answer_help="The rows.",
 )
@@ -251,7 +229,7 @@ BASE: Endpoint[shapes.BaseViewJson] = Endpoint(
 GRAPH: Endpoint[shapes.NoteGraphJson] = Endpoint(
     name="graph",
     help="The files around a note, or around the notes of the best hits of a query, by link and by meaning.",
-    request=GraphRequest,
+    request=requests.GraphRequest,
     answer="NoteGraph",
     answer_help="The graph.",
 )
@@ -259,7 +237,7 @@ GRAPH: Endpoint[shapes.NoteGraphJson] = Endpoint(
 CLUSTERS: Endpoint[shapes.ClusterMapJson] = Endpoint(
     name="clusters",
     help="The whole vault as clusters of notes, with the links between them.",
-    request=ClustersRequest,
+    request=requests.ClustersRequest,
     answer="ClusterMap",
     answer_help="The clusters, the largest first.",
     is_long_lived=True,
@@ -268,7 +246,7 @@ CLUSTERS: Endpoint[shapes.ClusterMapJson] = Endpoint(
 VIEW: Endpoint[shapes.NoteViewJson] = Endpoint(
     name="view",
     help="An indexed note for reading: its outline, its properties, and its text as a tree.",
-    request=ViewRequest,
+    request=requests.ViewRequest,
     answer="NoteView",
     answer_help="The note.",
     has_etag=True,
@@ -277,7 +255,7 @@ VIEW: Endpoint[shapes.NoteViewJson] = Endpoint(
 PICTURE: Endpoint[shapes.PictureJson] = Endpoint(
     name="picture",
     help="A picture that is an attachment in the index, at most 8 MB.",
-    request=PictureRequest,
+    request=requests.PictureRequest,
     answer="Picture",
     answer_help="The picture.",
 )
@@ -285,7 +263,7 @@ PICTURE: Endpoint[shapes.PictureJson] = Endpoint(
 CHUNKS: Endpoint[shapes.NoteChunksJson] = Endpoint(
     name="chunks",
     help="The chunks of a note in the index, or those that another strategy would create.",
-    request=ChunksRequest,
+    request=requests.ChunksRequest,
     answer="NoteChunks",
     answer_help="The chunks.",
 )
@@ -294,7 +272,7 @@ SENTENCE: Endpoint[shapes.PassageJson] = Endpoint(
     name="sentence",
     path="/v1/sentences",
     help="The indexed sentence with an id from a chunk, a hit or a citation.",
-    request=SentenceRequest,
+    request=requests.SentenceRequest,
     answer="Passage",
     answer_help="The sentence.",
 )
@@ -302,7 +280,7 @@ SENTENCE: Endpoint[shapes.PassageJson] = Endpoint(
 COMPLETE: Endpoint[shapes.CompletionsJson] = Endpoint(
     name="complete",
     help="Completions for the end of a query: operators, tags, properties, values, folders.",
-    request=CompleteRequest,
+    request=requests.CompleteRequest,
     answer="Completions",
     answer_help="The completions.",
 )
@@ -320,7 +298,7 @@ REBUILD: Endpoint[shapes.RebuildReportJson] = Endpoint(
     name="rebuild",
     method="POST",
     help="Rebuild the index. If a rebuild is already running, no second one starts.",
-    request=RebuildRequest,
+    request=requests.RebuildRequest,
     answer="RebuildReport",
     answer_help="The rebuild has ended.",
     other_answers=((202, _REBUILD_RUN, "RebuildRun"),),
@@ -341,7 +319,7 @@ VERIFY: Endpoint[shapes.VerificationJson] = Endpoint(
     name="verify",
     method="POST",
     help="Compare the vault with the index, and list every difference.",
-    request=VerifyRequest,
+    request=requests.VerifyRequest,
     answer="Verification",
     answer_help="The differences.",
     is_long_lived=True,
@@ -352,7 +330,7 @@ EMBED: Endpoint[shapes.UpgradeStateJson] = Endpoint(
     name="embed",
     method="POST",
     help="Pause or resume the creation of better vectors.",
-    request=EmbedRequest,
+    request=requests.EmbedRequest,
     answer="UpgradeState",
     answer_help="The progress of the better vectors.",
     needs_daemon=True,
@@ -362,7 +340,7 @@ PAUSE: Endpoint[shapes.PauseStateJson] = Endpoint(
     name="pause",
     method="POST",
     help="Pause indexing. Changes made meanwhile are indexed after the pause.",
-    request=PauseRequest,
+    request=requests.PauseRequest,
     answer="PauseState",
     answer_help="Whether indexing is paused.",
     needs_daemon=True,
@@ -392,7 +370,7 @@ PROOF: Endpoint[shapes.ProofJson] = Endpoint(
     help="Proof that this server knows the token, for a page that has it from an earlier run: the "
     "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits, and its process id. Needs no "
     "token.",
-    request=ProofRequest,
+    request=requests.ProofRequest,
     answer="Proof",
     answer_help="The proof.",
     is_quick=True,
@@ -402,28 +380,6 @@ PROOF: Endpoint[shapes.ProofJson] = Endpoint(
 """Not in `ENDPOINTS`: command line clients and tools do not need it."""
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    SEARCH,
-    ASK,
-    EXPLAIN,
-    STATUS,
-    RELATED,
-    ALL_LINKS,
-    NOTE,
-    NOTES,
-    BASE,
-    GRAPH,
-    CLUSTERS,
-    VIEW,
-    PICTURE,
-    CHUNKS,
-    SENTENCE,
-    COMPLETE,
-    HEALTH,
-    REBUILD,
-    REBUILD_STATE,
-    VERIFY,
-    EMBED,
-    PAUSE,
-    RESUME,
-    VAULTS,
+    *(SEARCH, ASK, EXPLAIN, STATUS, RELATED, ALL_LINKS, NOTE, NOTES, BASE, GRAPH, CLUSTERS, VIEW, PICTURE),
+    *(CHUNKS, SENTENCE, COMPLETE, HEALTH, REBUILD, REBUILD_STATE, VERIFY, EMBED, PAUSE, RESUME, VAULTS),
 )

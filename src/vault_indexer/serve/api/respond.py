@@ -10,64 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, NamedTuple, Protocol
 
+from vault_indexer import model
 from vault_indexer.answer import AskEvent, whole_answer
+from vault_indexer.contract import requests
 from vault_indexer.contract.codec import json_fields
 from vault_indexer.contract.marks import DEFAULT_MENTIONS
 from vault_indexer.contract.parameters import Value, request_of
-from vault_indexer.contract.requests import (
-    EmbedRequest,
-    ExplainRequest,
-    LinksRequest,
-    NoParameters,
-    PauseRequest,
-    RelatedRequest,
-    VerifyRequest,
-)
 from vault_indexer.errors import UsageError
 from vault_indexer.extensions import offered
-from vault_indexer.model import (
-    AnswerSentence,
-    AskAnswer,
-    AskLine,
-    AskRequest,
-    DaemonState,
-    Explanation,
-    Hit,
-    JsonValue,
-    LinksAnswer,
-    MentionsAnswer,
-    Orphans,
-    PauseState,
-    RelatedAnswer,
-    SearchAnswer,
-    SearchRequest,
-    Shares,
-    StatusReport,
-    UnresolvedLinks,
-    UpgradeState,
-    VaultList,
-    Verification,
-)
-from vault_indexer.serve.api.endpoints import (
-    ALL_LINKS,
-    ASK,
-    EMBED,
-    EXPLAIN,
-    PAUSE,
-    RELATED,
-    RESUME,
-    SEARCH,
-    STATUS,
-    VAULTS,
-    VERIFY,
-    Endpoint,
-)
+from vault_indexer.serve.api import endpoints
 from vault_indexer.service import VaultService
 from vault_indexer.system import record
 from vault_indexer.vaults import Vaults
-
-# The keys of a hit that a request selects, including one that costs more than reading a field.
-
 
 _NAME_CHARS = 60
 
@@ -79,7 +33,7 @@ def hit_keys(fields: str) -> frozenset[str] | None:
     Raises UsageError for a key that hits do not have.
     """
     wanted = frozenset(name.strip() for name in fields.split(",") if name.strip())
-    keys = json_fields(Hit)
+    keys = json_fields(model.Hit)
     unknown = sorted(wanted - {one.key for one in keys})
     if unknown:
         known = sorted(one.key for one in keys)
@@ -88,12 +42,12 @@ def hit_keys(fields: str) -> frozenset[str] | None:
     return wanted | {"vault"} if wanted else None
 
 
-def with_shares(answer: SearchAnswer) -> SearchAnswer:
+def with_shares(answer: model.SearchAnswer) -> model.SearchAnswer:
     strongest = max((hit.why.keyword.score for hit in answer.results if hit.why.keyword), default=0.0)
     hits = []
     for hit in answer.results:
         why = hit.why
-        shares = Shares(
+        shares = model.Shares(
             words=why.keyword.score / strongest if why.keyword and strongest > 0 else 0.0,
             meaning=why.vector.score if why.vector else 0.0,
             links=why.graph.score if why.graph else 0.0,
@@ -102,10 +56,7 @@ def with_shares(answer: SearchAnswer) -> SearchAnswer:
     return replace(answer, results=tuple(hits))
 
 
-# Actions of agent tools beyond queries to the service, passed to the server at construction.
-
-
-ToolCall = Callable[[Mapping[str, Value]], dict[str, JsonValue]]
+ToolCall = Callable[[Mapping[str, Value]], dict[str, model.JsonValue]]
 """Answers a tool, given a value for each of its parameters. It is called in a thread, and raises
 VaultIndexerError."""
 
@@ -118,28 +69,24 @@ class StrategySetting(Protocol):
 
     def current(self) -> str:
         """The strategy in use. Raises ConfigError."""
-        ...
 
     def check(self, strategy: str) -> None:
         """Raises UsageError if the strategy cannot be chosen."""
-        ...
 
     def choose(self, strategy: str) -> None:
         """Writes the key; the daemon notices and rebuilds. Raises VaultIndexerError."""
-        ...
 
 
 @record
 class AgentActions:
-    """The actions of tools. Without a strategy, `set_chunker` is not offered. `tools` belong to optional
-    packages."""
+    """The actions of tools beyond queries to the service. Without a strategy, `set_chunker` is not offered.
+    `tools` belong to optional packages."""
 
     strategy: StrategySetting | None = None
     tools: Mapping[str, ToolCall] = field(default_factory=dict)
 
 
 def no_actions(_: str) -> AgentActions:
-    """The actions of a server that only queries the service."""
     return AgentActions()
 
 
@@ -154,7 +101,7 @@ class AnswerContext:
     """
 
     vaults: Vaults
-    daemon: DaemonState
+    daemon: model.DaemonState
     is_cancelled: Callable[[], bool] = lambda: False
     vault: str = ""
     actions_of: Callable[[str], AgentActions] = no_actions
@@ -176,7 +123,7 @@ class ExtensionRoute(NamedTuple):
     """An endpoint of an optional package, and the function that answers it, given the request. A non-public
     endpoint is for the page and the plugin of the same release; `/openapi.json` does not list it."""
 
-    endpoint: Endpoint[Any]
+    endpoint: endpoints.Endpoint[Any]
     answer: Callable[[AnswerContext, Any], object]
     is_public: bool = True
 
@@ -186,7 +133,9 @@ def extension_routes() -> tuple[ExtensionRoute, ...]:
     return tuple(route for routes in offered("routes") for route in routes)
 
 
-def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[str, Value]) -> object:
+def answer(
+    endpoint: endpoints.Endpoint[Any], context: AnswerContext, arguments: Mapping[str, Value]
+) -> object:
     """Returns the answer of an endpoint, a dataclass of its row, given a value for each of its parameters.
     Raises VaultIndexerError."""
     request: Any = request_of(endpoint.request, arguments)
@@ -199,7 +148,7 @@ def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[s
     return method(**request._asdict())
 
 
-def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
+def _search(context: AnswerContext, request: model.SearchRequest) -> model.SearchAnswer:
     keys = hit_keys(request.fields)
     stale, by_field = keys is None or "stale" in keys, keys is None or "why" in keys
     request = request._replace(stale=stale, by_field=by_field)
@@ -208,43 +157,43 @@ def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
     return with_shares(hits) if keys and "shares" in keys else hits
 
 
-def _ask(context: AnswerContext, request: AskRequest) -> AskAnswer:
+def _ask(context: AnswerContext, request: model.AskRequest) -> model.AskAnswer:
     """Returns the whole answer; the stream has its own response, see `http`."""
     return whole_answer(_ask_events(context, request._replace(as_written=False)))
 
 
-def _ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskEvent]:
+def _ask_events(context: AnswerContext, request: model.AskRequest) -> Iterator[AskEvent]:
     return context.vaults.ask_events(request, context.vault, is_cancelled=context.is_cancelled)
 
 
-def ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskLine]:
+def ask_events(context: AnswerContext, request: model.AskRequest) -> Iterator[model.AskLine]:
     """Yields the parts of an answer as they arrive: `passages`, each `sentence`, and finally `answer`."""
     is_first = True
     for event in _ask_events(context, request):
-        if isinstance(event, AnswerSentence):
-            yield AskLine("sentence", event)
+        if isinstance(event, model.AnswerSentence):
+            yield model.AskLine("sentence", event)
             continue
-        yield AskLine("passages" if is_first else "answer", event)
+        yield model.AskLine("passages" if is_first else "answer", event)
         is_first = False
 
 
-def _explain(context: AnswerContext, request: ExplainRequest) -> Explanation:
-    wanted = SearchRequest(request.query, correct=request.correct)
+def _explain(context: AnswerContext, request: requests.ExplainRequest) -> model.Explanation:
+    wanted = model.SearchRequest(request.query, correct=request.correct)
     return context.service.explain(request.note, wanted, is_cancelled=context.is_cancelled)
 
 
-def _status(context: AnswerContext, _: NoParameters) -> StatusReport:
+def _status(context: AnswerContext, _: requests.NoParameters) -> model.StatusReport:
     return replace(context.vaults.status(context.vault), daemon=context.daemon)
 
 
-def _related(context: AnswerContext, request: RelatedRequest) -> RelatedAnswer:
+def _related(context: AnswerContext, request: requests.RelatedRequest) -> model.RelatedAnswer:
     known = context.service.path_of(request.note)
-    return RelatedAnswer(known, context.service.related(known, request.limit))
+    return model.RelatedAnswer(known, context.service.related(known, request.limit))
 
 
 def _links(
-    context: AnswerContext, request: LinksRequest
-) -> LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans:
+    context: AnswerContext, request: requests.LinksRequest
+) -> model.LinksAnswer | model.MentionsAnswer | model.UnresolvedLinks | model.Orphans:
     limit = request.limit
     match request.view:
         case "mentions":
@@ -253,9 +202,9 @@ def _links(
                 return replace(found, mentions=context.service.with_trees(found.mentions))
             return found
         case "unresolved":
-            return UnresolvedLinks.of(context.service.unresolved_links(), limit)
+            return model.UnresolvedLinks.of(context.service.unresolved_links(), limit)
         case "orphans":
-            return Orphans.of(context.service.orphans(), limit)
+            return model.Orphans.of(context.service.orphans(), limit)
         case _:
             answer = context.service.links(request.note).first(limit)
             if request.rendered:
@@ -263,44 +212,44 @@ def _links(
             return answer
 
 
-def _verify(context: AnswerContext, request: VerifyRequest) -> Verification:
+def _verify(context: AnswerContext, request: requests.VerifyRequest) -> model.Verification:
     problems = context.service.verify(repair=request.repair)
-    return Verification(not problems, problems)
+    return model.Verification(not problems, problems)
 
 
-def _embed(context: AnswerContext, request: EmbedRequest) -> UpgradeState:
+def _embed(context: AnswerContext, request: requests.EmbedRequest) -> model.UpgradeState:
     return context.service.pause_upgrade(request.paused)
 
 
-def _pause(context: AnswerContext, request: PauseRequest) -> PauseState:
+def _pause(context: AnswerContext, request: requests.PauseRequest) -> model.PauseState:
     return _pause_state(context.service.pause(request.seconds))
 
 
-def _pause_state(report: StatusReport) -> PauseState:
-    return PauseState(report.paused, report.paused_until, report.pending)
+def _pause_state(report: model.StatusReport) -> model.PauseState:
+    return model.PauseState(report.paused, report.paused_until, report.pending)
 
 
-def _resume(context: AnswerContext, _: NoParameters) -> PauseState:
+def _resume(context: AnswerContext, _: requests.NoParameters) -> model.PauseState:
     return _pause_state(context.service.resume())
 
 
-def _vaults(context: AnswerContext, _: NoParameters) -> VaultList:
-    return VaultList(tuple(context.vaults.summaries()), context.vaults.problem)
+def _vaults(context: AnswerContext, _: requests.NoParameters) -> model.VaultList:
+    return model.VaultList(tuple(context.vaults.summaries()), context.vaults.problem)
 
 
 # A row without a function is answered by the method of `VaultService` with its name, and the fields of its
 # request are the parameters. A rebuild has neither: only one runs at a time, and clients watch it, see
 # `rebuilds` and the clients' `rebuild`.
 FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
-    SEARCH.name: _search,
-    ASK.name: _ask,
-    EXPLAIN.name: _explain,
-    STATUS.name: _status,
-    RELATED.name: _related,
-    ALL_LINKS.name: _links,
-    VERIFY.name: _verify,
-    EMBED.name: _embed,
-    PAUSE.name: _pause,
-    RESUME.name: _resume,
-    VAULTS.name: _vaults,
+    endpoints.SEARCH.name: _search,
+    endpoints.ASK.name: _ask,
+    endpoints.EXPLAIN.name: _explain,
+    endpoints.STATUS.name: _status,
+    endpoints.RELATED.name: _related,
+    endpoints.ALL_LINKS.name: _links,
+    endpoints.VERIFY.name: _verify,
+    endpoints.EMBED.name: _embed,
+    endpoints.PAUSE.name: _pause,
+    endpoints.RESUME.name: _resume,
+    endpoints.VAULTS.name: _vaults,
 }

@@ -72,18 +72,13 @@ def connection_limit(max_concurrent: int) -> int:
     return most if files is None else max(_LEAST, min(most, (files - _open_files()) // _SHARE))
 
 
-if sys.platform == "win32":
-
-    def _open_files_limit() -> int | None:
+def _open_files_limit() -> int | None:
+    if sys.platform == "win32":
         return None  # sockets do not count as open files
+    import resource
 
-else:
-
-    def _open_files_limit() -> int | None:
-        import resource
-
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return None if soft == resource.RLIM_INFINITY else soft
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _open_files() -> int:
@@ -157,7 +152,6 @@ class Connection(H11Protocol):
         self.loop.call_later(_FLUSH_S, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stops all time limits."""
         _cancel(self._arrival)
         _cancel(self._departure)
         super().connection_lost(exc)
@@ -248,7 +242,6 @@ class Acceptor:
                     await asyncio.sleep(_RETRY_S)
 
     def _count(self) -> Counter[str]:
-        """The number of connections of each client."""
         return Counter(one.source for one in self._connections if isinstance(one, Connection))
 
     def _close_idle(self, source: str = "") -> bool:

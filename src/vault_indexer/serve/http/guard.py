@@ -11,7 +11,7 @@ import asyncio
 import hmac
 import json
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextvars import ContextVar
 from dataclasses import field
 from http import HTTPStatus
@@ -143,19 +143,12 @@ def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
 
 def _wrong_origin(rules: GuardRules, headers: Headers) -> Refusal | None:
     """The origin of the page that this server sends equals the request's Host, which has already been
-    checked."""
-    if all(origin in rules.allowed_origins or _is_own(origin, headers) for origin in _origins(headers)):
+    checked: a page at one loopback name is foreign at another name."""
+    hosts = headers.get("host", ())
+    own = {f"http://{hosts[0]}"} if len(hosts) == 1 else set[str]()
+    if rules.allowed_origins | own >= {*headers.get("origin", ())}:
         return None
     return Refusal(403, "origin", "the origin of this page is not listed in server.allowed_origins")
-
-
-def _origins(headers: Headers) -> tuple[str, ...]:
-    return headers.get("origin", ())
-
-
-def _is_own(origin: str, headers: Headers) -> bool:
-    """Whether the page came from this server. A page at one loopback name is foreign at another name."""
-    return headers.get("host") == (origin.removeprefix("http://"),) and origin.startswith("http://")
 
 
 def _preflight(method: str, headers: Headers) -> Refusal | None:
@@ -263,13 +256,13 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
-        send = _not_stored(send)
+        send = _with_headers(send, NOT_STORED)
         headers = headers_by_name(scope["headers"])
         refused = refusal(self._rules, scope, headers)
-        origins = _origins(headers)
+        origins = headers.get("origin", ())
         # A page of a foreign origin or at a wrong host must not be able to read even the refusal.
         if origins and (refused is None or refused.status not in (403, 421)):
-            send = _for_origin(send, origins[0])
+            send = _with_headers(send, _headers_for(origins[0]))
         if refused is not None:
             await refuse(send, refused)
             return
@@ -431,34 +424,26 @@ def headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
     return headers
 
 
-def _not_stored(send: Send) -> Send:
-    async def send_marked(message: Message) -> None:
+def _with_headers(send: Send, added: Sequence[tuple[bytes, bytes]]) -> Send:
+    """Adds headers to every answer, including errors, unless the answer has them."""
+
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = message.get("headers", ())
             present = {name.lower() for name, _ in headers}
-            added = [(name, value) for name, value in NOT_STORED if name not in present]
-            message = {**message, "headers": [*headers, *added]}
+            message = {**message, "headers": [*headers, *(one for one in added if one[0] not in present)]}
         await send(message)
 
-    return send_marked
+    return send_with_headers
 
 
-def _for_origin(send: Send, origin: str) -> Send:
-    """Marks every answer to an allowed origin, including errors: a page cannot read an answer without the
-    mark."""
-
-    async def send_with_origin(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            added = [
-                (b"access-control-allow-origin", origin.encode("latin-1")),
-                (b"access-control-expose-headers", b"etag"),
-                # A cache must not give one origin's answer to another.
-                (b"vary", b"Origin"),
-            ]
-            message = {**message, "headers": [*message.get("headers", ()), *added]}
-        await send(message)
-
-    return send_with_origin
+def _headers_for(origin: str) -> Sequence[tuple[bytes, bytes]]:
+    """The headers without which a page of an allowed origin cannot read an answer."""
+    return (
+        (b"access-control-allow-origin", origin.encode("latin-1")),
+        (b"access-control-expose-headers", b"etag"),
+        (b"vary", b"Origin"),  # a cache must not give one origin's answer to another
+    )
 
 
 def json_headers(body: bytes, media_type: str = "application/json") -> list[tuple[bytes, bytes]]:

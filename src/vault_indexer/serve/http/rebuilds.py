@@ -51,7 +51,6 @@ class Rebuilds:
         self._last = RebuildRun(running=False, progress=None, report=None, error=None)
 
     def start(self, options: RebuildOptions) -> None:
-        """Starts a rebuild, unless one is running."""
         with self._lock:
             # A second request joins the running rebuild instead of beginning another.
             if self._thread is not None and self._thread.is_alive():

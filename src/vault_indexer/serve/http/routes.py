@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from starlette.responses import JSONResponse, Response
 
 
-# Rejects query parameters that a route does not have: ignoring one would mislead the client.
-
-
 Route = tuple[str, str]
 """Method and path."""
 
@@ -53,7 +50,8 @@ _NAME_CHARS = 60
 
 
 class ParameterCheck:
-    """ASGI middleware behind the guard. `allowed` names the parameters of each route.
+    """ASGI middleware behind the guard that rejects query parameters that a route does not have: ignoring one
+    would mislead the client. `allowed` names the parameters of each route.
 
     A path or method that is not in `allowed` is left to the application, which answers 404 or 405.
     """
@@ -102,15 +100,20 @@ def query_pairs(query: bytes) -> list[tuple[str, str]]:
     return parse_qsl(query.decode("latin-1"), keep_blank_values=True)
 
 
-# Error responses: each error has its status and a common format.
-
-
 _RETRY_AFTER_S = "2"
+_STATUSES = (
+    ((NoteError, UnknownNoteError, UnknownVaultError), 404),
+    ((UsageError,), 422),
+    ((ProviderError,), 502),
+    ((QueryTimeoutError,), 504),
+    ((VaultIndexerError,), 503),
+)
+"""The status of an error is that of the first row with one of its classes."""
 
 
 def error_response(error: VaultIndexerError) -> JSONResponse:
-    """The JSON response for an application error, with its status."""
-    response = failure(_status_of(error), error_report(error))
+    status = next(status for kinds, status in _STATUSES if isinstance(error, kinds))
+    response = failure(status, error_report(error))
     if isinstance(error, BackendError):
         response.headers["Retry-After"] = _RETRY_AFTER_S
     return response
@@ -134,20 +137,6 @@ def failure(status: int, error: ErrorReport) -> JSONResponse:
     return JSONResponse(
         problem_details(status, error.kind, error.message), status_code=status, media_type=PROBLEM
     )
-
-
-def _status_of(error: VaultIndexerError) -> int:
-    match error:
-        case NoteError() | UnknownNoteError() | UnknownVaultError():
-            return 404
-        case UsageError():
-            return 422
-        case ProviderError():
-            return 502
-        case QueryTimeoutError():
-            return 504
-        case _:
-            return 503
 
 
 _LOG = logging.getLogger(__name__)

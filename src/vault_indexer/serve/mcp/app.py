@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse, replay
+from vault_indexer.serve.http.guard import Message, Receive, Refusal, Send, refuse, replay
 from vault_indexer.serve.mcp.protocol import OPTIONS, PATH, error_message, fault_of
 from vault_indexer.serve.mcp.tools import CallWatch, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
 from vault_indexer.system import record
 
 if TYPE_CHECKING:
+    from mcp.server import MCPServer
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+MCP_ROUTES = (("POST", PATH), ("POST", f"{PATH}/"))
 _LOG = logging.getLogger(__name__)
 _FAILED = Refusal(503, "internal", "the MCP server could not be started: see the daemon's log")
 
@@ -66,7 +68,7 @@ class McpApp:
 
     async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         try:
-            manager = await asyncio.to_thread(self._tools.make_manager)
+            manager = await asyncio.to_thread(self._make_manager)
         except Exception:  # noqa: BLE001 - logged, and reported to the caller
             _LOG.exception("the MCP server could not be started")
             started.set_exception(_NotStartedError())
@@ -77,17 +79,19 @@ class McpApp:
             # cancelled.
             await asyncio.Event().wait()
 
+    def _make_manager(self) -> StreamableHTTPSessionManager:
+        sdk = importlib.import_module("vault_indexer.serve.mcp.server")
+        return cast("StreamableHTTPSessionManager", sdk.make_manager(self._tools.make_server(sdk)))
+
 
 class ToolSet(Protocol):
     """The tools of a server, created at the first request."""
 
-    def make_manager(self) -> StreamableHTTPSessionManager:
-        """Loads the SDK and creates the server with its tools. Called once, in a thread."""
-        ...
+    def make_server(self, sdk: Any) -> MCPServer[Any]:
+        """Creates the server with its tools, given the module `server`. Called once, in a thread."""
 
     def follow(self) -> None:
         """Updates the tools before each request."""
-        ...
 
 
 class VaultTools:
@@ -100,14 +104,10 @@ class VaultTools:
         self._shown: tuple[str, ...] = ()
         self._tools: Sequence[Any] = ()  # types of the SDK, which only `server` loads
 
-    def make_manager(self) -> StreamableHTTPSessionManager:
-        server = importlib.import_module("vault_indexer.serve.mcp.server")
+    def make_server(self, sdk: Any) -> MCPServer[Any]:
         self._shown = self._context.vaults.names
-        self._tools = server.make_tools(self._context, self._views(), self._timeout_s)
-        made: StreamableHTTPSessionManager = server.make_manager(
-            server.server_with(self._tools, self._context, self._timeout_s)
-        )
-        return made
+        self._tools = sdk.make_tools(self._context, self._views(), self._timeout_s)
+        return cast("MCPServer[Any]", sdk.server_with(self._tools, self._context, self._timeout_s))
 
     def follow(self) -> None:
         if self._context.vaults.names != self._shown:
@@ -134,25 +134,12 @@ class RowTools:
     timeout_s: float
     watch: CallWatch = nullcontext
 
-    def make_manager(self) -> StreamableHTTPSessionManager:
-        server = importlib.import_module("vault_indexer.serve.mcp.server")
-        made: StreamableHTTPSessionManager = server.make_manager(
-            server.server_of_rows(self.rows, self.instructions, self.timeout_s, self.watch)
-        )
-        return made
+    def make_server(self, sdk: Any) -> MCPServer[Any]:
+        made = sdk.server_of_rows(self.rows, self.instructions, self.timeout_s, self.watch)
+        return cast("MCPServer[Any]", made)
 
     def follow(self) -> None: ...
 
 
 class _NotStartedError(Exception):
     """The SDK could not be loaded, or is incompatible."""
-
-
-def with_mcp(mcp: App, rest: App) -> App:
-    """Routes `/mcp` to the MCP app and everything else to the API."""
-
-    async def route(scope: Message, receive: Receive, send: Send) -> None:
-        is_mcp = scope["type"] == "http" and scope["path"] in (PATH, f"{PATH}/")
-        await (mcp if is_mcp else rest)(scope, receive, send)
-
-    return route

@@ -21,19 +21,7 @@ from urllib.parse import urlsplit
 
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import DaemonError, VaultIndexerError
-from vault_indexer.serve.mcp.protocol import (
-    CAPABILITIES_KEY,
-    CLIENT_KEY,
-    INVALID_REQUEST,
-    MODERN_VERSIONS,
-    NAMED_BY,
-    PATH,
-    VERSION_KEY,
-    discover_result,
-    error_message,
-    fault_of,
-    initialize_result,
-)
+from vault_indexer.serve.mcp import protocol
 from vault_indexer.text.control_characters import json_text
 
 MAX_REQUESTS = 32
@@ -98,9 +86,11 @@ class Bridge:
 
     def _take(self, line: bytes) -> None:
         if len(line) > MAX_LINE_BYTES:
-            self._fail(_id_of(line), INVALID_REQUEST, f"not a message: more than {MAX_LINE_BYTES} bytes")
+            self._fail(
+                _id_of(line), protocol.INVALID_REQUEST, f"not a message: more than {MAX_LINE_BYTES} bytes"
+            )
             return
-        if fault := fault_of(line):
+        if fault := protocol.fault_of(line):
             self._fail(None, *fault)
             return
         message: Message = json.loads(line)
@@ -133,13 +123,13 @@ class Bridge:
         version = _version_of(params)
         if method == "initialize" and not version:
             self._client = params
-            found = initialize_result(self._version, params.get("protocolVersion"))
+            found = protocol.initialize_result(self._version, params.get("protocolVersion"))
             self._negotiated = str(found["protocolVersion"])
             return found
         if method == "ping" and not version:
             return {}
-        if method == "server/discover" and version in MODERN_VERSIONS:
-            return discover_result(self._version)
+        if method == "server/discover" and version in protocol.MODERN_VERSIONS:
+            return protocol.discover_result(self._version)
         return None
 
     def _notified(self, message: Message) -> None:
@@ -156,9 +146,11 @@ class Bridge:
         try:
             reply = self._reply(call)
         except VaultIndexerError as error:
-            reply = error_message(call.message["id"], _INTERNAL_ERROR, " ".join(str(error).split("\n")))
+            reply = protocol.error_message(
+                call.message["id"], _INTERNAL_ERROR, " ".join(str(error).split("\n"))
+            )
         except Exception as error:  # noqa: BLE001 - a request always gets an answer
-            reply = error_message(
+            reply = protocol.error_message(
                 call.message["id"], _INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}"
             )
         # Clients expect no answer to a cancelled request.
@@ -184,11 +176,11 @@ class Bridge:
         which the tool answers with its question. The question goes to the client as a request, and the call
         is repeated with the user's answer.
         """
-        version = MODERN_VERSIONS[-1]
+        version = protocol.MODERN_VERSIONS[-1]
         envelope = {
-            VERSION_KEY: version,
-            CLIENT_KEY: self._client.get("clientInfo"),
-            CAPABILITIES_KEY: self._client.get("capabilities"),
+            protocol.VERSION_KEY: version,
+            protocol.CLIENT_KEY: self._client.get("clientInfo"),
+            protocol.CAPABILITIES_KEY: self._client.get("capabilities"),
         }
         asked = {**params, "_meta": {**_object(params.get("_meta")), **envelope}}
         for _ in range(_MAX_ROUNDS):
@@ -226,7 +218,7 @@ class Bridge:
             pending.put(_object(message.get("result")))
 
     def _fail(self, request_id: object, code: int, text: str) -> None:
-        self._send(error_message(request_id, code, text))
+        self._send(protocol.error_message(request_id, code, text))
 
     def _send(self, message: Mapping[str, object]) -> None:
         line = json_text(message, is_compact=True).encode("utf-8", "replace")
@@ -261,7 +253,7 @@ class _Daemon:
 
     def __init__(self, reach: Callable[[], DaemonInfo], query: str = "") -> None:
         self._reach = reach
-        self._path = f"{PATH}?{query}" if query else PATH
+        self._path = f"{protocol.PATH}?{query}" if query else protocol.PATH
         self._reaching = threading.Lock()
         self._info: DaemonInfo | None = None
 
@@ -330,7 +322,7 @@ def _routing(message: Message, version: str) -> dict[str, str]:
         return {}
     method = str(message["method"])
     headers = {"MCP-Protocol-Version": version, "Mcp-Method": method}
-    named = _object(message.get("params")).get(NAMED_BY.get(method, ""))
+    named = _object(message.get("params")).get(protocol.NAMED_BY.get(method, ""))
     if isinstance(named, str):
         headers["Mcp-Name"] = header_value(named)
     return headers
@@ -354,14 +346,14 @@ def _answer_of(content: bytes, request_id: object) -> Message | None:
     if isinstance(found, dict) and "jsonrpc" in found:
         return {**found, "id": request_id}
     refused = _object(_object(found).get("error"))
-    return error_message(
+    return protocol.error_message(
         request_id, _INTERNAL_ERROR, str(refused.get("message", "the daemon does not serve /mcp"))
     )
 
 
 def _version_of(params: Message) -> str:
     """The revision in the envelope of a request; "" for revisions with a handshake."""
-    named = _object(params.get("_meta")).get(VERSION_KEY)
+    named = _object(params.get("_meta")).get(protocol.VERSION_KEY)
     return named if isinstance(named, str) else ""
 
 

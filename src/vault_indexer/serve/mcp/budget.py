@@ -134,14 +134,11 @@ def _shortened(value: JsonValue, longest: int) -> JsonValue:
     return value
 
 
-# Projections of an answer: an agent pays for every key that it reads.
-
-
 Schema = dict[str, JsonValue]
 
 Keep = Mapping[str, "Keep | None"]
-"""The keys of an object to keep. None keeps the whole value; a mapping selects keys of the object, or of each
-object of the list."""
+"""The keys of an object to keep: an agent pays for every key that it reads. None keeps the whole value; a
+mapping selects keys of the object, or of each object of the list."""
 
 
 def keys(*names: str, **nested: Keep | None) -> Keep:

@@ -234,7 +234,6 @@ def _problem(link: OutgoingLink) -> Object:
 def _citation(
     citable: Callable[[str, str], Sequence[Sentence]], sentence: str, link: OutgoingLink, *, is_cited: bool
 ) -> Object:
-    """What the check finds of a citation, or why it is not checked."""
     path = str(link.resolved)
     own: Object = {
         "sentence": sentence[:_SENTENCE_CHARS],

@@ -99,7 +99,6 @@ def initialize_result(version: str, asked: object) -> dict[str, object]:
 
 
 def discover_result(version: str) -> dict[str, object]:
-    """The answer to `server/discover`."""
     return {
         "_meta": {SERVER_KEY: server_info(version)},
         "ttlMs": 0,

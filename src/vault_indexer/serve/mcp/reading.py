@@ -233,12 +233,6 @@ def _part_of_line(line: str, words: Collection[str], tokens: int) -> str:
     return cut
 
 
-def line_at(text: str, line: int) -> int:
-    """The start of a line (1-based), or the end of the text."""
-    starts = _line_starts(text)
-    return starts[line - 1] if line <= len(starts) else len(text)
-
-
 def _line_starts(text: str) -> list[int]:
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     if len(starts) > 1 and starts[-1] == len(text):

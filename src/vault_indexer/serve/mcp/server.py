@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import anyio
 import anyio.to_thread
+import mcp_types
 from mcp.server import MCPServer
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
@@ -28,23 +29,6 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolResult,
-    Completion,
-    CompletionArgument,
-    CompletionContext,
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    GetPromptResult,
-    InputRequiredResult,
-    PromptReference,
-    ResourceTemplateReference,
-    TextContent,
-    ToolAnnotations,
-)
-from mcp_types import Tool as ListedTool
 from pydantic import PrivateAttr
 
 from vault_indexer.contract.codec import encode
@@ -56,14 +40,7 @@ from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT
 from vault_indexer.serve.mcp.budget import as_text, project
-from vault_indexer.serve.mcp.protocol import (
-    ADMIN_QUERY,
-    INSTRUCTIONS,
-    MODERN_VERSIONS,
-    NAME,
-    OPTIONS,
-    TITLE,
-)
+from vault_indexer.serve.mcp.protocol import ADMIN_QUERY, INSTRUCTIONS, MODERN_VERSIONS, NAME, OPTIONS, TITLE
 from vault_indexer.serve.mcp.reading import page_length
 from vault_indexer.serve.mcp.tools import (
     CallWatch,
@@ -82,14 +59,12 @@ from vault_indexer.system import record
 from vault_indexer.text.control_characters import escaped_hidden
 from vault_indexer.vault import resolve_in_vault
 
-# Codes that tie a change to an earlier call, which told the agent to ask the user.
-
-
 _MAX_CODES = 32
 
 
 class ConfirmationCodes:
-    """One-time codes, each for one strategy of one vault. Only the event loop of the server calls it."""
+    """One-time codes, each for one strategy of one vault. A code ties a change to an earlier call, which told
+    the agent to ask the user. Only the event loop of the server calls it."""
 
     def __init__(self) -> None:
         self._issued: dict[str, tuple[str, str]] = {}
@@ -162,7 +137,7 @@ nowhere (`links`, view unresolved). Cite each note by its path.""",
 
 _LOG = logging.getLogger(__name__)
 _FORMER_TOOLS: Mapping[str, tuple[str, Mapping[str, object]]] = {
-    "recent_changes": ("list_notes", {"order": "recent", "limit": 20}),
+    "recent_changes": ("list_notes", {"order": "recent", "limit": 20})
 }
 """Tools of the previous release, which are still answered but not listed: the tool that replaces each, and
 its arguments."""
@@ -179,7 +154,7 @@ _COMPLETIONS = 100
 _CONFIRM = "confirm"
 _NAME_CHARS = 60
 T = TypeVar("T")
-Result = CallToolResult | InputRequiredResult
+Result = mcp_types.CallToolResult | mcp_types.InputRequiredResult
 
 
 def make_tools(context: AnswerContext, views: Sequence[ToolView], timeout_s: float) -> list[VaultTool]:
@@ -229,7 +204,7 @@ class VaultServer(MCPServer[Any]):
     admin_tools: frozenset[str] = frozenset()
     """The tools that are offered only at the address for administrators."""
 
-    async def list_tools(self) -> list[ListedTool]:
+    async def list_tools(self) -> list[mcp_types.Tool]:
         """The tools. At the address of a single vault, none has a parameter for the vault."""
         found = await super().list_tools()
         if ADMIN_QUERY not in OPTIONS.get():
@@ -245,9 +220,9 @@ class VaultServer(MCPServer[Any]):
             # What the call names replaces the fixed values.
             arguments = {**fixed, **arguments}
         if name in self.admin_tools and ADMIN_QUERY not in OPTIONS.get():
-            raise MCPError(INVALID_PARAMS, f"{name} is offered by `indexer mcp --tools admin` only")
+            raise MCPError(mcp_types.INVALID_PARAMS, f"{name} is offered by `indexer mcp --tools admin` only")
         if all(tool.name != name for tool in await self.list_tools()):
-            raise MCPError(INVALID_PARAMS, f"unknown tool: {name[:_NAME_CHARS]}")
+            raise MCPError(mcp_types.INVALID_PARAMS, f"unknown tool: {name[:_NAME_CHARS]}")
         return await super().call_tool(name, dict(arguments), context)
 
     async def get_prompt(
@@ -255,19 +230,18 @@ class VaultServer(MCPServer[Any]):
         name: str,
         arguments: Mapping[str, object] | None = None,
         context: Context[Any, Any] | None = None,
-    ) -> GetPromptResult | InputRequiredResult:
-        """The prompt. Raises MCPError for an unknown prompt or a missing argument."""
+    ) -> mcp_types.GetPromptResult | mcp_types.InputRequiredResult:
         known = {prompt.name: prompt.arguments or () for prompt in await self.list_prompts()}
         if name not in known:
-            raise MCPError(INVALID_PARAMS, f"unknown prompt: {name[:_NAME_CHARS]}")
+            raise MCPError(mcp_types.INVALID_PARAMS, f"unknown prompt: {name[:_NAME_CHARS]}")
         given = arguments or {}
         missing = [one.name for one in known[name] if not str(given.get(one.name, "")).strip()]
         if missing:
-            raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]} is missing")
+            raise MCPError(mcp_types.INVALID_PARAMS, f"{name}: the argument {missing[0]} is missing")
         return await super().get_prompt(name, dict(given), context)
 
 
-def _without_vault(tool: ListedTool) -> ListedTool:
+def _without_vault(tool: mcp_types.Tool) -> mcp_types.Tool:
     schema = tool.input_schema
     shown = {
         **schema,
@@ -310,7 +284,7 @@ class VaultTool(Tool):
             parameters=input_schema(view),
             fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=None),
             is_async=True,
-            annotations=ToolAnnotations(
+            annotations=mcp_types.ToolAnnotations(
                 title=view.title or None,
                 read_only_hint=view.is_read_only,
                 destructive_hint=not view.is_read_only,
@@ -355,11 +329,10 @@ class RowCalls:
     log: ClassVar = "the log"
 
     async def result(self, arguments: Mapping[str, Any], _: Context[Any, Any]) -> Result:
-        """The result of a call. Raises VaultIndexerError."""
         with self.watch(self.view.name):
             call = partial(self.row.answer, checked_arguments(self.view, arguments))
             structured = cast("Object", project(await _in_time(call, self.timeout_s), self.row.keep))
-            return CallToolResult(content=[_block(structured)], structured_content=structured)
+            return mcp_types.CallToolResult(content=[_block(structured)], structured_content=structured)
 
 
 @record
@@ -373,7 +346,6 @@ class ToolCalls:
     log: ClassVar = "the daemon's log"
 
     async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:
-        """The result of a call. Raises VaultIndexerError."""
         address = CHOSEN_VAULT.get()
         if address and VAULT.name in {parameter.name for parameter in self.view.endpoint.parameters}:
             arguments = {VAULT.name: address, **arguments}
@@ -426,7 +398,6 @@ async def _within(function: Callable[..., T], context: AnswerContext, timeout_s:
 
 
 async def _in_time(call: Callable[[], T], timeout_s: float) -> T:
-    """Calls the function in a thread. Raises UsageError after the time limit."""
     try:
         with anyio.fail_after(timeout_s):
             # The thread cannot be ended, but `is_cancelled` makes a search end soon.
@@ -444,14 +415,16 @@ def _can_ask(context: Context[Any, Any]) -> bool:
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-def _question(message: str, strategy: str) -> InputRequiredResult:
+def _question(message: str, strategy: str) -> mcp_types.InputRequiredResult:
     schema = {
         "type": "object",
         "properties": {_CONFIRM: {"type": "boolean", "title": "Change the strategy and rebuild the index"}},
         "required": [_CONFIRM],
     }
-    asked = ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
-    return InputRequiredResult(input_requests={_CONFIRM: asked}, request_state=strategy)
+    asked = mcp_types.ElicitRequest(
+        params=mcp_types.ElicitRequestFormParams(message=message, requested_schema=schema)
+    )
+    return mcp_types.InputRequiredResult(input_requests={_CONFIRM: asked}, request_state=strategy)
 
 
 def _agreement(context: Context[Any, Any], strategy: str) -> bool | None:
@@ -462,14 +435,14 @@ def _agreement(context: Context[Any, Any], strategy: str) -> bool | None:
         return None
     said = answers[_CONFIRM]
     return (
-        isinstance(said, ElicitResult)
+        isinstance(said, mcp_types.ElicitResult)
         and said.action == "accept"
         and said.content is not None
         and said.content.get(_CONFIRM) is True
     )
 
 
-def _result(answer: Object, text_key: str = "") -> CallToolResult:
+def _result(answer: Object, text_key: str = "") -> mcp_types.CallToolResult:
     """The answer as JSON, with a mark that says whose words it contains. The text of a note follows as it is,
     in a block of its own.
 
@@ -478,22 +451,26 @@ def _result(answer: Object, text_key: str = "") -> CallToolResult:
     """
     marked = {"about": _ABOUT_TEXT, **answer}
     if (text_key not in answer and "notes" not in answer) or not text_key:
-        return CallToolResult(content=[_block(marked)])
+        return mcp_types.CallToolResult(content=[_block(marked)])
     notes = cast("list[Object]", marked.pop("notes")) if "notes" in answer else []
     content = []
     for part in notes or [marked]:
         text = str(part.get(text_key, ""))
         place = {name: value for name, value in part.items() if name != text_key}
-        content += [_block(place), *([TextContent(type="text", text=escaped_hidden(text))] if text else [])]
-    return CallToolResult(content=[*([_block(marked)] if notes else []), *content])
+        content += [_block(place), *([_shown(text)] if text else [])]
+    return mcp_types.CallToolResult(content=[*([_block(marked)] if notes else []), *content])
 
 
-def _block(value: Object) -> TextContent:
-    return TextContent(type="text", text=escaped_hidden(as_text(cast("JsonValue", value))))
+def _block(value: Object) -> mcp_types.TextContent:
+    return _shown(as_text(cast("JsonValue", value)))
 
 
-def _failure(message: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
+def _shown(text: str) -> mcp_types.TextContent:
+    return mcp_types.TextContent(type="text", text=escaped_hidden(text))
+
+
+def _failure(message: str) -> mcp_types.CallToolResult:
+    return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=message)], is_error=True)
 
 
 def _query_language() -> str:
@@ -532,16 +509,16 @@ def _add_resources(server: MCPServer[Any], context: AnswerContext, timeout_s: fl
 
     @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]
     async def complete(
-        ref: PromptReference | ResourceTemplateReference,
-        argument: CompletionArgument,
-        context_: CompletionContext | None,
-    ) -> Completion | None:
+        ref: mcp_types.PromptReference | mcp_types.ResourceTemplateReference,
+        argument: mcp_types.CompletionArgument,
+        context_: mcp_types.CompletionContext | None,
+    ) -> mcp_types.Completion | None:
         del context_
-        if not isinstance(ref, ResourceTemplateReference) and argument.name != "note":
+        if not isinstance(ref, mcp_types.ResourceTemplateReference) and argument.name != "note":
             return None
         found = await _within(partial(_paths_with, part=argument.value), context, timeout_s)
         more = len(found) > _COMPLETIONS
-        return Completion(values=found[:_COMPLETIONS], total=len(found), has_more=more)
+        return mcp_types.Completion(values=found[:_COMPLETIONS], total=len(found), has_more=more)
 
 
 def _note_text(context: AnswerContext, path: str) -> str:

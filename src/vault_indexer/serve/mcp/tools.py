@@ -14,53 +14,19 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, cast
 
+from vault_indexer import model
 from vault_indexer.contract.codec import encode
 from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, validate
 from vault_indexer.documents import part_name, span_of_parts
 from vault_indexer.errors import IndexUnusableError, NoteError, UnknownNoteError, UsageError
-from vault_indexer.model import (
-    HEADER_SEPARATOR,
-    FetchedMetadata,
-    FetchedNote,
-    FoundNote,
-    FoundNotes,
-    Hit,
-    JsonValue,
-    NoteList,
-    NotesRead,
-    NoteText,
-    Progress,
-    ReadNote,
-    RelatedAnswer,
-    RelatedNote,
-    SearchAnswer,
-    StrategyChange,
-    TaskState,
-    count_in_notes,
-    doc_id_of,
-)
 from vault_indexer.parse import stem
 from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, answer
-from vault_indexer.serve.mcp.budget import (
-    Keep,
-    Schema,
-    as_text,
-    page,
-    project,
-    room_of,
-    tokens_of,
-)
+from vault_indexer.serve.mcp.budget import Keep, Schema, as_text, page, project, room_of, tokens_of
 from vault_indexer.serve.mcp.drafts import check_draft, insertion_point
 from vault_indexer.serve.mcp.protocol import OPTIONS, SHORT_HITS_QUERY
-from vault_indexer.serve.mcp.reading import (
-    beginning_of,
-    excerpt,
-    lines_of,
-    part_of,
-    section_of,
-)
+from vault_indexer.serve.mcp.reading import beginning_of, excerpt, lines_of, part_of, section_of
 from vault_indexer.serve.mcp.views import ToolView
 from vault_indexer.system import record
 from vault_indexer.text.fold import nearest_names
@@ -91,7 +57,7 @@ _NEAR = 50.0
 
 _NEAR_NAMES = 3
 _NAMED = 5
-Object = dict[str, JsonValue]
+Object = dict[str, model.JsonValue]
 CallWatch = Callable[[str], AbstractContextManager[object]]
 """A context manager around a call of the tool with a name; it gets the error of the call."""
 
@@ -116,7 +82,7 @@ def input_schema(view: ToolView) -> Schema:
             one.name: {"type": "array", "items": entry} if one.name == view.listed else _parameter_schema(one)
             for one in parameters
         },
-        **({"required": cast("JsonValue", required)} if required else {}),
+        **({"required": cast("model.JsonValue", required)} if required else {}),
     }
 
 
@@ -153,10 +119,9 @@ def answer_of(view: ToolView, context: AnswerContext, arguments: Mapping[str, Va
     """The requested page. While an index is built for the first time, it waits for the first notes. Raises
     VaultIndexerError; an unknown name comes with the nearest ones."""
     try:
-        if added := context.actions.tools.get(view.name):
-            found = _once_there(context, partial(added, arguments))
-        else:
-            found = _once_there(context, partial(_OWN.get(view.name, _row_answer), view, context, arguments))
+        added = context.actions.tools.get(view.name)
+        own = _OWN.get(view.name, _row_answer)
+        found = _once_there(context, partial(added or partial(own, view, context), arguments))
     except (UnknownNoteError, UsageError) as error:
         if near := _nearest_names(context, error, arguments):
             raise type(error)(f"{error}{near}") from error
@@ -176,8 +141,8 @@ def _nearest_names(context: AnswerContext, error: Exception, arguments: Mapping[
         wanted = str(next((arguments[key] for key in ("path", "id") if arguments.get(key)), ""))
         own, _ = in_its_vault(context, wanted) if "id" in arguments else (context, "")
         wanted = wanted.partition("#")[0]
-        names = {path: doc_id_of(path).rpartition("/")[2] for path in own.service.note_paths()}
-        near = nearest_names(doc_id_of(wanted.rpartition("/")[2]), names, _NEAR_NAMES, _NEAR)
+        names = {path: model.doc_id_of(path).rpartition("/")[2] for path in own.service.note_paths()}
+        near = nearest_names(model.doc_id_of(wanted.rpartition("/")[2]), names, _NEAR_NAMES, _NEAR)
     else:
         overview = context.service.overview()
         is_tag = "has the tag" in said
@@ -207,7 +172,7 @@ def _once_there(context: AnswerContext, call: Callable[[], Object]) -> Object:
         threading.Event().wait(_LOOK_AGAIN_S)
 
 
-def _progress(progress: Progress | None) -> str:
+def _progress(progress: model.Progress | None) -> str:
     read = f"; {progress.notes:,} of {progress.total:,} notes are read" if progress and progress.total else ""
     return f"{read}; call again in a few seconds (status shows the progress)"
 
@@ -244,9 +209,9 @@ _IDLE_PROPERTIES = frozenset({"tags", "aliases", "cssclasses", "title"})
 
 def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     offset, limit = cast("int", arguments["offset"]), cast("int", arguments["limit"])
-    found: SearchAnswer = _asked(SEARCH, context, {**_row_values(view, arguments), "limit": MAX_LIMIT})
+    found: model.SearchAnswer = _asked(SEARCH, context, {**_row_values(view, arguments), "limit": MAX_LIMIT})
     rest = found.results[offset:]
-    wanted = rest[: count_in_notes(((hit.vault, hit.path) for hit in rest), limit)]
+    wanted = rest[: model.count_in_notes(((hit.vault, hit.path) for hit in rest), limit)]
     room = _room(arguments)
     least, most = _SNIPPET_TOKENS
     each = max(least, min(most, room // max(1, len(wanted)) - _HIT_TOKENS))
@@ -257,7 +222,7 @@ def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Valu
     )
     likely = max(0, found.likely - offset)
     answer = encode(
-        FoundNotes(found.verdict, likely, hits, found.missing_words, found.notices, found.corrections)
+        model.FoundNotes(found.verdict, likely, hits, found.missing_words, found.notices, found.corrections)
     )
     shown = page(answer, view.lists, 0, None, room)
     return _with_next_offset(shown, "results", offset, len(found.results))
@@ -266,7 +231,7 @@ def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Valu
 def _with_next_offset(shown: Object, name: str, offset: int, count: int) -> Object:
     """A page that begins at `offset` of `count` entries, with the offset of the next one."""
     shown.pop("next_offset", None)
-    end = offset + len(cast("list[JsonValue]", shown[name]))
+    end = offset + len(cast("list[model.JsonValue]", shown[name]))
     return {**shown, "next_offset": end} if end < count else shown
 
 
@@ -281,19 +246,21 @@ def _words_of(query: str, language: str) -> frozenset[str]:
     return frozenset(word if len(word) < 6 else word[:-2] for word in words)
 
 
-def _found_note(context: AnswerContext, hit: Hit, query: str, tokens: int, rank: int) -> FoundNote:
+def _found_note(
+    context: AnswerContext, hit: model.Hit, query: str, tokens: int, rank: int
+) -> model.FoundNote:
     """A hit with an excerpt of this size, or (0) with its whole chunk."""
     own_id = _id_of(context, hit.path, hit.vault or context.vault)
     is_short = SHORT_HITS_QUERY in OPTIONS.get()
     words = _words_of(query, hit.language)
-    headings = hit.header_path.split(HEADER_SEPARATOR)
-    found = FoundNote(
+    headings = hit.header_path.split(model.HEADER_SEPARATOR)
+    found = model.FoundNote(
         id=own_id,
         title="" if is_short and hit.title == stem(hit.path) else hit.title,
         url="" if is_short else _url_of(own_id),
         line=hit.line or hit.start_line,
         part=hit.part,
-        heading=HEADER_SEPARATOR.join(headings[headings[0] == hit.title :]),
+        heading=model.HEADER_SEPARATOR.join(headings[headings[0] == hit.title :]),
         properties=_shown_properties(hit.frontmatter, words, is_whole=rank < _SHOWN_PROPERTIES),
         passage=hit.passage,
         vault=hit.vault,
@@ -323,10 +290,10 @@ def _url_of(own_id: str) -> str:
 
 
 def _shown_properties(
-    frontmatter: Mapping[str, JsonValue], words: frozenset[str], *, is_whole: bool
-) -> dict[str, JsonValue]:
+    frontmatter: Mapping[str, model.JsonValue], words: frozenset[str], *, is_whole: bool
+) -> dict[str, model.JsonValue]:
     """The properties that contain words of the query, or all if they are short and `is_whole`."""
-    found: dict[str, JsonValue] = {}
+    found: dict[str, model.JsonValue] = {}
     everything = {name: value for name, value in frontmatter.items() if name not in _IDLE_PROPERTIES}
     if is_whole and tokens_of(as_text(everything)) <= _PROPERTY_TOKENS:
         return everything
@@ -406,14 +373,14 @@ def _get_notes(_view: ToolView, context: AnswerContext, arguments: Mapping[str, 
     if offset >= len(paths):
         raise UsageError(f"offset = {offset}: paths names {len(paths)} notes")
     shown, room = paths[offset : offset + _MOST_NOTES], _room(arguments)
-    found: list[ReadNote] = []
+    found: list[model.ReadNote] = []
     while len(found) < len(shown) and (room >= _LEAST_NOTE_TOKENS or not found):
         sharing = min(len(shown) - len(found), max(1, room // _LEAST_NOTE_TOKENS))
         one = _note_within(context, shown[len(found)], room // sharing - _NOTE_TOKENS)
         room -= tokens_of(one.text) + _NOTE_TOKENS
         found.append(one)
     end = offset + len(found)
-    return encode(NotesRead(tuple(found), len(paths) - end, end if end < len(paths) else 0))
+    return encode(model.NotesRead(tuple(found), len(paths) - end, end if end < len(paths) else 0))
 
 
 def _is_pattern(path: str) -> bool:
@@ -443,13 +410,13 @@ def _expression_of(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(signs.get(part, re.escape(part)) for part in parts) + r"(?:\.md)?")
 
 
-def _note_within(context: AnswerContext, path: str, tokens: int) -> ReadNote:
+def _note_within(context: AnswerContext, path: str, tokens: int) -> model.ReadNote:
     try:
         note = note_text(context, path)
     except (UsageError, NoteError, UnknownNoteError) as error:
-        return ReadNote(path, error=f"{error}{_nearest_names(context, error, {'path': path})}")
+        return model.ReadNote(path, error=f"{error}{_nearest_names(context, error, {'path': path})}")
     part = part_of(note, (0, len(note.text)), 0, tokens)
-    return ReadNote(note.path, part.text, part.total_lines, note.modified_time, part.next_offset)
+    return model.ReadNote(note.path, part.text, part.total_lines, note.modified_time, part.next_offset)
 
 
 def _fetch(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
@@ -470,12 +437,12 @@ def _fetch(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Valu
     known = _id_of(own, note.path, own.vault)
     more = f"\n[…] The note goes on. An id of a section, such as {known}#Heading, gives more.\n"
     return encode(
-        FetchedNote(
+        model.FetchedNote(
             id=wanted,
             title=service.titles([path]).get(path, outline.title),
             text=part.text + (more if part.next_offset else ""),
             url=_url_of(known),
-            metadata=FetchedMetadata(
+            metadata=model.FetchedMetadata(
                 note.path, note.modified_time, tuple(one.heading for one in part.headings)
             ),
         )
@@ -501,7 +468,7 @@ def in_its_vault(context: AnswerContext, name: str) -> tuple[AnswerContext, str]
 
 def _list_notes(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     offset = cast("int", arguments["offset"])
-    found: NoteList = _asked(view.row, context, {**_row_values(view, arguments), "offset": offset})
+    found: model.NoteList = _asked(view.row, context, {**_row_values(view, arguments), "offset": offset})
     titles = context.service.titles(note.path for note in found.notes)
     shown = replace(
         found, notes=tuple(replace(note, title=titles.get(note.path, note.title)) for note in found.notes)
@@ -515,17 +482,17 @@ def _tasks(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value
     if str(arguments["path"]).strip() and str(arguments["folder"]).strip():
         raise UsageError("path and folder are both given: give one of them")
     found = context.service.tasks(
-        cast("TaskState", arguments["state"]), str(arguments["path"]), str(arguments["folder"])
+        cast("model.TaskState", arguments["state"]), str(arguments["path"]), str(arguments["folder"])
     )
-    entries: list[JsonValue] = [encode(task) for task in found]
+    entries: list[model.JsonValue] = [encode(task) for task in found]
     shown = page({"count": len(found), "tasks": entries}, view.lists, offset, limit)
     listed = cast("list[Object]", shown.pop("tasks"))
-    notes: list[JsonValue] = []
+    notes: list[model.JsonValue] = []
     for path, tasks in groupby(listed, key=itemgetter("path")):
         rows = [
             {key: task[key] for key in ("line", "text", "due") if key != "due" or task[key]} for task in tasks
         ]
-        notes.append({"path": path, "tasks": cast("JsonValue", rows)})
+        notes.append({"path": path, "tasks": cast("model.JsonValue", rows)})
     return {"count": len(found), "notes": notes, **shown}
 
 
@@ -538,7 +505,7 @@ def _vault_overview(_view: ToolView, context: AnswerContext, _: Mapping[str, Val
         if isinstance(value, dict | list) and len(value) > _MOST_NAMES:
             left_out[name] = len(value) - _MOST_NAMES
             cut = dict(list(value.items())[:_MOST_NAMES]) if isinstance(value, dict) else value[:_MOST_NAMES]
-            shown[name] = cast("JsonValue", cut)
+            shown[name] = cast("model.JsonValue", cut)
     return {**shown, **({"left_out": left_out} if left_out else {})}
 
 
@@ -553,7 +520,7 @@ def _links(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value
 
 
 def _related(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    found: RelatedAnswer = _asked(view.row, context, _row_values(view, arguments))
+    found: model.RelatedAnswer = _asked(view.row, context, _row_values(view, arguments))
     titles = context.service.titles(note.path for note in found.results)
     return {
         "note": found.note,
@@ -570,7 +537,7 @@ def _related(view: ToolView, context: AnswerContext, arguments: Mapping[str, Val
     }
 
 
-def _why_related(note: RelatedNote) -> str:
+def _why_related(note: model.RelatedNote) -> str:
     """The reasons, the strongest first."""
     shared = ", ".join(note.shared[:3]) + (
         f" and {note.shared_count - 3} more" if note.shared_count > 3 else ""
@@ -583,9 +550,9 @@ def _why_related(note: RelatedNote) -> str:
     return "; ".join(reason for _, reason in sorted(reasons, reverse=True) if reason)
 
 
-def note_text(context: AnswerContext, path: str) -> NoteText:
+def note_text(context: AnswerContext, path: str) -> model.NoteText:
     """The current text of a note of the index. Raises VaultIndexerError."""
-    note: NoteText = _asked(NOTE, context, {"path": path})
+    note: model.NoteText = _asked(NOTE, context, {"path": path})
     return note
 
 
@@ -605,7 +572,7 @@ _OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Obje
 }
 
 
-def strategy_change(context: AnswerContext, strategy: str) -> StrategyChange:
+def strategy_change(context: AnswerContext, strategy: str) -> model.StrategyChange:
     """The change that `set_chunker` would make, with an explanation as the question to the user. Raises
     VaultIndexerError if it cannot be made."""
     setting = context.actions.strategy
@@ -620,10 +587,10 @@ def strategy_change(context: AnswerContext, strategy: str) -> StrategyChange:
         else f"Split notes by {strategy} instead of {current}? This writes [chunking] strategy into the "
         f"configuration of the vault, and the index of {notes} notes is rebuilt; searches go on meanwhile."
     )
-    return StrategyChange(strategy, current, changed=False, message=message)
+    return model.StrategyChange(strategy, current, changed=False, message=message)
 
 
-def change_strategy(context: AnswerContext, change: StrategyChange) -> StrategyChange:
+def change_strategy(context: AnswerContext, change: model.StrategyChange) -> model.StrategyChange:
     """Writes the strategy that the user agreed to. Raises VaultIndexerError."""
     setting = context.actions.strategy
     assert setting is not None

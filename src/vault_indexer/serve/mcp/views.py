@@ -16,16 +16,7 @@ from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.contract.parameters import Parameter, Value
 from vault_indexer.extensions import offered
 from vault_indexer.model import JsonValue, TaskState
-from vault_indexer.serve.api.endpoints import (
-    ALL_LINKS,
-    NOTE,
-    NOTES,
-    RELATED,
-    SEARCH,
-    STATUS,
-    VAULT,
-    Endpoint,
-)
+from vault_indexer.serve.api.endpoints import ALL_LINKS, NOTE, NOTES, RELATED, SEARCH, STATUS, VAULT, Endpoint
 from vault_indexer.serve.mcp.budget import DEFAULT_TOKENS, MAX_TOKENS, Keep, keys
 
 if TYPE_CHECKING:
