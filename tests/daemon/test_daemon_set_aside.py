@@ -9,7 +9,7 @@ from vault_at_work import NOTES, hits, opened, place, wait_for
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.rechunk import QuarantineRetry
+from vault_indexer.daemon.tasks.reread import QuarantineRetry
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.model import Problem
 from vault_indexer.vault.dirty import Quarantine

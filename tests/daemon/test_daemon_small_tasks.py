@@ -19,7 +19,7 @@ from vault_indexer.daemon.state import missing_vectors_notice
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
-from vault_indexer.daemon.tasks.rechunk import QuarantineRetry
+from vault_indexer.daemon.tasks.reread import QuarantineRetry
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob

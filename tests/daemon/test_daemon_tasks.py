@@ -11,7 +11,7 @@ from loop_by_hand import Clock
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import MergeTask
-from vault_indexer.daemon.tasks.rechunk import RechunkTask
+from vault_indexer.daemon.tasks.reread import RechunkTask
 from vault_indexer.index.derived import MergeJob
 from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.system import ProcessLimits
