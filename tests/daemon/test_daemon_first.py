@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 from held_build import FIRST, LATER, Gates, date_notes, held_assembly
 from held_build import NOTES as NOTES_IN_PARTS
-from vault_at_work import Place, daemon, holding, opened, place, silent, stop, wait_for
+from vault_at_work import (
+    Place,
+    daemon,
+    fresh_export,
+    holding,
+    place,
+    silent,
+    stop,
+    wait_for,
+)
 from waiting import DEADLINE_S
 
 from vault_indexer.daemon.session import DaemonSession
@@ -43,9 +52,7 @@ def test_what_changed_last_is_found_while_the_rest_is_read(tmp_path: Path) -> No
         assert holding(service, f"mark{NOTES - 1}") == {f"Log {NOTES - 1}.md"}
         wait_for(lambda: service.status().state == "ready" and service.status().pending == 0)
         assert service.verify() == ()
-        grown = list(service.export())
-    with opened(Place(where.vault, tmp_path / "fresh", where.config)) as service:
-        assert grown == list(service.export())
+        assert list(service.export()) == fresh_export(where)
 
 
 @contextmanager

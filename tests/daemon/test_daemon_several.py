@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -39,9 +40,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def test_each_vault_has_its_own_state(house: House) -> None:
     for name, state in {"gone": "unavailable", "broken": "unusable", "held": "locked"}.items():
         house.wait_for(name, state)
-    listed = house.ask("/v1/vaults").data["vaults"]
-    assert isinstance(listed, list)
-    found = {one["name"]: one for one in listed}
+    found = house.vaults()
     assert list(found) == ["broken", "garden", "gone", "held", "work"]
     own = {"name": "work", "path": str(house.vault("work")), "state": "ready"}
     assert found["work"] == own | {"notes": 2, "pending": 0, "problem": ""}
@@ -53,17 +52,14 @@ def test_a_search_without_a_vault_searches_all(house: House) -> None:
     found = house.hits("tomatoes in March")
     assert {("garden", "Tomatoes.md"), ("work", "Budget.md")} <= set(found)
     assert found[0] == ("garden", "Tomatoes.md")
-    notices = house.ask("/v1/search?q=tomatoes").data["notices"]
-    assert isinstance(notices, list)
-    assert any(notice.startswith("the vault gone is not searched: ") for notice in notices)
+    assert any(notice.startswith("the vault gone is not searched: ") for notice in house.notices())
 
 
 def test_one_vault_is_asked_by_parameter_or_by_address(house: House) -> None:
     by_parameter = house.hits("tomatoes", "&vault=work")
     assert by_parameter[0] == ("", "Budget.md")
-    answer = house.ask("/vault/work/v1/search?q=tomatoes").data["results"]
-    assert isinstance(answer, list)
-    assert [hit["path"] for hit in answer] == [path for _, path in by_parameter]
+    by_address = house.ask("/vault/work/v1/search?q=tomatoes").data["results"]
+    assert [hit["path"] for hit in by_address] == [path for _, path in by_parameter]
     assert house.ask("/v1/status?vault=garden").data["vault"] == str(house.vault("garden"))
     assert house.ask("/vault/garden/v1/verify", "POST").data["ok"] is True
     assert house.ask("/v1/verify?vault=garden", "POST").data["ok"] is True
@@ -102,18 +98,16 @@ def test_every_index_announces_the_one_daemon(house: House) -> None:
 QUESTION, QUOTE = "What do the tomatoes need?", "They need sun and a trellis."
 
 
-def asked(house: House, question: str, target: str = "/v1/ask") -> dict[str, object]:
+def asked(house: House, question: str, target: str = "/v1/ask") -> dict[str, Any]:
     answer = house.ask(target, "POST", body=json.dumps({"q": question, "model": False}))
     assert answer.status == 200, answer.data
     return answer.data
 
 
-def cited(answer: dict[str, object]) -> tuple[str, str | None, str]:
+def cited(answer: dict[str, Any]) -> tuple[str, str | None, str]:
     """The first sentence, and vault and path of what it cites."""
-    sentences = answer["sentences"]
-    assert isinstance(sentences, list)
-    citation = sentences[0]["citations"][0]
-    return sentences[0]["text"], citation.get("vault"), citation["path"]
+    first = answer["sentences"][0]
+    return first["text"], first["citations"][0].get("vault"), first["citations"][0]["path"]
 
 
 def test_a_question_goes_over_all_vaults_and_each_citation_names_its_own(house: House) -> None:
@@ -140,9 +134,7 @@ def test_a_folder_that_goes_is_unavailable_and_comes_back(house: House) -> None:
     house.write("garden", "Beans.md", "# Beans\n\nRunner beans climb.\n")
     house.wait_for("garden", "ready")
     wait_until(lambda: ("garden", "Beans.md") in house.hits("runner beans"), "the new note is found")
-    listed = house.ask("/v1/vaults").data["vaults"]
-    assert isinstance(listed, list)
-    assert {one["notes"] for one in listed if one["name"] == "garden"} == {3}
+    assert house.vaults()["garden"]["notes"] == 3
 
 
 def test_a_vault_that_appears_is_opened(house: House) -> None:

@@ -1,38 +1,271 @@
-"""When a merge may begin, and whose turn it is where notes wait for their language model."""
+"""What each task between edits does next, and when: vectors, notes read again, merges, a new base."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
+import pickle
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from loop_by_hand import Clock
+from waiting import wait_until
 
-from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.config import Settings
+from vault_indexer.daemon.assembly import OpenGeneration, SharedBudget
+from vault_indexer.daemon.state import missing_vectors_notice
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.compaction import MergeTask
-from vault_indexer.daemon.tasks.reread import RechunkTask
-from vault_indexer.index.derived import MergeJob
-from vault_indexer.index.jobs import PrepareJob
+from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
+from vault_indexer.daemon.tasks.embedding import EmbeddingTask
+from vault_indexer.daemon.tasks.reread import QuarantineRetry, RechunkTask
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.index.derived import CompactionJob, MergeJob
+from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
+from vault_indexer.index.note_workers import WorkerSpec
+from vault_indexer.index.workers.pool import Failed
+from vault_indexer.providers.wordllama import wordllama_model
+from vault_indexer.store import SnapshotHolder
+from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.system import ProcessLimits
+from vault_indexer.vault.dirty import Quarantine
 
 
-class Derived:
-    needs_merge = True
-    published = 0
+@pytest.mark.parametrize(
+    ("missing", "chunks", "of"), [(0, 5, ""), (1, 1234, "1 of 1,234"), (2000, 1234, "2,000 of 2,000")]
+)
+def test_a_search_says_how_many_chunks_have_no_vector_yet(missing: int, chunks: int, of: str) -> None:
+    snapshot = SimpleNamespace(missing_vectors=missing, keywords=range(chunks))
+    holder = SimpleNamespace(lease=lambda: nullcontext(snapshot))
+    notice = (f"semantic search is incomplete: {of} chunks have no embedding yet",) if of else ()
+    assert missing_vectors_notice(cast(SnapshotHolder, holder)) == notice
 
-    def publish(self) -> None:
-        self.published += 1
+
+class Owing:
+    """Stands for a generation and its writer: the texts that have no vector yet."""
+
+    spare: Any = "the spare process"
+
+    def __init__(self, *keys: int) -> None:
+        self.keys = list(keys)
+        self.writer = self
+
+    @property
+    def missing_vectors(self) -> int:
+        return len(self.keys)
+
+    def next_embed_job(self, size: int) -> EmbedJob:
+        return cast(EmbedJob, SimpleNamespace(keys=tuple(self.keys[:size])))
+
+    def put_vectors(self, vectors: Mapping[int, bytes]) -> None:
+        self.keys = [key for key in self.keys if key not in vectors]
+
+    def is_waiting_for(self, job: EmbedJob) -> bool:
+        return not set(self.keys).isdisjoint(job.keys)
+
+    def postpone(self, job: EmbedJob) -> None:
+        self.keys = [key for key in self.keys if key not in job.keys] + list(job.keys)
+
+
+def embedded(*keys: int) -> Embedded:
+    return cast(Embedded, SimpleNamespace(vectors=dict.fromkeys(keys, b""), seconds=0.5))
+
+
+def test_missing_vectors_are_made_in_the_spare_process_which_is_kept_while_some_are_missing() -> None:
+    task, owing = EmbeddingTask(Clock()), Owing(*range(20))
+    current = cast(OpenGeneration, owing)
+    first = task.next_work(current)
+    assert first is not None
+    assert (first.job.keys, first.pool, first.is_kept()) == (tuple(range(16)), owing.spare, True)
+    task.accept(current, first.job, embedded(*first.job.keys))
+    second = task.next_work(current)
+    assert second is not None
+    assert second.job.keys == (16, 17, 18, 19)
+    task.accept(current, second.job, embedded(*second.job.keys))
+    assert (task.next_work(current), second.is_kept(), task.fault) == (None, False, "")
+
+
+def test_vectors_of_texts_that_the_index_no_longer_holds_do_not_count() -> None:
+    clock, owing = Clock(), Owing(1, 2, 3)
+    task, current = EmbeddingTask(clock), cast(OpenGeneration, owing)
+    work = task.next_work(current)
+    assert work is not None
+    task.accept(current, work.job, embedded(1))
+    assert task.fault == "embedding failed, will retry: the texts in the index have changed"
+    assert task.next_work(current) is None
+    clock.now += 1.0
+    again = task.next_work(current)
+    assert again is not None
+    assert again.job.keys == (2,), "half of three"
+
+
+def test_a_text_that_the_model_cannot_take_comes_last() -> None:
+    clock, owing = Clock(), Owing(1, 2)
+    task, current = EmbeddingTask(clock), cast(OpenGeneration, owing)
+    task.fail(current, owing.next_embed_job(1), "too long")
+    assert owing.keys == [2, 1]
+    owing.keys = []
+    assert task.next_work(current) is None
+    assert task.fault == "", "nothing is missing, so that nothing fails"
+
+
+class SetAside:
+    """Stands for an index with notes that were set aside."""
+
+    spare: Any = "the spare process"
+    missing_vectors = 0
+
+    def __init__(self, clock: Clock) -> None:
+        self.dirty = self
+        self.writer = self
+        self.aside = Quarantine(clock)
+        self.aside.use({"a.md": (1, "x")})
+        self.reread_notes: list[str] = []
+
+    def reread(self, path: str) -> None:
+        self.reread_notes.append(path)
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_note_that_was_set_aside_is_tried_when_it_is_due(is_read: bool) -> None:
+    clock = Clock()
+    index = SetAside(clock)
+    task, current = QuarantineRetry(cast(VaultSync, index)), cast(OpenGeneration, index)
+    clock.now += 1.0
+    assert task.next_work(current) is None
+    clock.now += 1.0
+    work = task.next_work(current)
+    assert work is not None
+    assert (work.job, work.pool) == (PrepareJob(("a.md",), at_once=0), index.spare)
+    assert index.aside.untried == 1
+    if is_read:
+        task.accept(current, work.job, [])
+    else:
+        task.fail(current, work.job, "it ended again")
+    assert index.reread_notes == (["a.md"] if is_read else [])
+    assert index.aside.untried == 0
+    clock.now += 3.0
+    assert task.next_work(current) is None, "each wait is twice as long"
+    clock.now += 1.0
+    assert task.next_work(current) is not None
+
+
+class ScriptedProcess:
+    """In the place of the process that writes a base."""
+
+    def __init__(self) -> None:
+        self.outcome: tuple[object, object] | None = None
+        self.closed = 0
+
+    def result(self) -> tuple[object, object] | None:
+        return self.outcome
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Changed:
+    """Stands for a generation many of whose vectors have changed."""
+
+    job = cast(CompactionJob, "the job")
+    base = cast(VectorSnapshot, "the base")
+
+    def __init__(self, load: Callable[[], VectorSnapshot] | None = None) -> None:
+        self.writer = self.derived = self
+        self.worth_compacting = True
+        self.load_next_base = load or (lambda: self.base)
+        self.adopted: list[VectorSnapshot] = []
+
+    def begin_compaction(self) -> CompactionJob:
+        return self.job
+
+    def adopt_base(self, base: VectorSnapshot) -> None:
+        self.adopted.append(base)
+
+
+def compacted(changed: Changed, outcome: object) -> tuple[object, int]:
+    """The result of a compaction whose process ended with this outcome, and how often it was closed."""
+    work = CompactionTask(ProcessLimits(), Clock()).next_work(cast(OpenGeneration, changed))
+    assert work is not None
+    process = ScriptedProcess()
+    work.pool = cast(Any, process)
+    assert work.result() is None
+    process.outcome = changed.job, outcome
+    found: list[object] = []
+
+    def is_there() -> bool:
+        found.extend(filter(None, [work.result()]))
+        return bool(found)
+
+    wait_until(is_there)
+    return found[0], process.closed
+
+
+NO_ROOM, DAMAGED = Failed("no room"), Failed("it is damaged")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "result", "closed"),
+    [
+        (None, None, Changed.base, 1),
+        (NO_ROOM, AssertionError("there is nothing to load"), NO_ROOM, 0),
+        (None, IndexUnusableError("it is damaged"), DAMAGED, 1),
+        (None, OSError("it is damaged"), DAMAGED, 1),
+        (None, MemoryError("it is damaged"), DAMAGED, 1),
+    ],
+)
+def test_a_base_that_was_written_is_loaded_once_its_process_has_ended(
+    outcome: object, error: Exception | None, result: object, closed: int
+) -> None:
+    def load() -> VectorSnapshot:
+        if error is not None:
+            raise error
+        return Changed.base
+
+    assert compacted(Changed(load), outcome) == ((Changed.job, result), closed)
+
+
+def test_a_compaction_is_begun_where_it_is_worth_it_and_a_minute_after_a_failure() -> None:
+    clock, changed = Clock(), Changed()
+    task, current = CompactionTask(ProcessLimits(), clock), cast(OpenGeneration, changed)
+    changed.worth_compacting = False
+    assert task.next_work(current) is None
+    changed.worth_compacting = True
+    for _ in range(2):
+        task.fail(current, changed.job, "no room")
+        clock.now += 59.9
+        assert task.next_work(current) is None
+        clock.now += 0.1
+        assert task.next_work(current) is not None
+    task.accept(current, changed.job, changed.base)
+    assert changed.adopted == [changed.base]
+
+
+def test_vaults_of_one_process_have_a_worker_each_and_build_in_turn(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"index": {"workers": 3}})
+    spec = WorkerSpec(tmp_path, settings, wordllama_model(), None, (), tmp_path / "cache", tmp_path / "calls")
+    shared = SharedBudget(settings.index)
+    budgets = (shared, pickle.loads(pickle.dumps(shared)), SharedBudget(None))
+    sizes = [one.make_pool(spec, 4)._size for one in budgets]
+    assert sizes == [1, 4, 4], "a build in a process of its own has all workers"
+    assert shared.build.try_acquire("one vault")
+    assert not shared.build.try_acquire("another")
+    assert shared.vectors.try_acquire("another")
 
 
 class Merging:
     """Stands for a generation whose keyword index needs a merge."""
 
     generation = None
+    needs_merge = True
+    published = 0
 
     def __init__(self) -> None:
-        self.derived = Derived()
-        self.writer = self
+        self.derived = self.writer = self
+
+    def publish(self) -> None:
+        self.published += 1
 
 
 @pytest.fixture
@@ -74,20 +307,9 @@ def test_a_merge_that_fails_is_tried_again_after_a_minute(
     clock.now += 0.1
     assert begins()
     task.accept(open_generation, cast(MergeJob, None), None)
-    assert current.derived.published == 1
-    current.derived.needs_merge = False
+    assert current.published == 1
+    current.needs_merge = False
     assert task.next_work(open_generation) is None
-
-
-class Snapshot:
-    def __init__(self, seq: int) -> None:
-        self.seq = seq
-
-    def __enter__(self) -> Snapshot:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 class Waiting:
@@ -101,8 +323,8 @@ class Waiting:
         self.spare = None
         self.missing_vectors = 0
 
-    def lease(self) -> Snapshot:
-        return Snapshot(self.seq)
+    def lease(self) -> nullcontext[SimpleNamespace]:
+        return nullcontext(SimpleNamespace(seq=self.seq))
 
     def notes_without_model(self) -> dict[str, str]:
         return dict(self.notes)

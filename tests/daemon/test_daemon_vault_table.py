@@ -25,17 +25,16 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     assert (found.index_dir("work") / START_FILE).exists(), "the next daemon keeps it, too"
 
 
-def names(house: House) -> set[str]:
-    return set(house.states())
+def wait_for_vaults(house: House, *names: str) -> None:
+    wait_until(lambda: house.vaults().keys() == {*names}, f"the vaults are {names}")
 
 
 def tool_vaults(house: House) -> list[str]:
-    """What the argument `vault` of the tool `search` may be."""
-    tools = house.agent("/mcp", "tools/list")["tools"]
-    assert isinstance(tools, list)
+    """What an agent may give as the argument `vault` of the tool `search`."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+    tools = json.loads(house.connect("/mcp", body).read())["result"]["tools"]
     search = next(tool for tool in tools if tool["name"] == "search")
-    found = search["inputSchema"]["properties"]["vault"]["enum"]
-    assert isinstance(found, list)
+    found: list[str] = search["inputSchema"]["properties"]["vault"]["enum"]
     return found
 
 
@@ -47,8 +46,8 @@ def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
     )
     assert added.code == 0, added.err
     assert "The running daemon indexes it now" in added.err
-    wait_until(lambda: names(house) == {"garden", "shed", "work"}, "the vault is kept")
     house.wait_for("shed", "ready")
+    assert house.vaults().keys() == {"garden", "shed", "work"}
     assert ("shed", "Lantern.md") in house.hits("lantern")
     assert house.ask("/vault/shed/v1/status").data["vault"] == str(house.vault("shed"))
     assert tool_vaults(house) == ["garden", "shed", "work"]
@@ -60,7 +59,7 @@ def test_a_vault_is_added_and_removed_without_a_restart(house: House) -> None:
     assert events.readline().startswith(b"event: status")
     removed = house.run("vault", "remove", "shed")
     assert "The running daemon closes it now" in removed.err
-    wait_until(lambda: names(house) == {"garden", "work"}, "the vault is no longer kept")
+    wait_for_vaults(house, "garden", "work")
     assert b"lantern" not in events.read()  # it ends
     assert house.ask("/v1/search?q=lantern&vault=shed").status == 422
     assert house.ask("/vault/shed/v1/status").status == 422
@@ -80,14 +79,13 @@ def test_a_vault_that_moves_is_opened_where_it_is(house: House) -> None:
     house.wait_for("barn", "ready")
     text = house.config.read_text()
     house.vault("barn").rename(house.vault("hall"))
-    house.config.write_text(
-        text.replace(f'path = "{house.vault("barn")}"', f'path = "{house.vault("hall")}"')
-    )
-    wait_until(lambda: house.path_of("barn") == str(house.vault("hall")), "the new folder is kept")
+    house.config.write_text(text.replace(f'"{house.vault("barn")}"', f'"{house.vault("hall")}"'))
+    moved = str(house.vault("hall"))
+    wait_until(lambda: house.vaults().get("barn", {}).get("path") == moved, "the new folder is kept")
     house.wait_for("barn", "ready")
-    assert house.ask("/vault/barn/v1/status").data["vault"] == str(house.vault("hall"))
+    assert house.ask("/vault/barn/v1/status").data["vault"] == moved
     house.configure("garden", "work")
-    wait_until(lambda: names(house) == {"garden", "work"}, "the vault is no longer kept")
+    wait_for_vaults(house, "garden", "work")
 
 
 @pytest.mark.parametrize(
@@ -108,16 +106,16 @@ def test_a_broken_configuration_keeps_the_vaults_and_is_said(
     else:
         house.config.write_text(broken.replace("{garden}", str(house.vault("garden"))))
     wait_until(lambda: said in str(house.ask("/v1/vaults").data["problem"]), "the problem is said")
-    found = [one for one in notices(house) if "the changed configuration is not used" in one]
+    found = [one for one in house.notices() if "the changed configuration is not used" in one]
     assert len(found) == 1, found
-    assert said in str(house.ask("/v1/status?vault=garden").data["detail"])
+    assert said in house.ask("/v1/status?vault=garden").data["detail"]
     listed = house.run("vault", "list")
     assert said in listed.err, listed.err
-    assert names(house) == {"garden", "work"}
+    assert house.vaults().keys() == {"garden", "work"}
     assert ("work", "Budget.md") in house.hits("invoice")
     house.config.write_text(text)
     wait_until(lambda: house.ask("/v1/vaults").data["problem"] == "", "the problem has ended")
-    wait_until(lambda: not any("not used" in one for one in notices(house)), "nothing more is said")
+    wait_until(lambda: not any("not used" in one for one in house.notices()), "nothing more is said")
 
 
 def test_the_ranking_of_all_follows_the_configuration(house: House) -> None:
@@ -131,17 +129,10 @@ def test_the_ranking_of_all_follows_the_configuration(house: House) -> None:
 def test_without_a_vault_the_daemon_waits_for_one(house: House) -> None:
     house.run("vault", "remove", "work")
     house.run("vault", "remove", "garden")
-    wait_until(lambda: names(house) == set(), "no vault is kept")
+    wait_for_vaults(house)
     answer = house.ask("/v1/search?q=tomatoes")
     assert (answer.status, "there are no vaults" in json.dumps(answer.data)) == (503, True)
     house.configure("garden", "work")
-    wait_until(lambda: names(house) == {"garden", "work"}, "both are back")
     for name in ("garden", "work"):
         house.wait_for(name, "ready")
     assert ("work", "Budget.md") in house.hits("invoice")
-
-
-def notices(house: House) -> list[str]:
-    found = house.ask("/v1/search?q=tomatoes").data["notices"]
-    assert isinstance(found, list)
-    return found
