@@ -20,6 +20,7 @@ from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
 from vault_indexer.daemon.tasks.reread import QuarantineRetry, RechunkTask
+from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.derived import CompactionJob, MergeJob
 from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
@@ -40,6 +41,16 @@ def test_a_search_says_how_many_chunks_have_no_vector_yet(missing: int, chunks: 
     holder = SimpleNamespace(lease=lambda: nullcontext(snapshot))
     notice = (f"semantic search is incomplete: {of} chunks have no embedding yet",) if of else ()
     assert missing_vectors_notice(cast(SnapshotHolder, holder)) == notice
+
+
+def opened_as(stub: object) -> OpenGeneration:
+    return cast(OpenGeneration, stub)
+
+
+def work_of(task: UpkeepTask[Any, Any], current: object) -> Work[Any, Any]:
+    work = task.next_work(opened_as(current))
+    assert work is not None
+    return work
 
 
 class Owing:
@@ -74,13 +85,11 @@ def embedded(*keys: int) -> Embedded:
 
 def test_missing_vectors_are_made_in_the_spare_process_which_is_kept_while_some_are_missing() -> None:
     task, owing = EmbeddingTask(Clock()), Owing(*range(20))
-    current = cast(OpenGeneration, owing)
-    first = task.next_work(current)
-    assert first is not None
+    current = opened_as(owing)
+    first = work_of(task, owing)
     assert (first.job.keys, first.pool, first.is_kept()) == (tuple(range(16)), owing.spare, True)
     task.accept(current, first.job, embedded(*first.job.keys))
-    second = task.next_work(current)
-    assert second is not None
+    second = work_of(task, owing)
     assert second.job.keys == (16, 17, 18, 19)
     task.accept(current, second.job, embedded(*second.job.keys))
     assert (task.next_work(current), second.is_kept(), task.fault) == (None, False, "")
@@ -88,21 +97,17 @@ def test_missing_vectors_are_made_in_the_spare_process_which_is_kept_while_some_
 
 def test_vectors_of_texts_that_the_index_no_longer_holds_do_not_count() -> None:
     clock, owing = Clock(), Owing(1, 2, 3)
-    task, current = EmbeddingTask(clock), cast(OpenGeneration, owing)
-    work = task.next_work(current)
-    assert work is not None
-    task.accept(current, work.job, embedded(1))
+    task, current = EmbeddingTask(clock), opened_as(owing)
+    task.accept(current, work_of(task, owing).job, embedded(1))
     assert task.fault == "embedding failed, will retry: the texts in the index have changed"
     assert task.next_work(current) is None
     clock.now += 1.0
-    again = task.next_work(current)
-    assert again is not None
-    assert again.job.keys == (2,), "half of three"
+    assert work_of(task, owing).job.keys == (2,), "half of three"
 
 
 def test_a_text_that_the_model_cannot_take_comes_last() -> None:
-    clock, owing = Clock(), Owing(1, 2)
-    task, current = EmbeddingTask(clock), cast(OpenGeneration, owing)
+    owing = Owing(1, 2)
+    task, current = EmbeddingTask(Clock()), opened_as(owing)
     task.fail(current, owing.next_embed_job(1), "too long")
     assert owing.keys == [2, 1]
     owing.keys = []
@@ -131,12 +136,11 @@ class SetAside:
 def test_a_note_that_was_set_aside_is_tried_when_it_is_due(is_read: bool) -> None:
     clock = Clock()
     index = SetAside(clock)
-    task, current = QuarantineRetry(cast(VaultSync, index)), cast(OpenGeneration, index)
+    task, current = QuarantineRetry(cast(VaultSync, index)), opened_as(index)
     clock.now += 1.0
     assert task.next_work(current) is None
     clock.now += 1.0
-    work = task.next_work(current)
-    assert work is not None
+    work = work_of(task, index)
     assert (work.job, work.pool) == (PrepareJob(("a.md",), at_once=0), index.spare)
     assert index.aside.untried == 1
     if is_read:
@@ -149,20 +153,6 @@ def test_a_note_that_was_set_aside_is_tried_when_it_is_due(is_read: bool) -> Non
     assert task.next_work(current) is None, "each wait is twice as long"
     clock.now += 1.0
     assert task.next_work(current) is not None
-
-
-class ScriptedProcess:
-    """In the place of the process that writes a base."""
-
-    def __init__(self) -> None:
-        self.outcome: tuple[object, object] | None = None
-        self.closed = 0
-
-    def result(self) -> tuple[object, object] | None:
-        return self.outcome
-
-    def close(self) -> None:
-        self.closed += 1
 
 
 class Changed:
@@ -186,12 +176,11 @@ class Changed:
 
 def compacted(changed: Changed, outcome: object) -> tuple[object, int]:
     """The result of a compaction whose process ended with this outcome, and how often it was closed."""
-    work = CompactionTask(ProcessLimits(), Clock()).next_work(cast(OpenGeneration, changed))
-    assert work is not None
-    process = ScriptedProcess()
-    work.pool = cast(Any, process)
+    work = work_of(CompactionTask(ProcessLimits(), Clock()), changed)
+    closed: list[bool] = []
+    work.pool = process = cast(Any, SimpleNamespace(result=lambda: None, close=lambda: closed.append(True)))
     assert work.result() is None
-    process.outcome = changed.job, outcome
+    process.result = lambda: (changed.job, outcome)
     found: list[object] = []
 
     def is_there() -> bool:
@@ -199,7 +188,7 @@ def compacted(changed: Changed, outcome: object) -> tuple[object, int]:
         return bool(found)
 
     wait_until(is_there)
-    return found[0], process.closed
+    return found[0], len(closed)
 
 
 NO_ROOM, DAMAGED = Failed("no room"), Failed("it is damaged")
@@ -228,7 +217,7 @@ def test_a_base_that_was_written_is_loaded_once_its_process_has_ended(
 
 def test_a_compaction_is_begun_where_it_is_worth_it_and_a_minute_after_a_failure() -> None:
     clock, changed = Clock(), Changed()
-    task, current = CompactionTask(ProcessLimits(), clock), cast(OpenGeneration, changed)
+    task, current = CompactionTask(ProcessLimits(), clock), opened_as(changed)
     changed.worth_compacting = False
     assert task.next_work(current) is None
     changed.worth_compacting = True
@@ -268,19 +257,15 @@ class Merging:
         self.published += 1
 
 
-@pytest.fixture
-def merging() -> tuple[Clock, MergeTask, Callable[[], bool]]:
-    """A merge that is needed, and whether it would be begun now."""
-    clock, current = Clock(), cast(OpenGeneration, Merging())
-    task = MergeTask(ProcessLimits(), clock)
-    return clock, task, lambda: task.next_work(current) is not None
-
-
 @pytest.mark.parametrize(("edits", "wait"), [(1, 3.0), (20, 3.0), (59, 2.0), (60, 1.0)])
 def test_an_edit_puts_a_merge_off_for_three_seconds_and_edits_that_never_pause_for_a_minute(
-    merging: tuple[Clock, MergeTask, Callable[[], bool]], edits: int, wait: float
+    clock: Clock, edits: int, wait: float
 ) -> None:
-    clock, task, begins = merging
+    merging, task = opened_as(Merging()), MergeTask(ProcessLimits(), clock)
+
+    def begins() -> bool:
+        return task.next_work(merging) is not None
+
     assert begins()
     for number in range(edits):
         clock.now += bool(number)
@@ -295,21 +280,18 @@ def test_an_edit_puts_a_merge_off_for_three_seconds_and_edits_that_never_pause_f
     assert not begins(), "a minute begins again"
 
 
-def test_a_merge_that_fails_is_tried_again_after_a_minute(
-    merging: tuple[Clock, MergeTask, Callable[[], bool]],
-) -> None:
-    clock, task, begins = merging
-    current = Merging()
-    open_generation = cast(OpenGeneration, current)
-    task.fail(open_generation, cast(MergeJob, None), "no room")
+def test_a_merge_that_fails_is_tried_again_after_a_minute(clock: Clock) -> None:
+    merging, job, task = Merging(), cast(MergeJob, None), MergeTask(ProcessLimits(), clock)
+    current = opened_as(merging)
+    task.fail(current, job, "no room")
     clock.now += 59.9
-    assert not begins()
+    assert task.next_work(current) is None
     clock.now += 0.1
-    assert begins()
-    task.accept(open_generation, cast(MergeJob, None), None)
-    assert current.published == 1
-    current.needs_merge = False
-    assert task.next_work(open_generation) is None
+    assert task.next_work(current) is not None
+    task.accept(current, job, None)
+    assert merging.published == 1
+    merging.needs_merge = False
+    assert task.next_work(current) is None
 
 
 class Waiting:
@@ -338,7 +320,7 @@ class Waiting:
 def test_notes_are_split_again_in_turn_once_the_model_has_answered() -> None:
     clock, index = Clock(), Waiting(a="1", b="2", c="3")
     task = RechunkTask(cast(VaultSync, index), clock)
-    current = cast(OpenGeneration, index)
+    current = opened_as(index)
 
     def asked() -> str:
         work = task.next_work(current)

@@ -79,6 +79,10 @@ class Index:
         self.closed += 1
 
 
+def open_as(index: Index) -> OpenGeneration:
+    return cast(OpenGeneration, index)
+
+
 class ByHand:
     """A task, and what it finds of the machine."""
 
@@ -98,39 +102,33 @@ class ByHand:
     def _complete(self) -> None:
         self.completed += 1
 
+    @property
+    def progress(self) -> VectorUpgrade:
+        assert self.task.progress is not None
+        return self.task.progress
+
     def begin(self, index: Index) -> tuple[int, ...]:
         """The chunks of the portion that would be begun now."""
-        work = self.task.next_work(cast(OpenGeneration, index))
+        work = self.task.next_work(open_as(index))
         return () if work is None else work.job.keys
 
     def made(self, index: Index, seconds: float = 2.0) -> tuple[int, ...]:
         """Have a portion made in so many seconds."""
         keys = self.begin(index)
         self.clock.now += seconds
-        job = cast(EmbedJob, SimpleNamespace(keys=keys))
         result = cast(Embedded, SimpleNamespace(vectors={}, seconds=seconds))
-        self.task.accept(cast(OpenGeneration, index), job, result)
+        self.task.accept(open_as(index), cast(EmbedJob, SimpleNamespace(keys=keys)), result)
         return keys
 
     def fail(self, index: Index) -> tuple[int, ...]:
         keys = self.begin(index)
-        job = cast(EmbedJob, SimpleNamespace(keys=keys))
-        self.task.fail(cast(OpenGeneration, index), job, "it is down")
+        self.task.fail(open_as(index), cast(EmbedJob, SimpleNamespace(keys=keys)), "it is down")
         return keys
-
-    def waits_for(self, index: Index) -> str:
-        assert self.begin(index) == ()
-        assert self.task.progress is not None
-        return self.task.progress.waits_for
 
 
 def test_portions_go_through_the_chunks_once_newest_notes_first() -> None:
     one, index = ByHand(), Index(70)
-    assert [one.made(index) for _ in range(3)] == [
-        tuple(range(32)),
-        tuple(range(32, 64)),
-        tuple(range(64, 70)),
-    ]
+    assert [one.made(index) for _ in range(3)] == [(*range(32),), (*range(32, 64),), (*range(64, 70),)]
     assert index.lists == 1, "what is missing is listed once"
     assert {model for model, _ in index.kept} == {"better"}
     assert one.begin(index) == ()
@@ -151,9 +149,7 @@ def test_what_takes_too_long_a_battery_or_too_much_memory_is_not_begun() -> None
         one, index, found = ByHand(**json.loads(rules)), Index(int(chunks)), json.loads(machine)
         index.has_workers = found.pop("has_workers", False)
         vars(one).update(found)
-        is_begun = bool(one.begin(index))
-        assert one.task.progress is not None
-        waits = one.task.progress.waits_for
+        is_begun, waits = bool(one.begin(index)), one.progress.waits_for
         assert is_begun is (not waits)
         assert index.closed == bool(waits), "a model that is not used takes no memory"
         return waits or "begun"
@@ -213,18 +209,10 @@ def test_a_text_that_failed_alone_is_left_out_and_the_rest_is_made() -> None:
     one.clock.now += 0.1
     assert one.made(index) == (1,)
     assert one.task.fault == ""
-    assert one.task.progress is not None
-    assert (one.task.progress.done, one.task.progress.total) == (1, 3)
+    assert (one.progress.done, one.progress.total) == (1, 3)
     assert one.made(index) == (2,)
     assert one.begin(index) == ()
     assert (one.completed, index.missing) == (1, [0])
-
-
-def test_a_portion_that_failed_is_tried_again_in_halves() -> None:
-    one, index = ByHand(), Index(40)
-    assert one.fail(index) == tuple(range(32))
-    one.clock.now += 5.0
-    assert one.begin(index) == tuple(range(16))
 
 
 def test_while_they_are_paused_the_model_takes_no_memory_and_that_is_said_once() -> None:
@@ -233,9 +221,9 @@ def test_while_they_are_paused_the_model_takes_no_memory_and_that_is_said_once()
     one.fail(index)
     one.task.paused = True
     for _ in range(3):
-        assert one.waits_for(index) == "paused: indexer embed --resume continues"
-    assert one.task.progress is not None
-    assert (one.task.progress.done, one.task.progress.total, index.closed) == (32, 40, 1)
+        assert one.begin(index) == ()
+        assert one.progress.waits_for == "paused: indexer embed --resume continues"
+    assert (one.progress.done, one.progress.total, index.closed) == (32, 40, 1)
     one.task.paused = False
     assert one.begin(index) != (), "it goes on at once"
 

@@ -1,17 +1,12 @@
 """The daemon as a service of the user, which the system starts at login and after a failure.
 
-One module for each system (systemd, launchd, Windows' task scheduler), with a subclass of `Supervisor`.
+One module for each system (systemd, launchd, Windows' task scheduler) with a subclass of `Supervisor`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from vault_indexer.autostart.launchd import Launchd
+from vault_indexer.autostart.choose import SUPERVISORS, supervisor, supervisor_of_platform
 from vault_indexer.autostart.supervisor import Environment, ServiceSpec, ServiceStatus, Supervisor
-from vault_indexer.autostart.systemd import Systemd
-from vault_indexer.autostart.task_scheduler import TaskScheduler
-from vault_indexer.errors import UsageError
 
 __all__ = [
     "SUPERVISORS",
@@ -22,22 +17,3 @@ __all__ = [
     "supervisor",
     "supervisor_of_platform",
 ]
-
-SUPERVISORS: dict[str, Callable[[Environment], Supervisor]] = {
-    "systemd": Systemd,
-    "launchd": Launchd,
-    "schtasks": TaskScheduler,
-}
-"""By the name that a user gives."""
-
-
-def supervisor_of_platform(platform: str) -> str:
-    """Return the name for a platform (`sys.platform`), "systemd" if none is known."""
-    return {"darwin": "launchd", "win32": "schtasks"}.get(platform, "systemd")
-
-
-def supervisor(name: str, environment: Environment) -> Supervisor:
-    """Return the supervisor of this name. Raises UsageError."""
-    if name not in SUPERVISORS:
-        raise UsageError(f"no such system: {name!r}; allowed: {', '.join(SUPERVISORS)}")
-    return SUPERVISORS[name](environment)
