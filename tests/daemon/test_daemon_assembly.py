@@ -1,4 +1,4 @@
-"""How the generations of an index are built: from what is known, in which order, and with what left out."""
+"""How the generations of an index are built, from what is known and what is left out, and when again."""
 
 import re
 import shutil
@@ -7,10 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tomlkit
 from reliability_lab import in_one_process, is_slow
-from vault_at_work import NOTES, WORDLLAMA, Place, silent
+from vault_at_work import (
+    NOTES,
+    WORDLLAMA,
+    Place,
+    daemon,
+    hits,
+    holding,
+    opened,
+    paths,
+    place,
+    silent,
+    wait_for,
+)
 
+from vault_indexer.config import Manifest
 from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.errors import DamagedError, UsageError
 from vault_indexer.model import SkippedFile
 from vault_indexer.parse import parse_note
@@ -116,3 +131,94 @@ def test_a_catalog_without_its_weights_is_damaged_where_it_is_not_what_was_writt
         DamagedError, match=f"^{re.escape(str(generation.catalog))} differs from the data written$"
     ):
         assembly.open_generation(generation)
+
+
+LONG = "# Long\n\n" + "\n\n".join(
+    f"Paragraph {n} tells about sourdough and rye in some words." for n in range(40)
+)
+
+
+@pytest.fixture
+def unbuilt(tmp_path: Path) -> Place:
+    made = place(tmp_path)
+    made.write("Long.md", LONG)
+    return made
+
+
+def manifest_of(unbuilt: Place, generation: int) -> Path:
+    return unbuilt.index_dir / "generations" / f"{generation:04d}" / "manifest.toml"
+
+
+@pytest.mark.long
+def test_a_manifest_with_a_field_missing_or_of_an_older_version_rebuilds(unbuilt: Place) -> None:
+    with opened(unbuilt):
+        pass
+    kept = Manifest.from_toml(manifest_of(unbuilt, 1).read_text()).model_dump(mode="json")
+    without = {name: value for name, value in kept.items() if name != "parsers"}
+    for number, changed in enumerate([without, kept | {"spec_version": 1}], 1):
+        manifest_of(unbuilt, number).write_text(tomlkit.dumps(changed))
+        with opened(unbuilt) as service:
+            assert service.status().generation == number + 1
+
+
+@pytest.mark.long
+def test_unchanged_notes_are_not_embedded_again_when_the_chunking_changes(unbuilt: Place) -> None:
+    with opened(unbuilt) as service:
+        first = service.rebuild(silent)
+        assert first.embedded == 0, "the first build already made these vectors"
+    unbuilt.configure("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n")
+    target = unbuilt.target()
+
+    _, report = Assembly.of(target).build_next(silent, recompute_weights=False)
+    assert report.reused >= 3, "the short notes are cut as before"
+    assert report.embedded > 0, "the long one is not"
+
+
+@pytest.mark.long
+def test_a_note_that_chooses_its_strategy_is_cut_by_the_options_configured(unbuilt: Place) -> None:
+    unbuilt.configure("[chunking.word]\nchunk_size = 5\nchunk_overlap = 0\n")
+    with opened(unbuilt):
+        pass
+    unbuilt.write("Quince.md", "---\nchunking: word\n---\n" + "quince jelly sets slowly now " * 10)
+    with opened(unbuilt) as service:
+        assert len(hits(service, "file:Quince quince")[0].content.split()) == 5
+        assert service.status().generation == 1
+        assert "word" in str(service.status().manifest["chunking_config"])
+    unbuilt.configure("[chunking.word]\nchunk_size = 6\nchunk_overlap = 0\n")
+    with opened(unbuilt) as service:
+        assert service.status().generation == 2
+        assert len(hits(service, "file:Quince quince")[0].content.split()) == 6
+
+
+@pytest.mark.long
+def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(unbuilt: Place) -> None:
+    with opened(unbuilt):
+        pass
+    manifest_of(unbuilt, 1).write_text("spec_version = 1\n")
+    vault_sync = VaultSync(Assembly.of(unbuilt.target()), live=False)
+    assert vault_sync.open_current(), "a rebuild is due"
+    unbuilt.write("Quince.md", "---\nchunking: word\n---\nquince jelly sets slowly now\n")
+    vault_sync.sync(EVERYTHING)
+    vault_sync.close()
+    assert manifest_of(unbuilt, 1).read_text() == "spec_version = 1\n"
+
+
+@pytest.mark.long
+def test_the_daemon_rebuilds_when_its_configuration_changes_and_answers_and_indexes_meanwhile(
+    unbuilt: Place,
+) -> None:
+    with daemon(unbuilt) as service:
+        assert service.status().generation == 1
+        unbuilt.configure("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n[index]\nworkers = 1\n")
+        wait_for(lambda: service.status().state == "rebuilding")
+        assert paths(service, "E-417")[0] == "Oven.md"
+        unbuilt.write("Quince.md", "# Quince\n\nMakes a fine jelly.\n")
+        wait_for(lambda: "Quince.md" in holding(service, "jelly"))
+        wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
+        assert "Quince.md" in holding(service, "jelly")
+        assert max(len(hit.content) for hit in hits(service, "sourdough rye")) < 500
+        told: list[int] = []
+        report = service.rebuild(lambda progress: told.append(progress.notes))
+        assert (report.generation, report.notes, report.skipped) == (3, 5, ())
+        assert told and max(told) == 5
+        assert service.status().generation == 3
