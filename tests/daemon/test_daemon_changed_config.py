@@ -11,11 +11,20 @@ from vault_at_work import WORDLLAMA
 from vault_indexer.config.schema import SCHEMA
 
 
-def test_a_change_that_cannot_be_used_is_named_until_it_is_corrected(kept: LoopByHand) -> None:
-    kept.where.configure(f"{WORDLLAMA}[chunking]\nstrategy = 5\n")
+@pytest.mark.parametrize(
+    ("toml", "said"), [("strategy = 5", "chunking.strategy"), ("", "there is no such file")]
+)
+def test_a_change_that_cannot_be_used_is_named_until_it_is_corrected(
+    kept: LoopByHand, toml: str, said: str
+) -> None:
+    if toml:
+        kept.where.configure(f"{WORDLLAMA}[chunking]\n{toml}\n")
+    else:
+        kept.where.config.unlink()
     kept.run(1.0)
     (notice,) = kept.notices
     assert notice.startswith("the changed configuration is not used")
+    assert said in notice and str(kept.where.config) in notice
     kept.where.configure(WORDLLAMA)
     kept.run(1.0)
     assert not kept.notices

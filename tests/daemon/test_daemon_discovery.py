@@ -85,8 +85,10 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
     assert announced_daemon(tmp_path) is None
 
 
+@pytest.mark.portable
 def test_a_process_takes_back_its_own_announcement_alone(tmp_path: Path) -> None:
     write_daemon(tmp_path, INFO)
+    assert announced_daemon(tmp_path) == INFO
     write_open_file(tmp_path, "x")
     remove_daemon(tmp_path, os.getpid() + 1)
     assert (tmp_path / "daemon.json").exists()

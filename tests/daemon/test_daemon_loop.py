@@ -1,7 +1,10 @@
 """The daemon's loop, step by step: what pending changes wait for, deletions, workers at rest, checks."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from loop_by_hand import LoopByHand
+from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.tasks.rebuild import BuildRequest, CheckRequest, LoopRequest, RequestQueue
 from vault_indexer.errors import UnavailableError
@@ -39,6 +42,21 @@ def test_workers_end_where_no_edit_has_come_for_long(kept: LoopByHand) -> None:
     assert [*working, pool.has_workers] == [True, True, False, True]
 
 
+def test_a_worker_that_does_not_answer_for_a_minute_is_said_while_its_job_runs(kept: LoopByHand) -> None:
+    said: list[str] = []
+
+    def hang() -> None:
+        kept.clock.now += 60.0
+        said.append(kept.loop.state.detail)
+
+    kept.faults.meanwhile = hang
+    kept.save("Stuck.md", "Contains lutetium.\n")
+    kept.run(1.0)
+    assert said[0].startswith("1 change pending for 60 s without progress")
+    assert said[0].endswith(": waiting for a worker process that does not answer")
+    assert (kept.holding("lutetium"), kept.loop.state.detail) == ({"Stuck.md"}, "")
+
+
 def test_a_check_is_answered_between_two_steps(kept: LoopByHand) -> None:
     heard: list[Progress] = []
     kept.where.write("Unseen.md", "Contains cerium.\n")
@@ -66,6 +84,25 @@ def test_while_indexing_is_paused_nobody_waits_for_a_scan_nor_asks_for_one(kept:
     assert not kept.loop.wait_for_scan(0.0), "it takes longer than that"
     kept.run(1.0)
     assert kept.holding("cerium") == {"Unseen.md"}
+
+
+def test_whoever_waits_for_a_scan_does_not_wait_for_the_end_of_a_pause(kept: LoopByHand) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(kept.loop.wait_for_scan, 2 * DEADLINE_S)
+        wait_until(kept.loop.pending)
+        kept.loop.pause(None)
+        assert waiting.result(DEADLINE_S) is False
+
+
+def test_stopping_does_not_wait_for_the_end_of_a_pause(kept: LoopByHand) -> None:
+    asked = CheckRequest()
+    kept.loop.pause(None)
+    kept.loop.request(asked)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(kept.loop.run)
+        assert isinstance(asked.answer.exception(DEADLINE_S), UnavailableError), "indexing rests"
+        kept.loop.stop()
+        running.result(DEADLINE_S)
 
 
 def test_of_many_saved_notes_the_last_ones_are_indexed_first(kept: LoopByHand) -> None:

@@ -70,15 +70,6 @@ def test_a_broken_configuration_is_said_until_it_is_mended(where: Place) -> None
         assert service.status().state == "ready"
 
 
-def test_a_named_configuration_that_disappears_is_said(where: Place) -> None:
-    with daemon(where) as service:
-        where.config.unlink()
-        wait_for(lambda: str(where.config) in service.status().detail)
-        assert "there is no such file" in notices(service)
-        where.configure(WORDLLAMA)
-        wait_for(lambda: service.status().detail == "")
-
-
 @pytest.mark.long
 @needs_full_device
 def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from vault_indexer.daemon.tasks.embedding import EmbeddingTask, PortionTask
 from vault_indexer.daemon.tasks.reread import QuarantineRetry, RechunkTask
 from vault_indexer.daemon.tasks.upkeep import NextWork, Upkeep, UpkeepTask, WordsTask, Work
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.index.derived import CompactionJob, MergeJob
+from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
 from vault_indexer.index.note_workers import WorkerSpec
 from vault_indexer.index.workers.pool import Failed, Slots
@@ -162,22 +162,26 @@ def test_a_note_that_was_set_aside_is_tried_when_it_is_due(is_read: bool) -> Non
 
 
 class Changed:
-    """Stands for a generation many of whose vectors have changed."""
+    """Stands for a generation many of whose vectors have changed, and whose words need a merge."""
 
+    generation = None
     job = cast(CompactionJob, "the job")
     base = cast(VectorSnapshot, "the base")
 
     def __init__(self, load: Callable[[], VectorSnapshot] | None = None) -> None:
         self.writer = self.derived = self
-        self.worth_compacting = True
+        self.worth_compacting = self.needs_merge = True
         self.load_next_base = load or (lambda: self.base)
-        self.adopted: list[VectorSnapshot] = []
+        self.used: list[VectorSnapshot | str] = []
 
     def begin_compaction(self) -> CompactionJob:
         return self.job
 
     def adopt_base(self, base: VectorSnapshot) -> None:
-        self.adopted.append(base)
+        self.used.append(base)
+
+    def publish(self) -> None:
+        self.used.append("the segments")
 
 
 def compacted(changed: Changed, outcome: object) -> tuple[object, int]:
@@ -221,12 +225,18 @@ def test_a_base_that_was_written_is_loaded_once_its_process_has_ended(
     assert compacted(Changed(load), outcome) == ((Changed.job, result), closed)
 
 
-def test_a_compaction_is_begun_where_it_is_worth_it_and_a_minute_after_a_failure() -> None:
-    clock, changed = Clock(), Changed()
-    task, current = CompactionTask(ProcessLimits(), clock), opened_as(changed)
-    changed.worth_compacting = False
+@pytest.mark.parametrize(
+    ("kind", "need", "used"),
+    [(CompactionTask, "worth_compacting", Changed.base), (MergeTask, "needs_merge", "the segments")],
+)
+def test_a_compaction_or_merge_is_begun_where_it_is_worth_it_and_a_minute_after_a_failure(
+    clock: Clock, kind: type[CompactionTask | MergeTask], need: str, used: object
+) -> None:
+    changed, task = Changed(), cast(UpkeepTask[Any, Any], kind(ProcessLimits(), clock))
+    current = opened_as(changed)
+    setattr(changed, need, False)
     assert task.next_work(current) is None
-    changed.worth_compacting = True
+    setattr(changed, need, True)
     for _ in range(2):
         task.fail(current, changed.job, "no room")
         clock.now += 59.9
@@ -234,7 +244,7 @@ def test_a_compaction_is_begun_where_it_is_worth_it_and_a_minute_after_a_failure
         clock.now += 0.1
         assert task.next_work(current) is not None
     task.accept(current, changed.job, changed.base)
-    assert changed.adopted == [changed.base]
+    assert changed.used == [used]
 
 
 def test_vaults_of_one_process_have_a_worker_each_and_build_in_turn(tmp_path: Path) -> None:
@@ -249,25 +259,11 @@ def test_vaults_of_one_process_have_a_worker_each_and_build_in_turn(tmp_path: Pa
     assert shared.vectors.try_acquire("another")
 
 
-class Merging:
-    """Stands for a generation whose keyword index needs a merge."""
-
-    generation = None
-    needs_merge = True
-    published = 0
-
-    def __init__(self) -> None:
-        self.derived = self.writer = self
-
-    def publish(self) -> None:
-        self.published += 1
-
-
 @pytest.mark.parametrize(("edits", "wait"), [(1, 3.0), (20, 3.0), (59, 2.0), (60, 1.0)])
 def test_an_edit_puts_a_merge_off_for_three_seconds_and_edits_that_never_pause_for_a_minute(
     clock: Clock, edits: int, wait: float
 ) -> None:
-    merging, task = opened_as(Merging()), MergeTask(ProcessLimits(), clock)
+    merging, task = opened_as(Changed()), MergeTask(ProcessLimits(), clock)
 
     def begins() -> bool:
         return task.next_work(merging) is not None
@@ -284,20 +280,6 @@ def test_an_edit_puts_a_merge_off_for_three_seconds_and_edits_that_never_pause_f
     assert begins()
     task.observe(is_idle=False)
     assert not begins(), "a minute begins again"
-
-
-def test_a_merge_that_fails_is_tried_again_after_a_minute(clock: Clock) -> None:
-    merging, job, task = Merging(), cast(MergeJob, None), MergeTask(ProcessLimits(), clock)
-    current = opened_as(merging)
-    task.fail(current, job, "no room")
-    clock.now += 59.9
-    assert task.next_work(current) is None
-    clock.now += 0.1
-    assert task.next_work(current) is not None
-    task.accept(current, job, None)
-    assert merging.published == 1
-    merging.needs_merge = False
-    assert task.next_work(current) is None
 
 
 class Waiting:
