@@ -278,7 +278,7 @@ def test_a_note_that_goes_while_documents_are_read_is_gone_before_they_are_all_r
         assert "Bread.md" not in notes_of(kept.vault_sync)
         assert read < letters
         assert kept.loop.pending() >= len(letters - read)
-        kept.run(60.0)
+        kept.run(60.0, tick_s=1.0)
         assert letters <= notes_of(kept.vault_sync)
         assert kept.loop.pending() == 0
 
