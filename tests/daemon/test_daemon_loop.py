@@ -1,14 +1,16 @@
 """The daemon's loop, step by step: what pending changes wait for, deletions, workers at rest, checks."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 import pytest
 from loop_by_hand import LoopByHand
 from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.tasks.rebuild import BuildRequest, CheckRequest, LoopRequest, RequestQueue
-from vault_indexer.errors import UnavailableError
+from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.model import Problem, Progress
+from vault_indexer.service import IndexSession, VaultService
 
 HOLD_S = 2.0
 """The default of `watch.delete_hold_s`."""
@@ -160,3 +162,9 @@ def test_a_request_is_refused_whether_it_comes_before_or_after_the_end(
     for request in (before, after):
         with pytest.raises(UnavailableError, match="stopped"):
             request.answer.result(timeout=0)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, 8 * 86_400.0, float("nan"), float("inf")])
+def test_a_pause_has_a_sensible_length(seconds: float) -> None:
+    with pytest.raises(UsageError, match="a pause of"):
+        VaultService(cast("IndexSession", None)).pause(seconds)

@@ -26,7 +26,7 @@ from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask, PortionTask
 from vault_indexer.daemon.tasks.reread import QuarantineRetry, RechunkTask
 from vault_indexer.daemon.tasks.upkeep import NextWork, Upkeep, UpkeepTask, WordsTask, Work
-from vault_indexer.errors import IndexUnusableError
+from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultError
 from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
 from vault_indexer.index.note_workers import WorkerSpec
@@ -591,3 +591,45 @@ def test_the_words_of_a_new_segment_are_read_when_the_loop_is_idle(built: Place,
         wait_until(lambda: not task.busy)
         assert not lexicon().is_partly_read
         assert [word.term for word in lexicon().near("compots")] == ["compost"]
+
+
+def test_each_failure_in_a_row_waits_twice_as_long_up_to_a_bound(clock: Clock) -> None:
+    retry = Retry(3.0, 10.0, clock)
+    assert (retry.is_due, retry.remaining_s) == (True, 0.0)
+    waits = []
+    for _ in range(4):
+        retry.record_failure()
+        waits.append(retry.remaining_s)
+    assert waits == [3.0, 6.0, 10.0, 10.0]
+    clock.now += 9.5
+    assert (retry.is_due, retry.remaining_s) == (False, 0.5)
+    clock.now += 0.5
+    assert (retry.is_due, retry.remaining_s) == (True, 0.0)
+    clock.now += 5.0
+    assert retry.remaining_s == 0.0
+    retry.wait_again()
+    assert retry.remaining_s == 10.0
+    retry.reset()
+    assert retry.is_due
+    retry.wait_again()
+    assert retry.remaining_s == 3.0
+    retry.record_failure()
+    assert retry.remaining_s == 6.0
+    retry.wait(1.0)
+    assert retry.remaining_s == 1.0
+
+
+def test_after_a_full_disk_the_wait_ends_when_there_is_a_mebibyte_more_room(
+    clock: Clock, tmp_path: Path
+) -> None:
+    room = [100]
+    retry = Retry(3.0, 10.0, clock, tmp_path, lambda _: room[0])
+    retry.record_failure(DiskFullError("x"))
+    looks = []
+    for more in (0, (1 << 20) - 1, 1 << 20):
+        room[0] = 100 + more
+        looks.append(retry.is_due)
+    assert looks == [False, False, True]
+    retry.record_failure(VaultError("x"))
+    room[0] = 1 << 40
+    assert not retry.is_due, "what failed then was no full disk"
