@@ -199,7 +199,3 @@ def hits(service: VaultService, query: str) -> tuple[Hit, ...]:
 def holding(service: VaultService, word: str) -> set[str]:
     """The notes among the hits that hold the word (in a small vault every note is a hit of any query)."""
     return {hit.path for hit in hits(service, word) if word in hit.content}
-
-
-def paths(service: VaultService, query: str) -> list[str]:
-    return [hit.path for hit in hits(service, query)]

@@ -148,7 +148,6 @@ class LocalSession(_SessionWithoutLoop):
         return self._open().dirty.held
 
     def notices(self) -> tuple[str, ...]:
-        """Return notices of recent events and of problems with the vault."""
         vault_sync = self._open()
         done = self._recent.to_show(self._happened(vault_sync))
         missing = missing_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()

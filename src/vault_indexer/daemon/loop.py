@@ -172,7 +172,6 @@ class IndexLoop:
         self._dirty.wake()
 
     def run(self) -> None:
-        """Run steps until `stop` is called."""
         self._warm_later()
         while not self._stopping:
             self.step()

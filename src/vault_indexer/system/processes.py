@@ -224,7 +224,6 @@ class MemoryWatch:
         self._first = 0
 
     def is_too_much(self) -> bool:
-        """True where it takes more than its share, and has grown."""
         if not self._share:
             return False
         taken = self._resident()

@@ -83,7 +83,6 @@ class RequestQueue:
             request.answer.set_exception(error)
 
     def close(self) -> None:
-        """Refuse all queued and all later requests."""
         with self._lock:
             self._closed = True
         self.refuse(UnavailableError(STOPPED))
@@ -221,7 +220,6 @@ class RebuildTask:
         self._waiting.append(request)
 
     def answer_after_repair(self, request: CheckRequest, problems: Problems) -> None:
-        """Answer a check once a rebuild has repaired the damage that it found."""
         self._repairs.append((request, problems))
 
     def use_reasons(self, reasons: tuple[str, ...]) -> None:
