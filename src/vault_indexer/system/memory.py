@@ -157,7 +157,8 @@ def back_by_huge_pages(address: int, size: int) -> bool:
     large pages in this range.
 
     A search by meaning passes over all vectors. On Linux' small pages that is bound by address translation:
-    with 84,460 vectors out of the processor's cache it took 7.6 ms, on pages of 2 MiB 4.3 ms."""
+    with 84,460 vectors out of the processor's cache it took 7.6 ms, on pages of 2 MiB 4.3 ms.
+    """
     import ctypes
 
     start = -(-address // _PAGE) * _PAGE
