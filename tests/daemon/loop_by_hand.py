@@ -226,7 +226,7 @@ def loop_by_hand(where: Place, *, slow: bool = False, compared: bool = True) -> 
         lock.release()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return built_by_wordllama(tmp_path_factory.mktemp("built"))
 

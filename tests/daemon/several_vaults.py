@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from cli_sandbox import Ran, Sandbox
@@ -28,7 +29,7 @@ NOTES = {
 @dataclass(frozen=True)
 class Answer:
     status: int
-    data: dict[str, object]
+    data: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ class House:
         return self.sandbox.run(*arguments, cwd=cwd)
 
     @property
-    def shared(self) -> dict[str, object]:
+    def shared(self) -> dict[str, Any]:
         """The `daemon.json` of all vaults."""
         return _read(self.sandbox.root / "state" / "vault-indexer" / "daemons" / "all" / "daemon.json")
 
-    def announced(self, name: str) -> dict[str, object]:
+    def announced(self, name: str) -> dict[str, Any]:
         """The `daemon.json` of one vault."""
         return _read(self.index_dir(name) / "daemon.json")
 
@@ -76,7 +77,7 @@ class House:
         self, target: str, body: str = "", method: str = "", token: str | None = None
     ) -> HTTPResponse:
         """An answer that the caller reads to its end."""
-        port = int(str(self.shared["url"]).rpartition(":")[2])
+        port = int(self.shared["url"].rpartition(":")[2])
         connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_S)
         headers = {"Authorization": f"Bearer {self.shared['token'] if token is None else token}"}
         if body:
@@ -89,28 +90,15 @@ class House:
         with self.connect(target, body if method == "POST" else "", method, token) as response:
             return Answer(response.status, json.loads(response.read()))
 
-    def agent(self, target: str, method: str, **params: object) -> dict[str, object]:
-        """The result of a request of the Model Context Protocol."""
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        result = json.loads(self.connect(target, body).read())["result"]
-        assert isinstance(result, dict)
-        return result
-
-    def states(self) -> dict[str, str]:
-        listed = self.ask("/v1/vaults").data["vaults"]
-        assert isinstance(listed, list)
-        return {one["name"]: one["state"] for one in listed}
-
-    def path_of(self, name: str) -> str:
-        listed = self.ask("/v1/vaults").data["vaults"]
-        assert isinstance(listed, list)
-        return next((str(one["path"]) for one in listed if one["name"] == name), "")
+    def vaults(self) -> dict[str, dict[str, Any]]:
+        """By name."""
+        return {one["name"]: one for one in self.ask("/v1/vaults").data["vaults"]}
 
     def wait_for(self, name: str, state: str) -> None:
         """Until the vault has the state; one that is ready has all its vectors, too."""
 
         def has_it() -> bool:
-            if self.states().get(name) != state:
+            if self.vaults().get(name, {}).get("state") != state:
                 return False
             return state != "ready" or not self.ask(f"/vault/{quote(name)}/v1/status").data["vectors_owed"]
 
@@ -120,9 +108,12 @@ class House:
         """Vault ("" where none is named) and path of each hit."""
         answer = self.ask(f"/v1/search?q={quote(query)}{more}")
         assert answer.status == 200, answer.data
-        results = answer.data["results"]
-        assert isinstance(results, list)
-        return [(hit.get("vault", ""), hit["path"]) for hit in results]
+        return [(hit.get("vault", ""), hit["path"]) for hit in answer.data["results"]]
+
+    def notices(self) -> list[str]:
+        """Of a search over all vaults."""
+        found: list[str] = self.ask("/v1/search?q=tomatoes").data["notices"]
+        return found
 
 
 def furnish(root: Path) -> House:
@@ -145,13 +136,10 @@ def kept(house: House) -> Iterator[subprocess.Popen[str]]:
         text=True,
     )
     assert process.stderr is not None
-    said = []
-    for line in process.stderr:
-        said.append(line)
-        if "http://127.0.0.1:" in line:
-            break
-    else:
-        raise AssertionError("".join(said))
+    said: list[str] = []
+    while not (said and "http://127.0.0.1:" in said[-1]):
+        said.append(process.stderr.readline())
+        assert said[-1], "".join(said)
     try:
         yield process
     finally:
@@ -161,7 +149,6 @@ def kept(house: House) -> Iterator[subprocess.Popen[str]]:
     assert "Traceback" not in rest, rest
 
 
-def _read(file: Path) -> dict[str, object]:
-    found = json.loads(file.read_text())
-    assert isinstance(found, dict)
+def _read(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text())
     return found

@@ -1,21 +1,33 @@
 """A configuration, or a list of exclusions, that changes while the daemon runs."""
 
+import errno
 import json
+import os
+import threading
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
 
 import pytest
 import tomlkit
 from loop_by_hand import LoopByHand
 from vault_at_work import WORDLLAMA
+from waiting import DEADLINE_S
 
 from vault_indexer.config.schema import SCHEMA
+from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 
 
-def test_a_change_that_cannot_be_used_is_named_until_it_is_corrected(kept: LoopByHand) -> None:
-    kept.where.configure(f"{WORDLLAMA}[chunking]\nstrategy = 5\n")
+@pytest.mark.parametrize("said", ["chunking.strategy", "there is no such file"])
+def test_a_change_that_cannot_be_used_is_named_until_it_is_corrected(kept: LoopByHand, said: str) -> None:
+    if said == "chunking.strategy":
+        kept.where.configure(f"{WORDLLAMA}[chunking]\nstrategy = 5\n")
+    else:
+        kept.where.config.unlink()
     kept.run(1.0)
     (notice,) = kept.notices
     assert notice.startswith("the changed configuration is not used")
+    assert said in notice and str(kept.where.config) in notice
     kept.where.configure(WORDLLAMA)
     kept.run(1.0)
     assert not kept.notices
@@ -190,3 +202,62 @@ def test_of_each_key_it_is_decided_whether_the_daemon_follows_it() -> None:
     by_key = {key for key in SCHEMA if key.partition(".")[0] not in ELSEWHERE}
     assert by_key == {key for key in decided if key.partition(".")[0] not in ELSEWHERE}
     assert {name for name, key in SCHEMA.items() if not key.is_followed} == {*UNFOLLOWED}
+
+
+def test_a_file_of_the_configuration_changes_appears_and_disappears(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.toml", tmp_path / "b.toml"
+    first.write_text("1")
+    watch = ConfigWatch(iter([first, second]))
+    assert (watch.has_changed(), watch.disappeared) == (False, ())
+    os.utime(first, ns=(1, 1))
+    assert [watch.has_changed(), watch.has_changed()] == [True, False]
+    second.write_text("2")
+    assert [watch.has_changed(), watch.has_changed()] == [True, False]
+    first.unlink()
+    assert (watch.has_changed(), watch.disappeared) == (True, (first,))
+    assert (watch.has_changed(), watch.disappeared) == (False, ())
+    first.symlink_to(first)
+    with pytest.raises(OSError) as raised:
+        first.stat()
+    assert raised.value.errno == errno.ELOOP
+    assert (watch.has_changed(), watch.disappeared) == (True, ())
+
+
+class Looks:
+    """A configuration of which a look finds that it changed, or not, in this order, and then never again."""
+
+    def __init__(self, *changes: bool) -> None:
+        self._changes = list(changes)
+        self.number = 0
+        self.over = threading.Event()
+
+    def has_changed(self) -> bool:
+        self.number += 1
+        if not self._changes:
+            self.over.set()
+            return False
+        return self._changes.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "read_at"),
+    [
+        ("..", []),
+        ("c.", [2]),
+        ("cc.", [3]),
+        ("cccc", [5]),
+        ("ccccc", [5]),
+        ("c..c.", [2, 5]),
+        ("c.c.", [2, 4]),
+    ],
+)
+def test_a_configuration_is_read_when_it_rests_or_after_some_looks(changes: str, read_at: list[int]) -> None:
+    """At each look it has changed (c), or not."""
+    looks, read = Looks(*(change == "c" for change in changes)), list[int]()
+    follower = ConfigFollower(cast("ConfigWatch", looks), lambda: read.append(looks.number), "test", 0.001)
+    follower.start()
+    (thread,) = [one for one in threading.enumerate() if one.name == "test"]
+    assert thread.daemon, "a process does not wait for it"
+    assert looks.over.wait(DEADLINE_S)
+    follower.stop()
+    assert read == read_at

@@ -1,6 +1,5 @@
 """The daemon's first index of a vault that takes longer than anybody wants to wait."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -8,9 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from held_build import FIRST, LATER, Gates, date_notes, held_assembly
-from held_build import NOTES as NOTES_IN_PARTS
-from vault_at_work import Place, daemon, holding, opened, place, silent, stop, wait_for
+from held_build import FIRST, LATER, NOTES, Gates, date_notes, held_assembly
+from vault_at_work import (
+    Place,
+    fresh_export,
+    place,
+    silent,
+    stop,
+    wait_for,
+)
 from waiting import DEADLINE_S
 
 from vault_indexer.daemon.session import DaemonSession
@@ -25,27 +30,7 @@ from vault_indexer.vaults import OpenVault, Vaults
 
 pytestmark = pytest.mark.long
 
-WORDS = "the ferry leaves the harbour at noon and comes back with the evening tide "
-NOTES = 90
 UNANSWERED = "Who won the chess championship in Reykjavik?"
-
-
-@pytest.mark.slow
-def test_what_changed_last_is_found_while_the_rest_is_read(tmp_path: Path) -> None:
-    large = {f"Log {n:02}.md": f"# Day {n}\n\nmark{n}: [[Log 00]]\n\n" + WORDS * 1300 for n in range(NOTES)}
-    where = place(tmp_path, large)
-    for n in range(NOTES):
-        os.utime(where.vault / f"Log {n:02}.md", (n, n))
-    with daemon(where, ready=False) as service:
-        wait_for(lambda: service.status().counts.notes and service.status().pending)
-        assert (first := service.status()).counts.notes < NOTES / 2
-        assert first.state == "indexing"
-        assert holding(service, f"mark{NOTES - 1}") == {f"Log {NOTES - 1}.md"}
-        wait_for(lambda: service.status().state == "ready" and service.status().pending == 0)
-        assert service.verify() == ()
-        grown = list(service.export())
-    with opened(Place(where.vault, tmp_path / "fresh", where.config)) as service:
-        assert grown == list(service.export())
 
 
 @contextmanager
@@ -59,7 +44,7 @@ def held_daemon(where: Place, gates: Gates) -> Iterator[VaultService]:
 
 
 def test_a_first_build_is_a_state_of_every_answer_and_ends_by_itself(tmp_path: Path) -> None:
-    where, gates = place(tmp_path, NOTES_IN_PARTS), Gates(tmp_path / "gates")
+    where, gates = place(tmp_path, NOTES), Gates(tmp_path / "gates")
     date_notes(where.vault)
     gates.close(FIRST, LATER)
     with held_daemon(where, gates) as service:
@@ -87,10 +72,12 @@ def test_a_first_build_is_a_state_of_every_answer_and_ends_by_itself(tmp_path: P
         assert (len(answer.notices), answer.verdict) == (1, "none")
         assert service.ask(AskRequest(UNANSWERED)).kind == "declined"
         assert service.search(SearchRequest("dough")).results[0].path == LATER
+        assert service.verify() == ()
+        assert list(service.export()) == fresh_export(where)
 
 
 def test_a_part_that_an_ended_daemon_left_is_told_as_before(tmp_path: Path) -> None:
-    where, gates = place(tmp_path, NOTES_IN_PARTS), Gates(tmp_path / "gates")
+    where, gates = place(tmp_path, NOTES), Gates(tmp_path / "gates")
     date_notes(where.vault)
     assembly = held_assembly(where.target(), gates)
     assembly.index_dir.prepare()
@@ -102,11 +89,11 @@ def test_a_part_that_an_ended_daemon_left_is_told_as_before(tmp_path: Path) -> N
         assert "1 of 6 notes can be searched" in service.search(SearchRequest("dough")).notices[0]
         gates.open(LATER)
         wait_for(lambda: not service.ready_vault().missing())
-        assert service.status().counts.notes == len(NOTES_IN_PARTS)
+        assert service.status().counts.notes == len(NOTES)
 
 
 def test_an_agents_call_waits_for_the_first_notes_or_says_how_far_they_are(tmp_path: Path) -> None:
-    where, gates = place(tmp_path, NOTES_IN_PARTS), Gates(tmp_path / "gates")
+    where, gates = place(tmp_path, NOTES), Gates(tmp_path / "gates")
     date_notes(where.vault)
     gates.close(FIRST, LATER)
     (search,) = (view for view in tool_views(ENDPOINTS) if view.name == "search")

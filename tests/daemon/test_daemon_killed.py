@@ -7,10 +7,16 @@ import threading
 from pathlib import Path
 
 import pytest
-from vault_at_work import NOTES, Place, StartedProcesses, daemon, holding, opened, place, silent, wait_for
-
-from vault_indexer.service import VaultService
-from vault_indexer.store.catalog.stored_notes import export_lines
+from vault_at_work import (
+    NOTES,
+    StartedProcesses,
+    daemon,
+    fresh_export,
+    holding,
+    place,
+    silent,
+    wait_for,
+)
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 
@@ -29,11 +35,6 @@ def kill_children(started: StartedProcesses, least: int = 1) -> None:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:  # ended with its parent
             continue
-
-
-def export(service: VaultService) -> list[str]:
-    with service._session.reader().holder.lease() as snapshot:
-        return list(export_lines(snapshot.catalog))
 
 
 @pytest.mark.slow
@@ -68,6 +69,4 @@ def test_killed_processes_are_replaced_and_the_index_is_that_of_a_fresh_build(tm
         assert service.status().generation > generation
         assert service.status().skipped == ()
         assert service.verify(repair=False) == ()
-        found = export(service)
-    with opened(Place(where.vault, tmp_path / "fresh", where.config)) as service:
-        assert found == export(service)
+        assert list(service.export()) == fresh_export(where)

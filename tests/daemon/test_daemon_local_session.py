@@ -2,9 +2,11 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from answering_daemon import answering_daemon
@@ -17,14 +19,23 @@ from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import DaemonError, IndexUnusableError, LockedError, VaultError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, SearchRequest
 from vault_indexer.service import VaultService
-from vault_indexer.store import IndexDir
-from vault_indexer.store.catalog import CatalogReader
-
-IN_USE = "the index {} is in use by process"
 
 
 def session_of(where: Place) -> LocalSession:
     return LocalSession(in_one_process(where.target()))
+
+
+@contextmanager
+def open_session(where: Place, *, build: bool = True, **changed: Any) -> Iterator[LocalSession]:
+    with closing(LocalSession(replace(in_one_process(where.target()), **changed))) as session:
+        session.open(silent, build=build)
+        yield session
+
+
+def write_many(where: Place) -> None:
+    """So many are found before they have vectors."""
+    for number in range(40):
+        where.write(f"Part {number}.md", f"Rye, spelt and sourdough of the day {number}.")
 
 
 @pytest.fixture
@@ -35,19 +46,16 @@ def in_use(where: Place) -> Iterator[Place]:
 
 def test_an_index_that_another_process_writes_is_searched_as_it_is(in_use: Place) -> None:
     in_use.write("Bread.md", "# Bread\n\nToast.\n")
-    current = IndexDir(in_use.index_dir).current()
-    assert current is not None
-    with CatalogReader(current.catalog) as catalog:
-        seq = catalog.seq
     with opened(in_use) as service:
         (hit, *_) = service.search(SearchRequest("dough")).results
         assert hit.path == "Bread.md"
         status = service.status()
-        told = IN_USE.format(in_use.index_dir)
+        with service.ready_vault().reader.holder.lease() as snapshot:
+            seq = snapshot.catalog.seq
         assert (status.state, status.generation, status.seq, status.pending) == ("in use", 1, seq, 0)
         assert (status.vault, status.index_dir) == (str(in_use.vault), str(in_use.index_dir))
         assert (status.counts.notes, status.vectors_owed, status.skipped) == (len(NOTES), 0, ())
-        assert status.detail.startswith(told)
+        assert status.detail.startswith(f"the index {in_use.index_dir} is in use by process")
         behind = "the last changes may be missing: another command updates the index"
         assert service.search(SearchRequest("dough")).notices == (behind,)
         with answering_daemon() as daemon:  # which follows the changes: nothing is to be said
@@ -61,11 +69,9 @@ def test_an_index_that_another_process_writes_is_never_written(in_use: Place) ->
     assert session.wait_fresh(0) is False
     assert session.pending() == session.missing() == 0
     refused: list[Callable[[], object]] = [
-        lambda: session.rebuild(silent, RebuildOptions()),
-        lambda: session.verify(repair=True),
-        lambda: session.pause(None),
-        session.resume,
-        lambda: session.pause_upgrade(True),
+        partial(session.rebuild, silent, RebuildOptions()),
+        partial(session.verify, repair=True),
+        *(partial(session.pause, None), session.resume, partial(session.pause_upgrade, True)),
     ]
     for ask in refused:
         with pytest.raises(LockedError) as raised:
@@ -93,12 +99,7 @@ def test_without_a_daemon_nothing_can_be_paused(where: Place) -> None:
     session = session_of(where)
     assert session.failure is None
     assert session.paused is False
-    refused: list[Callable[[], object]] = [
-        lambda: session.pause(5),
-        session.resume,
-        lambda: session.pause_upgrade(False),
-    ]
-    for ask in refused:
+    for ask in (partial(session.pause, 5), session.resume, partial(session.pause_upgrade, False)):
         depths = set()
         for _ in range(2):
             with pytest.raises(DaemonError, match=WITHOUT_DAEMON) as raised:
@@ -108,20 +109,17 @@ def test_without_a_daemon_nothing_can_be_paused(where: Place) -> None:
 
 
 def test_an_index_that_is_not_open_or_not_there_is_said(tmp_path: Path) -> None:
-    with closing(session_of(place(tmp_path))) as session:
+    where, missing = place(tmp_path), r"^there is no index yet: run `indexer rebuild`$"
+    with closing(session_of(where)) as session:
         for ask in (session.reader, session.status, session.pending):
             with pytest.raises(IndexUnusableError, match=r"^the index is not open$"):
                 ask()
         session.open_as_is()
-        with pytest.raises(IndexUnusableError, match=r"^there is no index yet: run `indexer rebuild`$"):
+        with pytest.raises(IndexUnusableError, match=missing):
             session.reader()
         assert session.notices() == ()
         assert session.status().generation == 0
-    again = session_of(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml"))
-    with (
-        closing(again),
-        pytest.raises(IndexUnusableError, match=r"^there is no index yet: run `indexer rebuild`$"),
-    ):
+    with pytest.raises(IndexUnusableError, match=missing), closing(session_of(where)) as again:
         again.open(silent, build=False)
 
 
@@ -139,8 +137,7 @@ def test_an_index_is_not_rebuilt_without_the_notes_that_the_vault_has_lost(where
 
 
 def test_a_damaged_catalog_is_built_again_by_a_repair(where: Place) -> None:
-    with closing(session_of(where)) as session:
-        session.open(silent, build=True)
+    with open_session(where) as session:
         with (where.index_dir / "generations" / "0001" / "catalog.db").open("r+b") as file:
             file.seek(-10, 2)
             file.write(b"\xff" * 5)
@@ -152,11 +149,8 @@ def test_a_damaged_catalog_is_built_again_by_a_repair(where: Place) -> None:
 
 
 def test_vectors_that_cannot_be_made_are_no_reason_to_fail(where: Place) -> None:
-    for number in range(40):  # so many are found before they have vectors
-        where.write(f"Part {number}.md", f"Rye, spelt and sourdough of the day {number}.")
-    assembly = replace(in_one_process(where.target()), is_slow=is_slow, make_pool=pools_of(ModelDownPool))
-    with closing(LocalSession(assembly)) as session:
-        session.open(silent, build=True)
+    write_many(where)
+    with open_session(where, is_slow=is_slow, make_pool=pools_of(ModelDownPool)) as session:
         assert "embedding failed: the model is down" in session.notices()
         assert any(one.startswith("semantic search is incomplete") for one in session.notices())
         with session.reader().holder.lease() as snapshot:
@@ -166,10 +160,8 @@ def test_vectors_that_cannot_be_made_are_no_reason_to_fail(where: Place) -> None
 def test_an_index_that_cannot_be_closed_cleanly_lets_others_have_it(
     where: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session = session_of(where)
-    session.open(silent, build=True)
-    shutil.rmtree(where.index_dir / "generations")
-    session.close()
+    with open_session(where):
+        shutil.rmtree(where.index_dir / "generations")
     ((level, text),) = [(record.levelname, record.message) for record in caplog.records]
     assert level == "WARNING"
     assert text.startswith(f"the index could not be closed cleanly: the index in {where.index_dir}")
@@ -179,8 +171,7 @@ def test_an_index_that_cannot_be_closed_cleanly_lets_others_have_it(
 
 def test_what_was_built_again_is_told_by_the_next_check_once(where: Place) -> None:
     (where.index_dir / "generations" / "0001" / "catalog.sums").unlink()
-    with closing(session_of(where)) as session:
-        session.open(silent, build=True)
+    with open_session(where) as session:
         (told,) = session.verify(repair=False)
         assert (told.store, told.kind) == ("catalog", "rebuilt")
         assert session.verify(repair=False) == ()
@@ -191,8 +182,7 @@ def test_what_was_built_again_is_told_by_the_next_check_once(where: Place) -> No
 def test_the_first_use_of_an_index_is_told_and_no_later_one(where: Place) -> None:
     shutil.rmtree(where.index_dir)
     for told in ("Indexed 3 notes (first use).", ""):
-        with closing(session_of(where)) as session:
-            session.open(silent, build=True)
+        with open_session(where) as session:
             assert session.status().detail == told
             assert session.notices() == tuple(filter(None, [told]))
             assert session.verify(repair=False) == ()
@@ -200,19 +190,16 @@ def test_the_first_use_of_an_index_is_told_and_no_later_one(where: Place) -> Non
 
 def test_an_option_that_alters_the_index_rebuilds_it_and_is_told(where: Place) -> None:
     where.configure(f"{WORDLLAMA}[chunking]\nmax_chunk_chars = 400\n")
-    with closing(session_of(where)) as session:
-        session.open(silent, build=False)
+    with open_session(where, build=False) as session:
         assert (session.status().generation, session.status().detail) == (1, "")
-    with closing(session_of(where)) as session:
-        session.open(silent, build=True)
+    with open_session(where) as session:
         told = "Index rebuilt: chunking.max_chunk_chars is now 400"
         assert (session.status().generation, session.notices()) == (2, (told,))
         assert session.verify(repair=False) == (), "nothing was damaged"
 
 
 def test_a_command_looks_at_the_vault_when_it_is_asked_to(where: Place) -> None:
-    with closing(session_of(where)) as session:
-        session.open(silent, build=True)
+    with open_session(where) as session:
         where.write("Plums.md", "# Plums\n\nRipe.\n")
         assert session.status().counts.notes == len(NOTES)
         assert session.wait_fresh(0) is True
@@ -223,8 +210,7 @@ def test_a_command_looks_at_the_vault_when_it_is_asked_to(where: Place) -> None:
 
 
 def test_vectors_that_are_owed_are_made_and_counted(where: Place) -> None:
-    for number in range(40):
-        where.write(f"Part {number}.md", f"Rye, spelt and sourdough of the day {number}.")
+    write_many(where)
     told: list[Progress] = []
     with closing(LocalSession(replace(in_one_process(where.target()), is_slow=is_slow))) as session:
         session.open(told.append, build=True)

@@ -11,7 +11,6 @@ import pytest
 from loop_by_hand import Clock
 from waiting import wait_until
 
-from vault_indexer.daemon import log as daemon_log
 from vault_indexer.daemon.log import FILE_BYTES, FILES, WINDOW_S, RepeatCollapser, RotatingLog
 
 
@@ -24,6 +23,15 @@ class Lines(logging.Handler):
         self.said.append(record.getMessage())
 
 
+def record(text: str) -> logging.LogRecord:
+    return logging.makeLogRecord({"msg": text})
+
+
+def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
 @pytest.fixture
 def lines() -> Lines:
     return Lines()
@@ -32,10 +40,9 @@ def lines() -> Lines:
 @pytest.fixture
 def log(clock: Clock, lines: Lines) -> Iterator[logging.Logger]:
     logger = logging.Logger("test")
-    handler = RepeatCollapser(lines, clock)
-    logger.addHandler(handler)
-    yield logger
-    handler.close()
+    with closing(RepeatCollapser(lines, clock)) as handler:
+        logger.addHandler(handler)
+        yield logger
 
 
 def test_a_message_that_repeats_is_counted(log: logging.Logger, clock: Clock, lines: Lines) -> None:
@@ -67,19 +74,16 @@ def test_errors_of_one_message_are_told_apart(log: logging.Logger, lines: Lines)
 
 
 def test_what_was_counted_is_told_at_the_end(clock: Clock, lines: Lines) -> None:
-    handler = RepeatCollapser(lines, clock)
-    for _ in range(3):
-        handler.handle(logging.makeLogRecord({"msg": "again"}))
-    handler.close()
+    with closing(RepeatCollapser(lines, clock)) as handler:
+        for _ in range(3):
+            handler.handle(record("again"))
     assert lines.said == ["again", "again (repeated 2 times in 1 s)"]
 
 
 def test_the_files_have_a_size_and_a_number(tmp_path: Path) -> None:
-    handler = RotatingLog(tmp_path / "daemon.log")
-    record = logging.makeLogRecord({"msg": "x" * 500_000})
-    for _ in range(60):
-        handler.handle(record)
-    handler.close()
+    with closing(RotatingLog(tmp_path / "daemon.log")) as handler:
+        for _ in range(60):
+            handler.handle(record("x" * 500_000))
     files = sorted(tmp_path.iterdir())
     assert [file.name for file in files] == ["daemon.log", "daemon.log.1", "daemon.log.2"]
     assert len(files) == FILES
@@ -89,14 +93,13 @@ def test_the_files_have_a_size_and_a_number(tmp_path: Path) -> None:
 def test_a_log_that_is_deleted_begins_again(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     folder.mkdir()
-    handler = RotatingLog(folder / "daemon.log")
-    handler.handle(logging.makeLogRecord({"msg": "before"}))
-    (folder / "daemon.log").unlink()
-    folder.rmdir()
-    handler.handle(logging.makeLogRecord({"msg": "lost"}))
-    folder.mkdir()
-    handler.handle(logging.makeLogRecord({"msg": "after"}))
-    handler.close()
+    with closing(RotatingLog(folder / "daemon.log")) as handler:
+        handler.handle(record("before"))
+        (folder / "daemon.log").unlink()
+        folder.rmdir()
+        handler.handle(record("lost"))
+        folder.mkdir()
+        handler.handle(record("after"))
     assert (folder / "daemon.log").read_text() == "after\n"
 
 
@@ -123,15 +126,12 @@ with logging_to(Path(sys.argv[1])):
 def test_standard_error_goes_through_the_log(tmp_path: Path) -> None:
     """Also that of asyncio and of other processes; a flood takes two lines."""
     path = tmp_path / "daemon.log"
-    done = subprocess.run(
-        [sys.executable, "-c", FLOOD, str(path)], capture_output=True, text=True, timeout=300, check=False
-    )
+    done = run(FLOOD, path)
     text = path.read_text()
     assert text.count("accept: out of descriptors") == 2, text
     assert "(repeated 2,999 times in" in text
-    assert "from a worker process" in text
-    assert "in the event loop" in text and "OSError: x" in text
-    assert "the daemon ends: the reason" in text
+    for said in ("from a worker process", "in the event loop", "OSError: x", "the daemon ends: the reason"):
+        assert said in text
     assert done.stdout == "afterwards\n"
     assert "UnavailableError: the reason" in done.stderr
     assert "accept" not in done.stderr
@@ -139,7 +139,7 @@ def test_standard_error_goes_through_the_log(tmp_path: Path) -> None:
 
 def test_the_sizes_are_those_of_the_docs() -> None:
     page = (Path(__file__).parents[2] / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-    assert f"{daemon_log.FILES} files of {daemon_log.FILE_BYTES // 10**6} MB" in page
+    assert f"{FILES} files of {FILE_BYTES // 10**6} MB" in page
 
 
 @pytest.mark.parametrize("texts", [["again"] * 3, [f"note {number}" for number in range(23)]])
@@ -148,7 +148,7 @@ def test_what_was_counted_is_told_although_nothing_else_is_logged(
 ) -> None:
     with closing(RepeatCollapser(lines, clock, window_s=1.0)) as handler:
         for text in texts:
-            handler.handle(logging.makeLogRecord({"msg": text}))
+            handler.handle(record(text))
         clock.now += 1.0
         wait_until(lambda: "times in" in lines.said[-1])
     assert lines.said[-1].startswith(texts[-1])
@@ -183,8 +183,7 @@ def test_afterwards_the_streams_lead_where_they_led_unless_nobody_reads_there(
     tmp_path: Path, errors: str
 ) -> None:
     path = tmp_path / "daemon.log"
-    command = [sys.executable, "-c", LEFT, str(path), errors]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = run(LEFT, path, errors)
     assert done.stdout == "afterwards\n0 []\n"
     assert done.stderr == ("not lost\n" if errors == "open" else "")
     said = [line.partition("output: ")[2] for line in path.read_text().splitlines()]

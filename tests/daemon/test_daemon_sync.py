@@ -11,53 +11,64 @@ from typing import cast
 import pytest
 from loop_by_hand import Clock, loop_by_hand
 from reliability_lab import InProcessPool, in_one_process, pools_of
-from vault_at_work import NOTES, WORDLLAMA, Place, place, silent
+from vault_at_work import NOTES, WORDLLAMA, Place, current_of, fresh_export, notes_of, opened, place, silent
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import EVERYTHING, ChangeFeed, UnreadNotes, VaultSync, status_of
 from vault_indexer.errors import VaultError
 from vault_indexer.index.jobs import Job, Outcome, Pool, PrepareJob
-from vault_indexer.index.plan import Applied
+from vault_indexer.index.plan import PART_NOTES, Applied
 from vault_indexer.index.workers.pool import Died
-from vault_indexer.model import IndexCounts, NoteChanges, Problem, Progress, SkippedFile
+from vault_indexer.model import IndexCounts, NoteChanges, Problem, Progress, SearchRequest, SkippedFile
 
 BY_WORDS = "---\nchunking: word\n---\nquince jelly sets slowly now\n"
 OTHER_OPTIONS = ("chunking.word.chunk_size is now 80",)
 
 
-def sync_of(where: Place, clock: Clock, *, live: bool) -> VaultSync:
-    return VaultSync(in_one_process(where.target()), live=live, clock=clock)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def sync_of(where: Place, clock: Clock, *, live: bool = True) -> closing[VaultSync]:
+    return closing(VaultSync(in_one_process(where.target()), live=live, clock=clock))
 
 
 @pytest.fixture
 def live(where: Place, clock: Clock) -> Iterator[VaultSync]:
     """As the daemon has it, after its first scan."""
-    with closing(sync_of(where, clock, live=True)) as made:
+    with sync_of(where, clock) as made:
         assert made.open_current() == ()
         made.sync(EVERYTHING)
         yield made
 
 
+@pytest.fixture
+def in_parts(tmp_path: Path, clock: Clock) -> Iterator[VaultSync]:
+    """Of five notes without an index, whose first build ends early."""
+    where = place(tmp_path, {f"{number}.md": f"# {number}\n\nRye.\n" for number in range(5)})
+    where.configure(WORDLLAMA)
+    assembly = replace(in_one_process(where.target()), first_bytes=1)
+    assembly.index_dir.prepare()
+    with closing(VaultSync(assembly, live=True, clock=clock)) as source:
+        yield source
+
+
 def reasons_of(source: VaultSync) -> tuple[str, ...]:
     """Why the open index does not fit the configuration."""
-    assert source.current is not None
-    return source.current.reasons
+    return current_of(source).reasons
 
 
-def notes_of(source: VaultSync) -> set[str]:
-    assert source.current is not None
-    with source.current.writer.holder.lease() as snapshot:
-        return {row.path for row in snapshot.catalog.files() if row.state == "note"}
+def configure(where: Place, live: VaultSync, toml: str) -> None:
+    where.configure(WORDLLAMA + toml)
+    live.reconfigure(live.assembly.with_reloaded_config())
+
+
+def write_scans(where: Place, size: int) -> None:
+    """Sixteen documents of which nothing can be read."""
+    for number in range(16):
+        with (where.vault / f"scan {number}.pdf").open("wb") as file:
+            file.truncate(size)
 
 
 def test_without_an_index_nothing_is_known(tmp_path: Path, clock: Clock) -> None:
     where = place(tmp_path)
-    with closing(sync_of(where, clock, live=True)) as source:
+    with sync_of(where, clock) as source:
         assert source.open_current() == ("there is no index yet",)
         assert source.sync(EVERYTHING) == (Applied(), None)
         assert (source.quarantine(), source.notes_without_model()) == ({}, {})
@@ -73,8 +84,7 @@ def test_without_an_index_nothing_is_known(tmp_path: Path, clock: Clock) -> None
 
 
 def test_a_strategy_that_is_new_to_the_index_counts_from_then_on(where: Place, live: VaultSync) -> None:
-    where.configure(f"{WORDLLAMA}[chunking.word]\nchunk_size = 80\n")
-    live.reconfigure(live.assembly.with_reloaded_config())
+    configure(where, live, "[chunking.word]\nchunk_size = 80\n")
     where.write("Plain.md", "# Plain\n\nMarmalade.\n")
     live.sync(EVERYTHING)
     assert reasons_of(live) == ()
@@ -88,14 +98,13 @@ def test_the_loop_rebuilds_where_a_note_brings_a_strategy_of_other_options(where
     with loop_by_hand(where) as kept:
         where.configure(f"{WORDLLAMA}[chunking.word]\nchunk_size = 80\n")
         kept.run(1.0)
-        seen = [kept.loop.state.reasons]
+        before = kept.loop.state.reasons
         kept.save("Quince.md", BY_WORDS)
         for _ in range(40):
             kept.run(0.25)
-            seen.append(kept.loop.state.reasons)
-            if seen[-1]:
+            if kept.loop.state.reasons:
                 break
-        assert (seen[0], seen[-1]) == ((), OTHER_OPTIONS)
+        assert (before, kept.loop.state.reasons) == ((), OTHER_OPTIONS)
 
 
 def test_a_vault_that_becomes_a_site_and_is_none_again_is_rebuilt(
@@ -109,8 +118,7 @@ def test_a_vault_that_becomes_a_site_and_is_none_again_is_rebuilt(
     clock.now += 60
     live.release_due()
     assert reasons_of(live) == ()
-    where.configure(f'{WORDLLAMA}[links]\nstyle = "hugo"\n')
-    live.reconfigure(live.assembly.with_reloaded_config())
+    configure(where, live, '[links]\nstyle = "hugo"\n')
     assert reasons_of(live) == ("links.style is now hugo",)
 
 
@@ -154,25 +162,22 @@ def test_notes_that_are_new_are_counted_until_they_are_read(where: Place, live: 
 def test_documents_are_announced_when_an_index_of_a_version_without_them_is_opened(
     where: Place, clock: Clock, live: VaultSync
 ) -> None:
-    assert live.current is not None
-    generation, manifest = live.current.generation, live.current.manifest
+    generation, manifest = current_of(live).generation, current_of(live).manifest
     parsers = {name: version for name, version in manifest.parsers.items() if name != "documents"}
     generation.write_manifest(manifest.model_copy(update={"parsers": parsers}).to_toml())
     for size in (2_000_000, 2_000_001):  # known as files, as those of such a version are
         live.sync(EVERYTHING)
-        for number in range(16):
-            with (where.vault / f"scan {number}.pdf").open("wb") as file:
-                file.truncate(size)
+        write_scans(where, size)
     live.close()
-    with closing(sync_of(where, clock, live=True)) as opened:
-        assert opened.open_current()
+    with sync_of(where, clock) as again:
+        assert again.open_current()
         announced = "16 documents are read for the first time"
-        assert opened.documents_notice.startswith(announced)
-        left = opened.sync(EVERYTHING, between_parts=lambda: "documents")[0].left
+        assert again.documents_notice.startswith(announced)
+        left = again.sync(EVERYTHING, between_parts=lambda: "documents")[0].left
         assert len(left) == 16
-        assert opened.documents_notice.startswith(announced)
-        opened.sync(left)
-        assert opened.documents_notice == ""
+        assert again.documents_notice.startswith(announced)
+        again.sync(left)
+        assert again.documents_notice == ""
 
 
 class BusyPool:
@@ -195,8 +200,7 @@ class BusyPool:
 
 
 def read_slowly(vault_sync: VaultSync, look: Callable[[], None]) -> None:
-    assert vault_sync.current is not None
-    writer = vault_sync.current.writer
+    writer = current_of(vault_sync).writer
     assert writer.document_pool is not None
     writer.document_pool = cast(Pool, BusyPool(writer.document_pool, look))
 
@@ -274,7 +278,7 @@ def test_a_note_that_goes_while_documents_are_read_is_gone_before_they_are_all_r
         assert "Bread.md" not in notes_of(kept.vault_sync)
         assert read < letters
         assert kept.loop.pending() >= len(letters - read)
-        kept.run(60.0)
+        kept.run(60.0, tick_s=1.0)
         assert letters <= notes_of(kept.vault_sync)
         assert kept.loop.pending() == 0
 
@@ -286,7 +290,7 @@ def test_the_first_documents_are_announced_and_wait_for_mains_power(
     power = iter([True, True, False, False])
     if had_documents:
         where.write("known.txt", "quinces\n")
-        with closing(sync_of(where, clock, live=False)) as command:
+        with sync_of(where, clock, live=False) as command:
             command.open_current()
             command.sync(EVERYTHING)
     with closing(
@@ -295,9 +299,7 @@ def test_the_first_documents_are_announced_and_wait_for_mains_power(
         live.open_current()
         where.write("few.txt", "medlars\n")
         where.write("Plums.md", "# Plums\n")
-        for number in range(16):
-            with (where.vault / f"scan {number}.pdf").open("wb") as file:
-                file.truncate(2_000_000)  # of which nothing can be read
+        write_scans(where, 2_000_000)
         caplog.set_level("INFO", "vault_indexer.daemon")
         live.sync(EVERYTHING)
         if had_documents:
@@ -354,7 +356,7 @@ def test_a_file_that_is_back_in_time_is_kept(where: Place, live: VaultSync, cloc
 
 def test_a_command_deletes_at_once(where: Place, clock: Clock) -> None:
     (where.vault / "Bread.md").unlink()
-    with closing(sync_of(where, clock, live=False)) as source:
+    with sync_of(where, clock, live=False) as source:
         assert source.open_current() == ()
         assert source.sync(EVERYTHING)[0].removed == ("Bread.md",)
         assert source.dirty.held == 0
@@ -407,19 +409,13 @@ def is_written(folder: Path, word: bytes) -> bool:
     return any(word in file.read_bytes().lower() for file in folder.rglob("*") if file.is_file())
 
 
-def copy_of_generation(source: VaultSync) -> Path:
-    """The active generation again, as the one before it."""
-    assert source.current is not None
-    active = source.current.generation
-    return shutil.copytree(active.folder, active.folder.with_name(f"{active.number - 1:04}"))
-
-
 def test_an_excluded_note_goes_at_once_and_leaves_no_trace(where: Place, live: VaultSync) -> None:
     (where.vault / "oven.png").write_bytes(b"png")
     where.write("Secret.md", "# Zirconium\n\nNobody else may read it.\n")
     live.sync(EVERYTHING)
     assert is_written(where.index_dir, b"zirconium")
-    older = copy_of_generation(live)
+    active = current_of(live).generation
+    older = shutil.copytree(active.folder, active.folder.with_name(f"{active.number - 1:04}"))
     where.write(".indexerignore", "Secret.md\noven.png\n")
     assert live.reconfigure(live.assembly) is True
     assert live.reconfigure(live.assembly) is False
@@ -531,8 +527,8 @@ def test_the_text_of_an_excluded_note_goes_when_no_search_needs_it_any_more(
 ) -> None:
     where.write("Secret.md", "# Zirconium\n\nNobody else may read it.\n")
     live.sync(EVERYTHING)
-    assert live.current is not None
-    folder, holder = live.current.generation.folder, live.current.writer.holder
+    generation, holder = current_of(live).generation, current_of(live).writer.holder
+    folder = generation.folder
     assert is_written(folder, b"zirconium")
     where.write(".indexerignore", "Secret.md\n")
     live.reconfigure(live.assembly)
@@ -541,50 +537,39 @@ def test_the_text_of_an_excluded_note_goes_when_no_search_needs_it_any_more(
         assert snapshot.catalog.note("Secret.md") is not None
     live.purge_if_needed()
     assert not is_written(folder, b"zirconium")
-    catalog = live.current.generation.catalog
-    purged = catalog.read_bytes()
+    purged = generation.catalog.read_bytes()
     live.purge_if_needed()
-    assert catalog.read_bytes() == purged, "what is clean is not written again"
+    assert generation.catalog.read_bytes() == purged, "what is clean is not written again"
 
 
-def test_a_first_part_answers_and_says_how_many_notes_it_lacks(tmp_path: Path, clock: Clock) -> None:
-    where = place(tmp_path, {f"{number}.md": f"# {number}\n\nRye.\n" for number in range(5)})
-    where.configure(WORDLLAMA)
-    assembly = replace(in_one_process(where.target()), first_bytes=1)
-    with closing(VaultSync(assembly, live=True, clock=clock)) as source:
-        assembly.index_dir.prepare()
-        assert source.open_current() == ("there is no index yet",)
-        part, built = assembly.build_next(silent, recompute_weights=True, newest_only=True)
-        left = 5 - built.notes
-        assert 0 < built.left_out == left
-        seen: list[tuple[int, UnreadNotes | None]] = []
-        source.activate(part, built, lambda remaining: seen.append((remaining, source.unread)))
-        assert seen[-1] == (0, UnreadNotes(0, 5))
-        assert all(unread == UnreadNotes(min(left, remaining), 5) for remaining, unread in seen)
-        assert (source.unread, len(notes_of(source))) == (None, 5)
-        assert assembly.index_dir.current() == part
-        again, built = assembly.build_next(silent, recompute_weights=True)
-        assert (built.left_out, built.notes) == (0, 5)
-        source.activate(again, built)
-        assert assembly.index_dir.current() == again
-        assert source.current is not None
-        assert source.current.generation == again
+def test_a_first_part_answers_and_says_how_many_notes_it_lacks(in_parts: VaultSync) -> None:
+    assembly = in_parts.assembly
+    assert in_parts.open_current() == ("there is no index yet",)
+    part, built = assembly.build_next(silent, recompute_weights=True, newest_only=True)
+    left = 5 - built.notes
+    assert 0 < built.left_out == left
+    seen: list[tuple[int, UnreadNotes | None]] = []
+    in_parts.activate(part, built, lambda remaining: seen.append((remaining, in_parts.unread)))
+    assert seen[-1] == (0, UnreadNotes(0, 5))
+    assert all(unread == UnreadNotes(min(left, remaining), 5) for remaining, unread in seen)
+    assert (in_parts.unread, len(notes_of(in_parts))) == (None, 5)
+    assert assembly.index_dir.current() == part
+    again, built = assembly.build_next(silent, recompute_weights=True)
+    assert (built.left_out, built.notes) == (0, 5)
+    in_parts.activate(again, built)
+    assert assembly.index_dir.current() == current_of(in_parts).generation == again
 
 
 @pytest.mark.parametrize("newest_only", [True, False])
 def test_what_a_first_part_lacks_is_known_before_the_vault_is_looked_at(
-    tmp_path: Path, clock: Clock, newest_only: bool
+    in_parts: VaultSync, newest_only: bool
 ) -> None:
-    where = place(tmp_path, {f"{number}.md": f"# {number}\n\nRye.\n" for number in range(5)})
-    where.configure(WORDLLAMA)
-    assembly = replace(in_one_process(where.target()), first_bytes=1)
-    with closing(VaultSync(assembly, live=True, clock=clock)) as source:
-        assembly.index_dir.prepare()
-        made, built = assembly.build_next(silent, recompute_weights=True, newest_only=newest_only)
-        where.vault.rename(where.vault.with_name("away"))
-        source.activate(made, built)
-        assert source.unread == (UnreadNotes(5 - built.notes, 5) if newest_only else None)
-        assert "vault" in source.degraded
+    assembly = in_parts.assembly
+    made, built = assembly.build_next(silent, recompute_weights=True, newest_only=newest_only)
+    assembly.vault.rename(assembly.vault.with_name("away"))
+    in_parts.activate(made, built)
+    assert in_parts.unread == (UnreadNotes(5 - built.notes, 5) if newest_only else None)
+    assert "vault" in in_parts.degraded
 
 
 def test_a_feed_names_the_notes_that_changed_between_two_states() -> None:
@@ -602,3 +587,41 @@ def test_a_feed_names_the_notes_that_changed_between_two_states() -> None:
     feed.add(10, ["1.md", "2.md", "3.md", "4.md", "5.md"], [])
     assert feed.since(9, 10) == NoteChanges(10, ("2.md", "3.md", "4.md", "5.md"), more=True)
     assert feed.since(10, 10) == NoteChanges(10)
+
+
+@pytest.mark.long
+def test_a_save_while_thousands_of_notes_go_in_is_found_before_the_rest(tmp_path: Path) -> None:
+    where = place(tmp_path)
+    with opened(where):
+        pass
+    names = [f"Log {n:04}.md" for n in range(2 * PART_NOTES + 10)]
+    for name in names:
+        where.write(name, f"# {name}\n\nBread was baked. [[Oven]] [[{names[-1]}]]\n")
+    vault_sync = VaultSync(Assembly.of(where.target()), live=True)
+    vault_sync.open_current()
+    found: list[tuple[set[str], int]] = []
+
+    def save() -> None:
+        """Of what is in already, of what is still to come, and of what is neither."""
+        for name in (names[0], names[-1], "New.md"):
+            where.write(name, f"# Saved\n\nSaid basalt{len(found)}. [[Oven]]\n")
+        (where.vault / names[1]).unlink(missing_ok=True)
+        vault_sync.sync({names[0], names[1], names[-1], "New.md"})
+        reader, word = current_of(vault_sync).reader, f"basalt{len(found)}"
+        with reader.holder.lease() as snapshot:
+            hits = reader.searcher.search(snapshot, SearchRequest(word)).hits
+            notes = snapshot.catalog.counts().notes
+        holding = [hit for hit in hits if word in hit.content]
+        found.append(({path for hit in holding for path in (hit.path, *hit.copies)}, notes))
+
+    vault_sync.sync(EVERYTHING, between_parts=save)
+    saved = {names[0], names[-1], "New.md"}
+    assert len(found) > 1
+    assert all(paths == saved for paths, _ in found)
+    assert found[0][1] < PART_NOTES + 20, "most of the others were still to come"
+    vault_sync.dirty.take_held()
+    vault_sync.close()
+
+    with opened(where) as service:
+        assert service.verify() == ()
+        assert list(service.export()) == fresh_export(where)

@@ -1,7 +1,6 @@
 """A new base of the vectors is made beside the edits, which neither wait for it nor are lost by it."""
 
 import logging
-import os
 import random
 import signal
 import subprocess
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from compaction_crash_child import STEPS
-from held_compaction import DamagingWorker, held_worker
 from loop_by_hand import Clock
 from reliability_lab import (
     assembly_of,
@@ -31,7 +29,7 @@ from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.derived import CompactionJob
-from vault_indexer.index.workers.pool import Failed, JobWorker
+from vault_indexer.index.workers.pool import Failed, JobWorker, run_job
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.catalog import CatalogWriter
 from vault_indexer.store.vectors.index import load_snapshot
@@ -88,6 +86,12 @@ def under_way(task: Upkeep) -> bool:
     return task.doing is not None
 
 
+def is_done(task: Upkeep) -> bool:
+    """After another step."""
+    task.step(is_idle=False)
+    return not under_way(task)
+
+
 def begun(live: VaultSync) -> IndexWriter:
     """A compaction whose file is written, and not yet in use. None is due in an index that was just built."""
     writer = writer_of(live)
@@ -97,39 +101,24 @@ def begun(live: VaultSync) -> IndexWriter:
 
 
 @pytest.mark.long
-def test_an_edit_is_found_while_a_compaction_is_held_back(live: VaultSync, tmp_path: Path) -> None:
-    written, released = tmp_path / "written", tmp_path / "released"
-    os.mkfifo(written)
-    os.mkfifo(released)
-    task = Upkeep(
-        live,
-        [CompactionTask(ProcessLimits(), start=held_worker(written, released), is_due=lambda _writer: True)],
-    )
+def test_an_edit_is_found_while_a_compaction_is_under_way(live: VaultSync) -> None:
+    task = Upkeep(live, [CompactionTask(ProcessLimits(), is_due=lambda _writer: True)])
     edit(live, "first.md", "# First\n\nBasalt before it.\n")
-    first = writer_of(live).holder
+    first, before = writer_of(live).holder, base_seq(live)
     try:
         task.step(is_idle=False)
         assert not under_way(task)
         task.step(is_idle=True)
         assert under_way(task)
-        written.read_bytes()  # the base of that state stands beside
-        before = base_seq(live)
+        wait_until(writer_of(live).generation.next_vectors.exists)  # the base of that state
         edit(live, "second.md", "# Second\n\nUnheardof quartz beside it.\n")
         (live.assembly.vault / "first.md").unlink()
         live.sync(EVERYTHING)
-        task.step(is_idle=True)
-        assert under_way(task)
         assert base_seq(live) == before
         with first.lease() as snapshot:
             assert len(snapshot.keywords.keys_containing(["unheardof"])) == 1
         consistent(live)
-        released.write_bytes(b".")
-
-        def adopted() -> bool:
-            task.step(is_idle=False)
-            return not under_way(task)
-
-        wait_until(adopted)
+        wait_until(lambda: is_done(task))
         with first.lease() as snapshot:
             assert before < base_seq(live) == snapshot.seq - 2, "two commits came after it was begun"
         consistent(live)
@@ -200,6 +189,17 @@ def test_a_kill_in_each_step_loses_nothing(step: str, vault: Path, index: Path, 
         session.close()
 
 
+class DamagingWorker:
+    """Writes the base, of which a byte is changed then."""
+
+    def handle(self, job: CompactionJob) -> Failed | None:
+        result = run_job(job, self)
+        content = bytearray(job.generation.next_vectors.read_bytes())
+        content[-1] ^= 1
+        job.generation.next_vectors.write_bytes(content)
+        return result
+
+
 class RefusingWorker:
     """Says that it cannot write the base."""
 
@@ -223,12 +223,7 @@ def test_a_base_that_cannot_be_written_or_is_damaged_is_not_used_and_made_later(
     before = base_seq(live)
     edit(live, "new.md", "# New\n\nQuartz.\n")
     task.step(is_idle=True)
-
-    def ended() -> bool:
-        task.step(is_idle=False)
-        return not under_way(task)
-
-    wait_until(ended)
+    wait_until(lambda: is_done(task))
     assert said in caplog.text
     task.step(is_idle=True)
     assert not under_way(task), "it is tried again later"

@@ -9,7 +9,7 @@ from loop_by_hand import LoopByHand, loop_by_hand
 from PIL import Image
 from vault_at_work import WORDLLAMA, Place, copy_of
 
-from vault_indexer.daemon.tasks import recognise
+from vault_indexer.daemon.tasks import reread
 from vault_indexer.documents import ocr
 from vault_indexer.documents.ocr import Line
 from vault_indexer.errors import ProviderError
@@ -38,7 +38,7 @@ def read(image: Image.Image) -> list[Line]:
 def images(built: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopByHand]:
     monkeypatch.setattr(ignore, "is_installed", lambda *_: True)
     monkeypatch.setattr(ocr, "read_lines", read)
-    monkeypatch.setattr(recognise, "_SLICE_S", 1e-9)  # a page at a time
+    monkeypatch.setattr(reread, "_SLICE_S", 1e-9)  # a page at a time
     with loop_by_hand(copy_of(built, tmp_path), compared=False) as kept:
         (kept.where.vault / SCAN).write_bytes(scan_of(PAGES))
         (kept.where.vault / BOARD).write_bytes(as_file(Image.new("RGB", (85, 110), (50, 50, 50))))

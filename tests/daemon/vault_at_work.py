@@ -3,9 +3,9 @@
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from processes import processes_below
@@ -13,10 +13,11 @@ from reliability_lab import in_one_process
 from waiting import wait_until
 
 from vault_indexer.bootstrap import resolve_target
-from vault_indexer.daemon.assembly import Assembly, Target
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration, Target
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.session import DaemonSession
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import LockedError
 from vault_indexer.model import Hit, Progress, SearchRequest
 from vault_indexer.service import VaultService
@@ -27,6 +28,7 @@ NOTES = {
     "Garden/Tomatoes.md": "# Tomatoes\n\n## Sowing\n\nSow in March.\n\n## Harvest\n\nPick them red.\n",
 }
 
+wait_for = wait_until
 
 WORDLLAMA = '[index]\nworkers = 1\n[embedding]\nprovider = "wordllama"\n'
 """The configuration with the model that loads fastest."""
@@ -114,6 +116,12 @@ def opened(
         session.close()
 
 
+def fresh_export(where: Place) -> list[str]:
+    """What a fresh build of the vault exports."""
+    with opened(replace(where, index_dir=where.index_dir.with_name("fresh"))) as service:
+        return list(service.export())
+
+
 @contextmanager
 def daemon(where: Place, *, ready: bool = True, processes: bool = False) -> Iterator[VaultService]:
     """The index as the daemon keeps it. Without `processes` only its builds run in a process of their own."""
@@ -124,6 +132,16 @@ def daemon(where: Place, *, ready: bool = True, processes: bool = False) -> Iter
         yield service
     finally:
         stop(service)
+
+
+def current_of(vault_sync: VaultSync) -> OpenGeneration:
+    assert vault_sync.current is not None
+    return vault_sync.current
+
+
+def notes_of(vault_sync: VaultSync) -> set[str]:
+    with current_of(vault_sync).writer.holder.lease() as snapshot:
+        return {row.path for row in snapshot.catalog.files() if row.state == "note"}
 
 
 def stop(service: VaultService) -> None:
@@ -167,9 +185,11 @@ def _indexer_processes() -> Iterator[int]:
             yield pid
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    """Return as soon as the condition holds; fail after a generous deadline."""
-    wait_until(condition)
+def provider_of(service: VaultService) -> object:
+    """Of the embedding model."""
+    model = service.status().manifest["embedding_model"]
+    assert isinstance(model, dict)
+    return model["provider"]
 
 
 def hits(service: VaultService, query: str) -> tuple[Hit, ...]:
@@ -179,7 +199,3 @@ def hits(service: VaultService, query: str) -> tuple[Hit, ...]:
 def holding(service: VaultService, word: str) -> set[str]:
     """The notes among the hits that hold the word (in a small vault every note is a hit of any query)."""
     return {hit.path for hit in hits(service, word) if word in hit.content}
-
-
-def paths(service: VaultService, query: str) -> list[str]:
-    return [hit.path for hit in hits(service, query)]

@@ -112,7 +112,7 @@ def test_a_vault_that_the_keeper_let_go_of_costs_its_text_and_no_more(keeper: Ke
     with gateway(keeper.team, [BEN], KEEPERS, keeper.tables()) as one:
         wait_for_hits(one)
         keeper.configure("home", "work")
-        wait_until(lambda: set(keeper.house.states()) == {"home", "work"}, "the keeper has let go of it")
+        wait_until(lambda: keeper.house.vaults().keys() == {"home", "work"}, "the keeper has let go of it")
         wait_until(lambda: texts(one, BEN)["attic"] == {""}, "its text is gone")
         assert "without text" in notices(one.search(BEN, "lantern"))
         assert texts(one, BEN)["Notes"] == {"The lantern is green.", "The lantern is black."}
@@ -120,5 +120,5 @@ def test_a_vault_that_the_keeper_let_go_of_costs_its_text_and_no_more(keeper: Ke
         keeper.house.wait_for("storage", "ready")
         wait_until(lambda: texts(one, BEN)["attic"] == {"A lantern lies in the trunk."}, "it is back")
         keeper.configure("work")
-        wait_until(lambda: set(keeper.house.states()) == {"work"}, "one vault is left")
+        wait_until(lambda: keeper.house.vaults().keys() == {"work"}, "one vault is left")
         wait_until(lambda: texts(one, BEN)["Notes"] == {"", "The lantern is black."}, "one text is left")

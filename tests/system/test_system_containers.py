@@ -77,15 +77,6 @@ def test_what_a_cache_holds_is_counted_in_what_it_is_measured_by() -> None:
     assert LruCache[str, str](2).put("a", "xxxx") == "xxxx"
 
 
-def test_a_value_that_was_asked_for_in_a_list_counts_as_used() -> None:
-    cache: LruCache[int, str] = LruCache(2)
-    cache.put(1, "a")
-    cache.put(2, "b")
-    assert cache.get_all([1], lambda _: {}) == {1: "a"}
-    cache.put(3, "c")
-    assert [cache.peek(key) for key in (1, 2, 3)] == ["a", None, "c"]
-
-
 @pytest.mark.parametrize(
     ("values", "parts"),
     [

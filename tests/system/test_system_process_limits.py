@@ -24,7 +24,7 @@ from vault_indexer.system import (
     usable_cores,
 )
 from vault_indexer.system.memory import back_by_huge_pages
-from vault_indexer.system.processes import lower_io_priority, resident_bytes
+from vault_indexer.system.processes import resident_bytes
 
 MB = 1 << 20
 THREADS = (
@@ -101,10 +101,6 @@ print(after - before, again - before, *(os.environ[name] for name in {THREADS!r}
 def test_limits_are_for_the_process_that_adopts_them() -> None:
     done = subprocess.run([sys.executable, "-c", ADOPTED], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["2", "2", *["1"] * len(THREADS)]
-
-
-def test_a_usual_priority_at_the_disk_asks_nothing_of_the_system() -> None:
-    assert not lower_io_priority("normal")
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity")

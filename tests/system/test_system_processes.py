@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from waiting import PROCESS_S
 
-from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, remove_daemon, write_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import LockedError
 from vault_indexer.system import (
@@ -132,14 +131,6 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
         "folder",
     ]
     assert 0 < free_bytes(tmp_path / "not" / "there") < 1 << 62
-
-
-def test_one_process_announces_itself(tmp_path: Path) -> None:
-    own = DaemonInfo(os.getpid(), "http://127.0.0.1:1", "t", "v", "2026-01-01T00:00:00Z")
-    write_daemon(tmp_path, own)
-    assert announced_daemon(tmp_path) == own
-    remove_daemon(tmp_path, os.getpid())
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_one_writer_for_an_index(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The daemon as a service of the user, which the system starts at login and after a failure.
 
-One module for each system (systemd, launchd, Windows' task scheduler) behind the protocol `Supervisor`.
+One module for each system (systemd, launchd, Windows' task scheduler) with a subclass of `Supervisor`.
 """
 
 from __future__ import annotations

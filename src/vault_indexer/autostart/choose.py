@@ -1,4 +1,4 @@
-"""Which system keeps services here."""
+"""The systems that can start a service, by the name that a user gives."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ SUPERVISORS: dict[str, Callable[[Environment], Supervisor]] = {
     "launchd": Launchd,
     "schtasks": TaskScheduler,
 }
-"""Each by the name that a user gives."""
-
-_OF_PLATFORM = {"darwin": "launchd", "win32": "schtasks"}
 
 
 def supervisor_of_platform(platform: str) -> str:
-    """The name of the one that a platform (`sys.platform`) has; systemd where none is known."""
-    return _OF_PLATFORM.get(platform, "systemd")
+    """Return the name for a platform (`sys.platform`), "systemd" if none is known."""
+    return {"darwin": "launchd", "win32": "schtasks"}.get(platform, "systemd")
 
 
 def supervisor(name: str, environment: Environment) -> Supervisor:
-    """The supervisor of this name. Raises UsageError."""
+    """Return the supervisor of this name. Raises UsageError."""
     if name not in SUPERVISORS:
         raise UsageError(f"no such system: {name!r}; allowed: {', '.join(SUPERVISORS)}")
     return SUPERVISORS[name](environment)

@@ -19,9 +19,9 @@ from vault_indexer.autostart.supervisor import (
     Environment,
     ServiceSpec,
     ServiceStatus,
+    Supervisor,
     ask,
     refuse_control_characters,
-    slug,
     tell,
     write_definition,
 )
@@ -32,15 +32,12 @@ _PAUSE_S = 0.5
 """launchd takes a moment to forget an agent; until then it does not take one of the same name."""
 
 
-class Launchd:
+class Launchd(Supervisor):
     """launchd's domain of the user who is logged in at the screen. It restarts what fails for ever, with a
     pause: it knows no limit."""
 
     def __init__(self, environment: Environment) -> None:
         self._agents = environment.home / "Library" / "LaunchAgents"
-
-    def name_of(self, vault: Path | None) -> str:
-        return slug(vault)
 
     def place(self, name: str) -> str:
         return str(self._agents / f"{name}.plist")
@@ -103,10 +100,6 @@ class Launchd:
             pid=int(pid[1]) if pid else 0,
             detail=state[1].strip() if state else "loaded" if loaded else "not loaded",
         )
-
-    def log_command(self, name: str, lines: int, *, follow: bool) -> list[str]:  # noqa: ARG002 - the protocol
-        """None: the service writes a file."""
-        return []
 
 
 def _domain() -> str:

@@ -6,10 +6,10 @@ import hashlib
 import os
 import re
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Protocol
 
 from vault_indexer.errors import ServiceError, UsageError
 from vault_indexer.system import record, write_atomically
@@ -83,40 +83,41 @@ class ServiceStatus:
     detail: str = ""
 
 
-class Supervisor(Protocol):
+class Supervisor(ABC):
     """A system that starts programs at login and again when they fail.
 
-    Every method but `name_of`, `definition` and `place` runs a program of the system. They raise
-    ServiceError with what that program said, or where it is missing.
+    Every method but `name_of`, `definition` and `place` runs a program of the system. They raise ServiceError
+    with what that program said, or if it is missing.
     """
 
     def name_of(self, vault: Path | None) -> str:
-        """The name of the service of a vault, None for that of the configuration's vaults. Another vault has
-        another name. Raises UsageError for a path that no definition can hold."""
-        ...
+        """The name of the service of a vault, or of the configuration's vaults (None). No two vaults share
+        one. Raises UsageError for a path that no definition can contain."""
+        return slug(vault)
 
+    @abstractmethod
     def place(self, name: str) -> str:
         """Where the definition of a service is kept: a file, or a name in the system's own store."""
-        ...
 
+    @abstractmethod
     def definition(self, spec: ServiceSpec) -> str:
-        """The whole definition as text. Raises UsageError for a command that it cannot hold."""
-        ...
+        """The whole definition as text. Raises UsageError for a command that it cannot contain."""
 
+    @abstractmethod
     def install(self, spec: ServiceSpec) -> bool:
-        """Write the definition, let it start at login, and start it now. Whether anything was to be written:
-        a service that is installed as it should be is only started."""
-        ...
+        """Write the definition, let it start at login, and start it now. Returns whether the definition was
+        written: a service that is already installed as it should be is only started."""
 
+    @abstractmethod
     def uninstall(self, name: str) -> bool:
-        """Stop the service and remove it. Whether there was one."""
-        ...
+        """Stop the service and remove it. Returns whether there was one."""
 
+    @abstractmethod
     def status(self, name: str) -> ServiceStatus: ...
 
-    def log_command(self, name: str, lines: int, *, follow: bool) -> list[str]:
-        """The program that prints the last lines of the log; empty where the log is the service's file."""
-        ...
+    def log_command(self, name: str, lines: int, *, follow: bool) -> list[str]:  # noqa: ARG002 - of a file
+        """The program that prints the last lines of the log; empty if the service writes a file."""
+        return []
 
 
 # Running the programs by which a system is asked.

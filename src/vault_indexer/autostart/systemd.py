@@ -15,6 +15,7 @@ from vault_indexer.autostart.supervisor import (
     Environment,
     ServiceSpec,
     ServiceStatus,
+    Supervisor,
     ask,
     refuse_control_characters,
     tell,
@@ -62,7 +63,7 @@ WantedBy=default.target
 """
 
 
-class Systemd:
+class Systemd(Supervisor):
     """The systemd that runs for a user who is logged in, or always, with lingering."""
 
     def __init__(self, environment: Environment) -> None:

@@ -17,9 +17,9 @@ from vault_indexer.autostart.supervisor import (
     Environment,
     ServiceSpec,
     ServiceStatus,
+    Supervisor,
     ask,
     refuse_control_characters,
-    slug,
     tell,
 )
 
@@ -27,28 +27,22 @@ NAMESPACE = "http://schemas.microsoft.com/windows/2004/02/mit/task"
 _RESTART = "PT1M"
 """The shortest pause that the schema allows."""
 
-_PRIORITY = "7"
-"""Below normal: 0 is the highest, 10 the lowest; the priority of disk accesses is also low."""
-
 _SETTINGS = {
     "MultipleInstancesPolicy": "IgnoreNew",
     "DisallowStartIfOnBatteries": "false",
     "StopIfGoingOnBatteries": "false",
     "StartWhenAvailable": "true",
     "ExecutionTimeLimit": "PT0S",
-    "Priority": _PRIORITY,
+    "Priority": "7",  # below normal: 0 is the highest, 10 the lowest; that of disk accesses is also low
 }
 
 
-class TaskScheduler:
+class TaskScheduler(Supervisor):
     """The tasks of one user. It asks for no administrator: the task is of this user and starts at the logon
     of this user."""
 
     def __init__(self, environment: Environment) -> None:
         self._user = environment.user
-
-    def name_of(self, vault: Path | None) -> str:
-        return slug(vault)
 
     def place(self, name: str) -> str:
         return f"task {name}"
@@ -102,10 +96,6 @@ class TaskScheduler:
             enabled=there,
             detail=result.output.strip().rpartition(",")[2].strip('"') if there else "",
         )
-
-    def log_command(self, name: str, lines: int, *, follow: bool) -> list[str]:  # noqa: ARG002 - the protocol
-        """None: the service writes a file."""
-        return []
 
 
 def _add(parent: ET.Element, name: str, texts: dict[str, str] | None = None) -> ET.Element:

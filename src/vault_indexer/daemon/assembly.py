@@ -53,13 +53,20 @@ from vault_indexer.system import record, usable_cores
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
 
-# Ignore rules for an index whose vault contains exclusions that cannot be parsed. A process that has just
-# started has no earlier rules to fall back on.
+Report = Callable[[Progress], None]
+
+LLM_CALLS = "llm-calls"
+"""The subfolder that counts the running calls to the language model. It is in the index folder, or in the
+folder of a daemon with several vaults."""
+
+_READ_BY = ("files", "documents", "index", "llm")
+"""The configuration tables that workers read notes by. Their current values apply, not those of the build."""
 
 
 def load_rules_for_index(vault: Path, files: FilesSettings, index_dir: IndexDir) -> IgnoreRules:
     """Return the active rules. If an ignore list in the vault cannot be parsed, the files already in the
-    index stay in it and no others are added. Raises ExclusionError if there is no index yet."""
+    index stay in it and no others are added, because a process that has just started has no earlier rules.
+    Raises ExclusionError if there is no index yet."""
     try:
         return load_ignore_rules(vault, files)
     except ExclusionError:
@@ -81,17 +88,6 @@ def _known_files(index_dir: IndexDir) -> dict[str, Decision] | None:
     except UnavailableError:
         return None
     return {row.path: Decision.LINK_ONLY if row.state == "linked" else Decision.INDEX for row in rows}
-
-
-Report = Callable[[Progress], None]
-
-LLM_CALLS = "llm-calls"
-"""The subfolder that counts the running calls to the language model. It is in the index folder, or in the
-folder of a daemon with several vaults."""
-
-
-_READ_BY = ("files", "documents", "index", "llm")
-"""The configuration tables that workers read notes by. Their current values apply, not those of the build."""
 
 
 def llm_cache_folder(settings: Settings, root: Path) -> Path:
@@ -171,7 +167,6 @@ class Assembly:
 
     @property
     def llm_cache(self) -> Path:
-        """The folder that stores the answers of the language model."""
         return llm_cache_folder(self.settings, self.root)
 
     def chunker(self, strategy: str) -> Chunker:
@@ -222,18 +217,9 @@ class Assembly:
         upgrade = self._upgrade(worker, fit.manifest)
         close = partial(_close, writer, pool, spare, documents, *([upgrade.pool] if upgrade else []))
         advice = self._advice(writer.holder, fit.manifest)
+        manifest, reasons = fit.manifest, fit.reasons
         return OpenGeneration(
-            generation,
-            fit.manifest,
-            settings,
-            writer,
-            reader,
-            fit.reasons,
-            spare,
-            worker,
-            close,
-            advice,
-            upgrade,
+            generation, manifest, settings, writer, reader, reasons, spare, worker, close, advice, upgrade
         )
 
     def _upgrade(self, worker: WorkerSpec, built: Manifest) -> Upgrade | None:
@@ -307,8 +293,13 @@ class Assembly:
         caches = [one.catalog for one in known if is_sound(one.catalog)]
         weights = self._weights(found, recompute_weights=recompute_weights)
         model = make_embedder(self.settings, weights).model
-        slow = self.is_slow(self.settings.embedding)
-        spec = self._spec(model, weights, words_first=newest_only and slow)
+        plain = replace(model_for(self.settings.embedding.unweighted()), dimension=model.dimension)
+        name = TokenWeights.from_bytes(weights).name if weights is not None else ""
+        blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
+        manifest = partial(manifest_for, self.settings, plain, name)
+        words_first = newest_only and self.is_slow(self.settings.embedding)
+        style = self.settings.links.style_of_build
+        spec = BuildSpec(manifest, model.key, model.dimension, blobs, words_first, self.first_bytes, style)
         pool = self._pool(self._worker(self.settings, model, weights, tuple(caches)))
         return build_next(index_dir, spec, found, pool, report, newest_only=newest_only)
 
@@ -345,14 +336,6 @@ class Assembly:
 
     def _scan(self, rules: IgnoreRules) -> Scan:
         return scan(self.vault, rules, limits=self.settings.files.limits)
-
-    def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
-        plain = replace(model_for(self.settings.embedding.unweighted()), dimension=model.dimension)
-        name = TokenWeights.from_bytes(weights).name if weights is not None else ""
-        blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
-        manifest = partial(manifest_for, self.settings, plain, name)
-        style = self.settings.links.style_of_build
-        return BuildSpec(manifest, model.key, model.dimension, blobs, words_first, self.first_bytes, style)
 
     def _worker(
         self, settings: Settings, model: EmbeddingModel, weights: bytes | None, caches: tuple[Path, ...]
@@ -391,9 +374,6 @@ def _close(writer: IndexWriter, *pools: Pool) -> None:
     for pool in pools:  # first: their readers of the catalog would keep the log from being removed
         pool.close()
     writer.close()
-
-
-# The limits that the vaults of one process share.
 
 
 class SharedBudget:

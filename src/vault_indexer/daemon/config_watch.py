@@ -13,8 +13,6 @@ call per file."""
 _MOST_LOOKS = 4
 """After this number of checks, a file is read even though it is still changing."""
 
-Stamp = tuple[int, ...]
-
 
 class ConfigWatch:
     """Remembers the last state of the configuration files. Not thread-safe."""
@@ -31,7 +29,7 @@ class ConfigWatch:
         self.disappeared = tuple(path for path in before if path not in self._seen)
         return before != self._seen
 
-    def _stamps(self) -> Mapping[Path, Stamp]:
+    def _stamps(self) -> Mapping[Path, tuple[int, ...]]:
         return {path: stamp for path in self._files if (stamp := _stamp(path))}
 
 
@@ -75,7 +73,7 @@ class ConfigFollower:
                 self._read_again()
 
 
-def _stamp(path: Path) -> Stamp:
+def _stamp(path: Path) -> tuple[int, ...]:
     """Return a value that changes with the content, the permissions (ctime) and the identity of the file. It
     is empty if there is no file."""
     try:

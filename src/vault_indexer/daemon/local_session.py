@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import NoReturn
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.assembly import Assembly, OpenGeneration
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration, Report
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.state import RecentNotices, missing_vectors_notice
@@ -33,14 +32,12 @@ from vault_indexer.text.phrases import quantity
 
 log = logging.getLogger("vault_indexer.daemon")
 
-Report = Callable[[Progress], None]
-
 WITHOUT_DAEMON = "no daemon is running; without a daemon, the index is updated only while a command runs"
 
 
 class _SessionWithoutLoop:
-    """Base class of the sessions whose process runs no loop. Indexing cannot be paused in them: an attempt
-    raises `refusal`."""
+    """Base class of the sessions whose process runs no loop. Nothing can be paused: an attempt raises
+    `refusal`."""
 
     def __init__(self, assembly: Assembly, refusal: VaultIndexerError) -> None:
         self._assembly = assembly
@@ -111,31 +108,28 @@ class LocalSession(_SessionWithoutLoop):
         Raises LockedError if another process writes the index, DiskFullError if there is no room for it, and
         IndexUnusableError if there is no index and `build` is false."""
         with self._index_errors():
-            self._open_index(report, build=build)
-
-    def _open_index(self, report: Report, *, build: bool) -> None:
-        existed = self._assembly.index_dir.current() is not None
-        vault_sync, reasons = self.open_as_is()
-        damaged = existed and vault_sync.current is None
-        if vault_sync.current is not None and not (reasons and build):
-            vault_sync.sync(EVERYTHING)
-            reasons = vault_sync.current.reasons  # a new file can be one
-        if reasons and build and vault_sync.has_unconfirmed_losses():
-            self._notices.append(f"not rebuilt yet: {'; '.join(reasons)}")
-        elif reasons and build:
-            self._switch(report, recompute_weights=vault_sync.current is None)
-            if existed:
-                self._done.append(f"Index rebuilt: {'; '.join(reasons)}")
-            if damaged:
-                self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
-        elif vault_sync.current is None:
-            raise IndexUnusableError(f"{reasons[0]}: run `indexer rebuild`")
-        if build:
-            self._complete(report)
-        if build and not existed and vault_sync.current is not None:
-            with vault_sync.current.writer.holder.lease() as snapshot:
-                notes = quantity(snapshot.catalog.counts().notes, "note")
-            self._done.append(f"Indexed {notes} (first use).")
+            existed = self._assembly.index_dir.current() is not None
+            vault_sync, reasons = self.open_as_is()
+            damaged = existed and vault_sync.current is None
+            if vault_sync.current is not None and not (reasons and build):
+                vault_sync.sync(EVERYTHING)
+                reasons = vault_sync.current.reasons  # a new file can be one
+            if reasons and build and vault_sync.has_unconfirmed_losses():
+                self._notices.append(f"not rebuilt yet: {'; '.join(reasons)}")
+            elif reasons and build:
+                self._switch(report, recompute_weights=vault_sync.current is None)
+                if existed:
+                    self._done.append(f"Index rebuilt: {'; '.join(reasons)}")
+                if damaged:
+                    self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
+            elif vault_sync.current is None:
+                raise IndexUnusableError(f"{reasons[0]}: run `indexer rebuild`")
+            if build:
+                self._complete(report)
+            if build and not existed and vault_sync.current is not None:
+                with vault_sync.current.writer.holder.lease() as snapshot:
+                    notes = quantity(snapshot.catalog.counts().notes, "note")
+                self._done.append(f"Indexed {notes} (first use).")
 
     def open_as_is(self) -> tuple[VaultSync, tuple[str, ...]]:
         """Take the lock and open the existing index, if any. The returned strings are the reasons for a
@@ -154,7 +148,6 @@ class LocalSession(_SessionWithoutLoop):
         return self._open().dirty.held
 
     def notices(self) -> tuple[str, ...]:
-        """Return notices of recent events and of problems with the vault."""
         vault_sync = self._open()
         done = self._recent.to_show(self._happened(vault_sync))
         missing = missing_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
@@ -278,14 +271,12 @@ class ReadOnlySession(_SessionWithoutLoop):
 
     def notices(self) -> tuple[str, ...]:
         """Return notices that recent changes may be missing, unless a daemon follows them, and vectors."""
-        is_followed = False
+        missing = missing_vectors_notice(self._opened.holder)
         # A daemon that does not answer may have missed changes as well.
         with suppress(UnavailableError):
-            is_followed = read_daemon(self._assembly.index_dir.root) is not None
-        behind = (
-            () if is_followed else ("the last changes may be missing: another command updates the index",)
-        )
-        return (*behind, *missing_vectors_notice(self._opened.holder))
+            if read_daemon(self._assembly.index_dir.root) is not None:
+                return missing
+        return ("the last changes may be missing: another command updates the index", *missing)
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - nothing to wait for
         """Return False: this process cannot bring the index up to date."""

@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import IndexUnusableError, LockedError
@@ -18,6 +17,11 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
     from vault_indexer.store import Generation, IndexDir
+
+
+_LOOK_EVERY_S = 1.0
+_ONCE_IN_S = 3600.0
+"""If an index is deleted twice within an hour, something is deleting it repeatedly."""
 
 
 class IndexLock:
@@ -44,10 +48,9 @@ class IndexLock:
         except (OSError, RuntimeError) as error:  # RuntimeError: no locks on this file system
             raise IndexUnusableError(f"cannot lock {self._file}: {error}") from error
         self._lock, self._locked = lock, self._identity()
+        holder = {"pid": os.getpid(), "purpose": self._purpose}
         with contextlib.suppress(OSError):  # on a full disk the lock is valid without the holder's name
-            write_atomically(
-                self._holder, json.dumps({"pid": os.getpid(), "purpose": self._purpose}).encode()
-            )
+            write_atomically(self._holder, json.dumps(holder).encode())
 
     @property
     def is_current(self) -> bool:
@@ -56,14 +59,13 @@ class IndexLock:
         return self._lock is not None and self._identity() == self._locked
 
     def _identity(self) -> tuple[int, int] | None:
-        try:
+        with contextlib.suppress(OSError):
             found = self._file.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
+            return found.st_dev, found.st_ino
+        return None
 
     def holder(self) -> str:
-        """Return a description of the lock's holder for an error message."""
+        """The lock's holder in an error message."""
         try:
             holder = json.loads(self._holder.read_text())
             return f"process {int(holder['pid'])} ({holder['purpose']})"
@@ -79,18 +81,8 @@ class IndexLock:
         self.acquire()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.release()
-
-
-# Detection of an index folder that is deleted while the daemon runs.
-
-
-_LOOK_EVERY_S = 1.0
-_ONCE_IN_S = 3600.0
-"""If an index is deleted twice within an hour, something is deleting it repeatedly."""
 
 
 class IndexFolderGuard:
@@ -153,8 +145,6 @@ def _is_there(path: Path) -> bool:
     it reports the error."""
     try:
         path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, FileNotFoundError | NotADirectoryError)
     return True

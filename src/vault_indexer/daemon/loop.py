@@ -25,8 +25,7 @@ from vault_indexer.daemon.tasks.rebuild import (
     RebuildTask,
     RequestQueue,
 )
-from vault_indexer.daemon.tasks.rechunk import QuarantineRetry, RechunkTask
-from vault_indexer.daemon.tasks.recognise import RecognitionTask
+from vault_indexer.daemon.tasks.reread import QuarantineRetry, RechunkTask, RecognitionTask
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.daemon.tasks.upkeep import BackgroundTask, RemoteFollower, Upkeep, WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
@@ -94,13 +93,9 @@ class IndexLoop:
         budget = budget or SharedBudget(None)
         self._rebuild = RebuildTask(vault_sync, self._state, budget.build)
         self._embedding = EmbeddingTask(clock, budget.vectors)
-        self._remote: tuple[RemoteFollower, ...] = tuple(
-            follow(vault_sync, clock) for follow in offered("follower")
-        )
+        self._remote = tuple[RemoteFollower, ...](follow(vault_sync, clock) for follow in offered("follower"))
         self._rechunk = RechunkTask(vault_sync, clock)
         limits = upkeep_limits(assembly.settings.index)
-        # Vectors may be missing for hours, so a note that must be read again comes first. A merge and a
-        # compaction each take a core and much memory, so they run one at a time.
         self._upgrade = UpgradeTask(
             UpgradeRules.of(assembly.settings.embedding),
             # All vectors of this build with the better model are computed already.
@@ -108,24 +103,15 @@ class IndexLoop:
             clock,
             budget.vectors,
         )
-        self._reading = Upkeep(
-            vault_sync,
-            [
-                QuarantineRetry(vault_sync),
-                self._rechunk,
-                self._embedding,
-                self._upgrade,
-                RecognitionTask(vault_sync),
-            ],
-        )
+        # Vectors may be missing for hours, so a note that must be read again comes first.
+        again = QuarantineRetry(vault_sync), self._rechunk
+        vectors = self._embedding, self._upgrade
+        self._reading = Upkeep(vault_sync, (*again, *vectors, RecognitionTask(vault_sync)))
+        # A merge and a compaction each take a core and much memory, so they run one at a time.
         self._limited = (MergeTask(limits, clock), CompactionTask(limits, clock))
         self._rewriting = Upkeep(vault_sync, self._limited)
-        self._tasks: tuple[BackgroundTask, ...] = (
-            self._reading,
-            self._rewriting,
-            WordsTask(vault_sync),
-            *self._remote,
-        )
+        works: tuple[BackgroundTask, ...] = (self._reading, self._rewriting, WordsTask(vault_sync))
+        self._tasks = (*works, *self._remote)
         self._requests = RequestQueue()
         self._index_guard = IndexFolderGuard(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.files)
@@ -186,7 +172,6 @@ class IndexLoop:
         self._dirty.wake()
 
     def run(self) -> None:
-        """Run steps until `stop` is called."""
         self._warm_later()
         while not self._stopping:
             self.step()
@@ -278,7 +263,7 @@ class IndexLoop:
         self._retry_failed()
         if self._again and not (self._stopping or self._index_deleted):
             again, self._again = frozenset(self._again), set()
-            self._sync(again, self._between_notes, self._between_parts)
+            self._sync_in_parts(again)
         self._warm_up()
         self._confirm_losses()
         if not (self._stopping or self._index_deleted):
@@ -326,7 +311,7 @@ class IndexLoop:
     def _retry_failed(self) -> None:
         scope = None if self._stopping or self._index_deleted else self._dirty.take_failed()
         if scope is not None:
-            self._sync(scope, self._between_notes, self._between_parts)
+            self._sync_in_parts(scope)
             self._publish()
 
     def _restore_if_gone(self) -> None:
@@ -401,11 +386,14 @@ class IndexLoop:
             self._use_assembly(self._vault_sync.assembly)
         if batch.first:
             self._sync(batch.first)
-        found = self._sync(batch.scope, self._between_notes, self._between_parts)
+        found = self._sync_in_parts(batch.scope)
         if batch.scan_all and found is not None:
             # Polling must not use more than a share of the time.
             self._watcher.record_scan_time(found.seconds)
         self._publish()
+
+    def _sync_in_parts(self, scope: frozenset[str]) -> Scan | None:
+        return self._sync(scope, self._between_notes, self._between_parts)
 
     def _sync(
         self,

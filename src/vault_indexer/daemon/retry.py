@@ -35,7 +35,6 @@ class Retry:
         self._full_at: int | None = None
 
     def record_failure(self, error: Exception | None = None) -> None:
-        """Record another failure, and start a longer wait."""
         self.wait(min(max(self._first_s, 2 * self._wait_s), self._latest_s))
         if self._folder is not None and isinstance(error, DiskFullError):
             self._full_at = self._free(self._folder)

@@ -6,28 +6,25 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.assembly import Assembly, SharedBudget
+from vault_indexer.daemon.assembly import Assembly, Report, SharedBudget
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.state import Clock, RecentNotices, missing_vectors_notice
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.tasks.rebuild import STOPPED, BuildRequest, CheckRequest
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
-from vault_indexer.model import NoteChanges, Problem, Progress, RebuildReport, StatusReport
+from vault_indexer.model import NoteChanges, Problem, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
 from vault_indexer.text.phrases import iso_moment
 from vault_indexer.vault.watch import VaultWatcher
 
 log = logging.getLogger("vault_indexer.daemon")
-
-Report = Callable[[Progress], None]
 
 _STOP_S = 1.5
 _SWITCH_S = 0.001
@@ -48,10 +45,7 @@ class DaemonSession:
     """
 
     def __init__(
-        self,
-        assembly: Assembly,
-        clock: Clock = time.monotonic,
-        budget: SharedBudget | None = None,
+        self, assembly: Assembly, clock: Clock = time.monotonic, budget: SharedBudget | None = None
     ) -> None:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
@@ -63,12 +57,8 @@ class DaemonSession:
         self._lock.acquire()
         try:
             self._vault_sync = VaultSync(assembly, live=True, clock=clock)
-            watcher = VaultWatcher(
-                assembly.vault,
-                self._vault_sync.rules,
-                assembly.settings.watch,
-                dirty=self._vault_sync.dirty,
-            )
+            rules, dirty = self._vault_sync.rules, self._vault_sync.dirty
+            watcher = VaultWatcher(assembly.vault, rules, assembly.settings.watch, dirty=dirty)
             with index_errors(assembly.index_dir.root):
                 reasons = self._vault_sync.open_current()
             self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, Pace(clock), budget)
@@ -173,12 +163,12 @@ class DaemonSession:
         refused."""
         self._loop.stop()
         self._thread.join(_STOP_S)
-        if self._thread.is_alive():
-            # The loop may still write, so the lock is released only when the loop or this process ends.
-            name = f"indexer-end {self._assembly.index_dir.root}"
-            threading.Thread(target=self._close_after_loop, name=name, daemon=True).start()
+        if not self._thread.is_alive():
+            self._close_after_loop()
             return
-        self._close_after_loop()
+        # The loop may still write, so the lock is released only when the loop or this process ends.
+        name = f"indexer-end {self._assembly.index_dir.root}"
+        threading.Thread(target=self._close_after_loop, name=name, daemon=True).start()
 
     def _close_after_loop(self) -> None:
         self._thread.join()

@@ -22,7 +22,16 @@ STALLED_S = 60.0
 of any size is counted down note by note, and the longest measured merge of keyword segments took 24 s."""
 
 
+SHOWN_FOR_S = 600.0
+"""Answers show the notice of a single event for this long after the first that did. `status` shows it as long
+as the daemon runs."""
+
 CONFIG_NOT_USED = "the changed configuration is not used"
+
+PAUSED = "indexing is paused: run `indexer resume` first"
+"""The reason that a refused request gives during a pause."""
+
+Clock = Callable[[], float]
 
 
 class Cause(Enum):
@@ -149,14 +158,12 @@ class LoopState:
     @property
     def under_way(self) -> tuple[str, ...]:
         """Notices to show with answers: a pause, a vault that is not followed, a running build."""
-        notices = [self.pause_text] if self.paused else []
-        notices += [f"Warning: {self.vault_problem}"] if self.vault_problem else []
+        pause = self.pause_text if self.paused else ""
+        warning = f"Warning: {self.vault_problem}" if self.vault_problem else ""
+        build = f"the index is being rebuilt: {self.build_text}" if self.building else ""
         if (progress := self.reading_progress) is not None:
-            notices.append(f"the index is being built: {_notes_done(progress)} can be searched")
-        elif self.building:
-            notices.append(f"the index is being rebuilt: {self.build_text}")
-        notices += [self.documents] if self.documents else []
-        return tuple(notices)
+            build = f"the index is being built: {_notes_done(progress)} can be searched"
+        return tuple(filter(None, (pause, warning, build, self.documents)))
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -268,17 +275,8 @@ def _notes_done(progress: Progress) -> str:
     return f"{progress.notes:,} of {quantity(progress.total, 'note')}"
 
 
-# Notices of single events, such as a rebuild. Answers show them for some minutes.
-
-
-SHOWN_FOR_S = 600.0
-"""Seconds after the first answer that showed the notice. `status` shows it as long as the daemon runs."""
-
-Clock = Callable[[], float]
-
-
 class RecentNotices:
-    """Records when each notice was first shown. `clock` returns seconds."""
+    """Notices of single events, such as a rebuild, and when each was first shown. `clock` returns seconds."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -295,22 +293,15 @@ class RecentNotices:
 def missing_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
     """Return the notice of a search while some chunks have no vector (empty once all have one)."""
     with holder.lease() as snapshot:
-        if not snapshot.missing_vectors:
-            return ()
         missing = snapshot.missing_vectors
+        if not missing:
+            return ()
         total = max(len(snapshot.keywords), missing)
     return (f"semantic search is incomplete: {missing:,} of {total:,} chunks have no embedding yet",)
 
 
-# Pauses of indexing that the user requests.
-
-
-PAUSED = "indexing is paused: run `indexer resume` first"
-"""The reason that a refused request gives during a pause."""
-
-
 class Pause:
-    """A pause that begins and ends on request, or ends when its time is over. Thread-safe.
+    """A pause of indexing that begins and ends on request, or ends when its time is over. Thread-safe.
 
     It is not stored: a daemon that starts again indexes.
     """

@@ -107,9 +107,6 @@ class LruCache(Generic[Key, Value]):
             self.used -= self._size_of(dropped)
 
 
-# Iteration over long lists in parts.
-
-
 class _Sliceable(Protocol):
     def __len__(self) -> int: ...
 
@@ -124,12 +121,9 @@ def batches(values: _Values, size: int) -> Iterator[_Values]:
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
-# Joins many short texts by line breaks, so that one search covers all of them.
-
-
 class JoinedTexts(Generic[AnyStr]):
-    """Texts, numbered from 0. `text` contains all of them, each followed by a line break. Any thread may use
-    it.
+    """Texts, numbered from 0. `text` contains all of them, each followed by a line break, so that one search
+    covers them. Any thread may use it.
 
     `ends` contains the position in `text` of the line break after each text. It takes 4 bytes for each, so
     all texts together are limited to 4 GB. A text may contain line breaks.

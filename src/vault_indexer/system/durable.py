@@ -100,7 +100,6 @@ else:
 
     @contextmanager
     def _opened_folder(path: Path) -> Iterator[int | None]:
-        """Yield the descriptor of a folder."""
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             yield handle

@@ -57,8 +57,8 @@ def free_memory(proc: Path = _PROC, groups: Path = _GROUPS) -> int | None:
 
 
 def _groups(proc: Path, groups: Path) -> Iterator[GroupMemory]:
-    """The groups with a limit, from that of this process up. In a container the path in `/proc` may be one of
-    the machine, which is not there: then the group is the root that the container sees."""
+    """The groups with a limit, from that of this process up. In a container the path in `/proc` may be that
+    of the machine, which does not exist here: the group is then the root that the container sees."""
     for line in _text(proc / "self" / "cgroup").splitlines():
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
         is_v1 = "memory" in controllers.split(",")
@@ -93,11 +93,8 @@ def _text(file: Path) -> str:
         return ""
 
 
-# Functions of the C library that Python does not provide. They are optional, and only used on Linux.
-
-
 def c_function(name: str) -> ctypes._NamedFuncPointer | None:
-    """Return the function, or None if the C library does not have it."""
+    """Return a function of Linux' C library, or None if it does not have it."""
     if sys.platform != "linux":
         return None
     import ctypes  # 3 ms that a search through the daemon does not need
@@ -105,9 +102,7 @@ def c_function(name: str) -> ctypes._NamedFuncPointer | None:
     return getattr(ctypes.CDLL(None), name, None)
 
 
-# The treatment of freed memory by the C library. Only glibc needs other settings.
-
-
+# The numbers of the settings in glibc, the only C library that needs others.
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
@@ -152,19 +147,18 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-# A request to the system to back a large array by large pages.
-#
-# A search by meaning passes over all vectors. On Linux' small pages that is bound by address translation:
-# with 84,460 vectors out of the processor's cache it took 7.6 ms, on pages of 2 MiB 4.3 ms.
-
-
 _PAGE = 2 << 20
 _MADV_HUGEPAGE = 14
 _MADV_COLLAPSE = 25  # since Linux 6.1; older ones do it by and by
 
 
 def back_by_huge_pages(address: int, size: int) -> bool:
-    """Whether the system took the advice for the whole large pages in this range; it is only ever advice."""
+    """Advise the system to use large pages for an array. Returns whether it took the advice for the whole
+    large pages in this range.
+
+    A search by meaning passes over all vectors. On Linux' small pages that is bound by address translation:
+    with 84,460 vectors out of the processor's cache it took 7.6 ms, on pages of 2 MiB 4.3 ms.
+    """
     import ctypes
 
     start = -(-address // _PAGE) * _PAGE
@@ -177,9 +171,6 @@ def back_by_huge_pages(address: int, size: int) -> bool:
         return False
     madvise(start, length, _MADV_COLLAPSE)
     return True
-
-
-# Limits that the user's shell, service manager or container sets, and what a daemon needs of them.
 
 
 NEEDED_FILES = 128
@@ -214,8 +205,8 @@ def missing_limits(memory_limit: Callable[[], int | None] = memory_limit) -> str
     if size != resource.RLIM_INFINITY and size < NEEDED_MB * 1024**2:
         allowed = size // 1024**2
         return f"the daemon needs {NEEDED_MB} MB of address space, and has {allowed}: raise `ulimit -v`"
-    size_of_container = memory_limit()
-    if size_of_container is not None and size_of_container < NEEDED_MEMORY_MB * 1024**2:
-        allowed = size_of_container // 1024**2
+    of_container = memory_limit()
+    if of_container is not None and of_container < NEEDED_MEMORY_MB * 1024**2:
+        allowed = of_container // 1024**2
         return f"the daemon needs {NEEDED_MEMORY_MB} MB of memory, and its container has {allowed}"
     return ""

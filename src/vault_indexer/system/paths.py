@@ -219,9 +219,6 @@ def read_own(path: Path) -> bytes:
         return file.read()
 
 
-# Room on the disk of an index: how much there is, and about how much is needed.
-
-
 FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT})
 """No space left on the file system; the user's quota on it is used up."""
 
@@ -262,9 +259,6 @@ def in_words(count: int) -> str:
     if count >= 10**9:
         return f"{count / 10**9:.1f} GB"
     return f"{count / 10**6:.0f} MB" if count >= 10**7 else f"{count / 10**6:.1f} MB"
-
-
-# Where configuration, index and records of this program lie. platformdirs takes 3 ms to import.
 
 
 APP = "vault-indexer"
@@ -323,7 +317,7 @@ def _xdg_folder(environ: Mapping[str, str], variable: str, system: str) -> Path:
 def _user_folder(system: str) -> Path:
     """The folder that platformdirs gives. A user without a home, as in a container with any user id, has one
     in which nothing can be: commands with an index folder of their own work, and others say what is wrong."""
-    import platformdirs
+    import platformdirs  # 3 ms
 
     try:
         return Path(getattr(platformdirs, system)(APP))

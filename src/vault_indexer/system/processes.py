@@ -76,16 +76,12 @@ def start_in_background(command: Sequence[str], folder: Path) -> subprocess.Pope
     )
 
 
-# How a process that indexes behaves towards whatever else runs: priority, threads, memory.
-
-
 IoPriority = Literal["idle", "low", "normal"]
 
+_LIBRARIES = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "RAYON")
 _ONE_THREAD = {
-    **dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-    ),
-    **dict.fromkeys(("NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"), "1"),
+    **{f"{library}_NUM_THREADS": "1" for library in _LIBRARIES},
+    "VECLIB_MAXIMUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
 """What numpy, FAISS, torch and tokenizers read when they are imported."""
@@ -228,7 +224,6 @@ class MemoryWatch:
         self._first = 0
 
     def is_too_much(self) -> bool:
-        """True where it takes more than its share, and has grown."""
         if not self._share:
             return False
         taken = self._resident()
@@ -248,11 +243,8 @@ def resident_bytes() -> int:
 
 
 def own_usage() -> Usage:
-    """What this process has taken."""
+    """The usage of this process."""
     return Usage(time.process_time(), resident_bytes())
-
-
-# Whether the machine runs on its battery.
 
 
 _POWER_SUPPLIES = Path("/sys/class/power_supply")
@@ -285,9 +277,6 @@ def _output_of(*command: str) -> str:
         return subprocess.run(command, capture_output=True, text=True, timeout=_ASK_S, check=False).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
-
-
-# The standard streams, where a program may have been started without them.
 
 
 def open_missing_streams() -> None:

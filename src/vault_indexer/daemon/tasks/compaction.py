@@ -21,11 +21,12 @@ log = logging.getLogger("vault_indexer.daemon")
 
 _RETRY_S = 60.0
 
+_REST_S = 3.0
+_RESTLESS_S = 60.0
+"""After this long without a pause between edits, a merge is no longer postponed. Otherwise a commit would
+have to merge in the end, and its edit would wait for the merge."""
+
 Pool = WorkerPool[CompactionJob, Failed | None]
-
-
-def _is_due(writer: IndexWriter) -> bool:
-    return writer.derived.worth_compacting
 
 
 class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
@@ -40,7 +41,7 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
         limits: ProcessLimits,
         clock: Callable[[], float] = time.monotonic,
         start: Callable[[], Worker[CompactionJob, Failed | None]] = JobWorker,
-        is_due: Callable[[IndexWriter], bool] = _is_due,
+        is_due: Callable[[IndexWriter], bool] = lambda writer: writer.derived.worth_compacting,
     ) -> None:
         """`start` is called in the process. `is_due` returns whether a compaction should begin."""
         self._is_due = is_due
@@ -94,24 +95,15 @@ class _Loading(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Load the base. Runs in the new thread."""
         try:
             self.outcome = self._load()
         except (VaultIndexerError, OSError, MemoryError) as error:
             self.outcome = Failed(str(error))
 
 
-# Merges of keyword segments. One begins after some seconds without an edit, or if edits never pause.
-
-
-_REST_S = 3.0
-_RESTLESS_S = 60.0
-"""After this long without a pause between edits, a merge is no longer postponed. Otherwise a commit would
-have to merge in the end, and its edit would wait for the merge."""
-
-
 class MergeTask(UpkeepTask[MergeJob, None]):
-    """Runs one merge at a time in a separate process."""
+    """Merges keyword segments in a separate process. A merge begins after some seconds without an edit, or if
+    edits never pause."""
 
     def __init__(self, limits: ProcessLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self._pool: WorkerPool[MergeJob, Failed | None] = WorkerPool(1, JobWorker, limits)

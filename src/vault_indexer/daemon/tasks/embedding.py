@@ -16,6 +16,16 @@ from vault_indexer.index.workers.pool import Slots
 log = logging.getLogger("vault_indexer.daemon")
 
 
+_PORTION_S = 0.5
+"""The target duration of a portion. An edit's own vectors wait for at most this long, and a crash loses at
+most this much work."""
+
+_FIRST_TEXTS = 16
+_MOST_TEXTS = 4096
+_RETRY_S = 1.0
+_RETRY_LATEST_S = 300.0
+
+
 class PortionTask(UpkeepTask[EmbedJob, Embedded]):
     """Embeds portions of at most `most` texts, sized to take `aim_s` seconds each.
 
@@ -70,16 +80,6 @@ class PortionTask(UpkeepTask[EmbedJob, Embedded]):
         self.retry.record_failure()
         if len(job.keys) == 1:
             self.leave_out(current, job)
-
-
-_PORTION_S = 0.5
-"""The target duration of a portion. An edit's own vectors wait for at most this long, and a crash loses at
-most this much work."""
-
-_FIRST_TEXTS = 16
-_MOST_TEXTS = 4096
-_RETRY_S = 1.0
-_RETRY_LATEST_S = 300.0
 
 
 class EmbeddingTask(PortionTask):

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.assembly import Assembly, Report
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.state import Cause, StateHolder
 from vault_indexer.daemon.sync import VaultSync
@@ -25,25 +25,33 @@ from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.store import Generation, index_errors
 from vault_indexer.system import ProcessLimits, record
 
-# Requests that other threads submit to the loop and wait for.
-
+log = logging.getLogger("vault_indexer.daemon")
 
 STOPPED = "the daemon was stopped"
 """The reason given to requests that are refused after a stop."""
 
+_TRIES = 3
+"""The number of attempts for a build that ends without a result, for example because the system killed it for
+its memory."""
+
+_RETRY_S = 60.0
+_RETRY_LATEST_S = 600.0
+_RETRY_UNFIT_S = 3600.0
+
 Problems = tuple[Problem, ...]
+Built = tuple[Generation, RebuildReport]
 
 
 @dataclass(eq=False)
 class BuildRequest:
-    report: Callable[[Progress], None] = lambda _progress: None
+    report: Report = lambda _progress: None
     options: RebuildOptions = field(default_factory=lambda: RebuildOptions(refit=False))
     answer: Future[RebuildReport] = field(default_factory=Future)
 
 
 @dataclass(eq=False)
 class CheckRequest:
-    report: Callable[[Progress], None] = lambda _progress: None
+    report: Report = lambda _progress: None
     repair: bool = False
     answer: Future[Problems] = field(default_factory=Future)
 
@@ -75,23 +83,9 @@ class RequestQueue:
             request.answer.set_exception(error)
 
     def close(self) -> None:
-        """Refuse all queued and all later requests."""
         with self._lock:
             self._closed = True
         self.refuse(UnavailableError(STOPPED))
-
-
-# A build in a separate process, so that searches keep their processor and a crash affects only the build.
-
-
-log = logging.getLogger("vault_indexer.daemon")
-
-Report = Callable[[Progress], None]
-Built = tuple[Generation, RebuildReport]
-
-_TRIES = 3
-"""The number of attempts for a build that ends without a result, for example because the system killed it for
-its memory."""
 
 
 @record
@@ -104,18 +98,16 @@ class BuildJob:
     better: bool = False
 
     def run(self, owner: _Owner) -> Built:
+        weights, newest_only, better = self.recompute_weights, self.newest_only, self.better
         return self.assembly.build_next(
-            owner.report,
-            recompute_weights=self.recompute_weights,
-            newest_only=self.newest_only,
-            better=self.better,
+            owner.report, recompute_weights=weights, newest_only=newest_only, better=better
         )
 
 
 class BuilderProcess:
-    """A running build. The owner calls `poll` until it returns the result. A process that ends without a
-    result is replaced, and the build begins again. Raises ProcessError or OSError if no process can be
-    started."""
+    """A build in a process of its own, so that searches keep their processor. The owner calls `poll` until it
+    returns the result. A process that ends without a result is replaced, and the build begins again. Raises
+    ProcessError or OSError if no process can be started."""
 
     def __init__(self, job: BuildJob) -> None:
         self._run = partial(_build, job=job, limits=limits_of(job.assembly.settings.index))
@@ -169,8 +161,7 @@ class BuilderProcess:
 
 
 class _Owner:
-    """The owner of the build, at the other end of the connection. It receives the progress and pauses the
-    build."""
+    """The owner of the build, at the other end of the connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -187,11 +178,6 @@ class _Owner:
 def _build(connection: Connection, job: BuildJob, limits: ProcessLimits) -> None:
     limits.adopt()
     connection.send(run_job(job, _Owner(connection)))
-
-
-_RETRY_S = 60.0
-_RETRY_LATEST_S = 600.0
-_RETRY_UNFIT_S = 3600.0
 
 
 @record
@@ -234,7 +220,6 @@ class RebuildTask:
         self._waiting.append(request)
 
     def answer_after_repair(self, request: CheckRequest, problems: Problems) -> None:
-        """Answer a check once a rebuild has repaired the damage that it found."""
         self._repairs.append((request, problems))
 
     def use_reasons(self, reasons: tuple[str, ...]) -> None:
@@ -340,10 +325,9 @@ class RebuildTask:
         better = any(request.options.better for request in self._started)
         # No index answers searches yet, so the first build is limited to the newest part of the vault.
         soon = is_first and not self._started
+        job = BuildJob(self._vault_sync.assembly, recompute_weights, soon, better)
         try:
-            self._builder = BuilderProcess(
-                BuildJob(self._vault_sync.assembly, recompute_weights, soon, better)
-            )
+            self._builder = BuilderProcess(job)
         except BaseException:
             # Without a builder, no later step would end this build.
             self._slot.release(self)

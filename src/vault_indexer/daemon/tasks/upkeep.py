@@ -94,8 +94,6 @@ class Upkeep:
         return tuple(task.fault for task in self._tasks if task.fault)
 
     def step(self, *, is_idle: bool) -> None:
-        """Accept a finished result, and begin the next job if the loop `is_idle`. Raises OSError if no
-        process can be started."""
         for task in self._tasks:
             task.observe(is_idle=is_idle)
         current = self._vault_sync.current
@@ -155,14 +153,8 @@ def spare_work(current: OpenGeneration, job: Job) -> NextWork:
     return Work(current.spare, job, lambda: current.writer.missing_vectors > 0)
 
 
-# Protocols of the tasks that the daemon's loop runs between edits.
-
-
 class BackgroundTask(Protocol):
-    """Work that runs only while nothing else is due. The daemon's loop owns it and calls it from its thread.
-
-    `step` never waits for a process or a model, unless a task documents it: edits come first.
-    """
+    """Work that runs only while nothing else is due. The daemon's loop calls it from its thread."""
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -170,8 +162,8 @@ class BackgroundTask(Protocol):
         ...
 
     def step(self, *, is_idle: bool) -> None:
-        """Accept a finished result, and begin the next job only if the loop `is_idle`. Raises
-        VaultIndexerError or OSError if the index cannot be written."""
+        """Accept a finished result, and begin the next job only if the loop `is_idle`. Never waits for a
+        process or a model. Raises VaultIndexerError or OSError if the index cannot be written."""
         ...
 
     def end(self) -> None:
@@ -187,9 +179,6 @@ class RemoteFollower(BackgroundTask, Protocol):
         """Return the number of commits that searches on the server do not show yet; 1 while it is unknown.
         Any thread."""
         ...
-
-
-# Reading of the words of new segments, so that no search for a misspelt word has to wait for it.
 
 
 class WordsTask:
@@ -212,7 +201,6 @@ class WordsTask:
         return self._thread is not None and self._thread.is_alive()
 
     def step(self, *, is_idle: bool) -> None:
-        """Start the thread if the loop `is_idle` and there are new segments."""
         current = self._vault_sync.current
         if not is_idle or current is None or self.busy:
             return
