@@ -198,14 +198,10 @@ class Gateway:
 def rows_of(team: Team, vault: str) -> int:
     """How many chunks of a vault the server has, in the collections of all models."""
     connection = team.vaults.connection
-    collections = [str(name) for name in connection.call("list_collections")]
     return sum(
-        int(row["count(*)"])
-        for name in collections
+        connection.count(name, f"vault == {json.dumps(vault)}")
+        for name in map(str, connection.call("list_collections"))
         if name.startswith(f"{team.prefix}_chunks_")
-        for row in connection.read(
-            "query", name, filter=f"vault == {json.dumps(vault)}", output_fields=["count(*)"]
-        )
     )
 
 

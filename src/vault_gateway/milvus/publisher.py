@@ -103,13 +103,8 @@ class MilvusPublisher:
 
     def is_whole(self, state: VaultState) -> bool:
         """Whether the server returns as many chunks and notes of the edition as recorded in the state."""
-        return self.count(state) == state.chunks and self._vaults.count_notes(state) == state.notes
-
-    def count(self, state: VaultState) -> int:
-        rows = self._connection.read(
-            "query", self.collection, filter=self._active(state), output_fields=["count(*)"]
-        )
-        return int(next(iter(rows))["count(*)"])
+        chunks = self._connection.count(self.collection, self._active(state))
+        return chunks == state.chunks and self._vaults.count_notes(state) == state.notes
 
     def has(self, state: VaultState, keys: Collection[int]) -> bool:
         """Whether the server returns these chunks, their notes and the data of the whole vault, looked up by
@@ -117,9 +112,7 @@ class MilvusPublisher:
         if not keys:
             return True
         expression = text_in("pk", [f"{state.edition}:{key}" for key in keys])
-        rows = self._connection.read(
-            "query", self.collection, filter=expression, output_fields=["key"], limit=len(keys)
-        )
+        rows = self._connection.find(self.collection, expression, ["key"])
         return len(rows) == len(keys) and self._vaults.has(state, set(map(note_id_of, keys)))
 
     def keys(self, state: VaultState) -> dict[int, bool]:
@@ -136,9 +129,7 @@ class MilvusPublisher:
         if not asked:
             return True
         expression = all_of([self._active(state), number_in("key", asked)])
-        rows = self._connection.read(
-            "query", self.collection, filter=expression, output_fields=["key"], limit=len(asked)
-        )
+        rows = self._connection.find(self.collection, expression, ["key"])
         return {int(row["key"]) for row in rows} == set(present)
 
     def _active(self, state: VaultState) -> str:
