@@ -52,11 +52,9 @@ class NoteText:
         return title
 
     def section_spans(self, heading: str) -> list[tuple[int, int]]:
-        """The spans of the sections with this heading, in order."""
         return [(section.start, section.end) for section in self.outline.sections if section.title == heading]
 
     def block_span(self, block: str) -> tuple[int, int] | None:
-        """The span of the block with this identifier."""
         wanted = block.removeprefix("^").casefold()
         spans = ((one.start, one.end) for one in self.outline.blocks if one.id.casefold() == wanted)
         return next(spans, None)

@@ -20,10 +20,13 @@ from vault_evals.pages import Fetcher, PageSnapshots, cited_urls, fetch_page, ho
 from vault_evals.ranking_commands import (
     OutFile,
     ReportOutput,
+    generate,
     has_cases,
+    judge,
+    rank,
     ranking_of_run,
     ranking_text,
-    register,
+    tune_command,
     write_report,
 )
 from vault_evals.results import Baseline, json_report, markdown_report, summary_line
@@ -270,4 +273,7 @@ app = typer.Typer(no_args_is_help=True)
 app.command("run")(flatten_parameters(run))
 app.command("drift")(flatten_parameters(drift))
 app.command("snapshot")(flatten_parameters(snapshot))
-register(app)
+app.command("rank")(flatten_parameters(rank))
+app.command("generate")(flatten_parameters(generate))
+app.command("tune")(flatten_parameters(tune_command))
+app.command("judge")(flatten_parameters(judge))

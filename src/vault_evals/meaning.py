@@ -196,7 +196,6 @@ class ModelJudge:
         return self.model.name
 
     def decide(self, question: str, golden: str, answer: str) -> Judgement:
-        """The model's decision. Raises ProviderError."""
         texts = {"question": question, "expected answer": golden, "answer": answer}
         prompt = _PROMPT.format(texts=json.dumps(texts, ensure_ascii=False, indent=1))
         return read_judgement(self.model.complete(prompt, timeout_s=TIMEOUT_S), self.name)

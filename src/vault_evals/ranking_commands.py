@@ -37,7 +37,7 @@ from vault_evals.variants import DEFAULT_VARIANTS, own_index, parse_variants
 from vault_indexer.cli.connection.in_process import check_limits, target_of
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import note, print_json
-from vault_indexer.cli.parameters import Output, VaultSelection, complete_strategy, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, complete_strategy
 from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
@@ -361,13 +361,11 @@ def _tuning_json(found: Tuning) -> dict[str, object]:
         "chosen": found.chosen.name,
         "values": dict(found.values),
         "is_better": found.is_better,
-        "tune": _means(found.tune),
+        "tune": {
+            row.variant: row.ndcg.mean for one in found.tune.slices if one.name == "all" for row in one.rows
+        },
         "aside": asdict(found.aside),
     }
-
-
-def _means(report: RankingReport) -> dict[str, float]:
-    return {row.variant: row.ndcg.mean for one in report.slices if one.name == "all" for row in one.rows}
 
 
 @contextmanager
@@ -391,13 +389,6 @@ def _ending_cleanly() -> Iterator[None]:
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(_ENDED)
-
-
-def register(app: typer.Typer) -> None:
-    app.command("rank")(flatten_parameters(rank))
-    app.command("generate")(flatten_parameters(generate))
-    app.command("tune")(flatten_parameters(tune_command))
-    app.command("judge")(flatten_parameters(judge))
 
 
 def has_cases(folder: Path) -> bool:

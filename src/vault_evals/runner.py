@@ -40,7 +40,6 @@ _SHOWN_PATHS = 5
 
 
 def check_structure(expected: StructureExpected, answer: AgentAnswer) -> Outcome:
-    """The outcome of all expected checks of the answer's shape."""
     return outcome_of(list(_checks(expected, answer)))
 
 

@@ -127,8 +127,8 @@ log = logging.getLogger("vault_indexer.gateway")
 
 
 class CurrentUsers:
-    """The current users of the configuration. Any thread may use it; a request sees the users before a change
-    or those after it.
+    """The `current` users of the configuration, and the ids of `withdrawn` vaults. Any thread may use it; a
+    request sees the users before a change or those after it.
 
     As a context manager it follows the file: a thread checks twice a second, and reads a changed file at the
     following check, since the writer may not have finished. An invalid file changes no right for
@@ -147,34 +147,18 @@ class CurrentUsers:
     ) -> None:
         """`settings` were read after `watch` was created. `read` reads them again and raises ConfigError."""
         self._settings = settings
-        self._users = Users(settings.users, settings.groups)
-        self._withdrawn = frozenset(settings.withdrawn)
         self._read = read
         self._clock = clock
-        self._unusable_since: float | None = None
         self._metrics = metrics
+        self._unusable_since: float | None = None
         self._follower = ConfigFollower(watch, self._read_again, "gateway-rights")
-        metrics.rights(current=True)
-        metrics.count_rights(*self._users.counts())
-
-    def by_token(self, token: str) -> GatewayUser | None:
-        return self._users.by_token(token)
-
-    def of(self, identity: Identity) -> GatewayUser | None:
-        return self._users.of(identity)
-
-    def rights(self) -> Iterator[tuple[str, str]]:
-        return self._users.rights()
+        self._take(settings)
 
     @property
     def hold(self) -> bool:
         """Whether the rights may be used: those of the file, or earlier ones that are not too old."""
         since = self._unusable_since
         return since is None or self._clock() - since < self._settings.rights_grace_s
-
-    @property
-    def withdrawn(self) -> frozenset[str]:
-        return self._withdrawn
 
     def __enter__(self) -> Self:
         self._follower.start()
@@ -198,12 +182,9 @@ class CurrentUsers:
                 self._settings.rights_grace_s,
                 problem,
             )
-            self._metrics.rights(current=False)
+            self._metrics.rights_current.set(0)
             return
-        self._users, self._withdrawn = Users(found.users, found.groups), frozenset(found.withdrawn)
-        self._unusable_since = None
-        self._metrics.rights(current=True)
-        self._metrics.count_rights(*self._users.counts())
+        self._take(found)
         log.warning("rights reloaded: %d users", len(found.users))
         # With the keys that follow the file reset, any remaining difference is in keys that need a restart.
         former = {name: getattr(self._settings, name) for name in ("users", "groups", "withdrawn")}
@@ -211,6 +192,12 @@ class CurrentUsers:
             log.warning(
                 "keys other than users, groups and withdrawn have changed: they take effect after a restart"
             )
+
+    def _take(self, settings: GatewaySettings) -> None:
+        self.current = Users(settings.users, settings.groups)
+        self.withdrawn = frozenset(settings.withdrawn)
+        self._unusable_since = None
+        self._metrics.rights(*self.current.counts())
 
 
 RIGHTS_UNKNOWN = Refusal(
@@ -221,18 +208,18 @@ RIGHTS_UNKNOWN = Refusal(
 )
 
 
+@record
 class WhileRightsHold:
     """ASGI middleware that refuses all requests once earlier rights are too old."""
 
-    def __init__(self, app: App, users: CurrentUsers) -> None:
-        self._app = app
-        self._users = users
+    app: App
+    users: CurrentUsers
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._users.hold:
-            await refuse(send, RIGHTS_UNKNOWN)
+        if self.users.hold:
+            await self.app(scope, receive, send)
         else:
-            await self._app(scope, receive, send)
+            await refuse(send, RIGHTS_UNKNOWN)
 
 
 _SHOWN_RIGHTS = 20
@@ -350,7 +337,7 @@ class PublishedVaults:
     def _look_at(self, states: States) -> None:
         withdrawn = self._users.withdrawn
         live = {vault: one for vault, one in states.items() if vault not in withdrawn}
-        unmatched = frozenset(right for right in self._users.rights() if right[1] not in live)
+        unmatched = frozenset(right for right in self._users.current.rights() if right[1] not in live)
         new = sorted(unmatched - self._unmatched)
         self._unmatched = unmatched
         for user, vault in new[:_SHOWN_RIGHTS]:

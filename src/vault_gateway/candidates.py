@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from vault_gateway.calls import MilvusCalls, SingleFlight
 from vault_gateway.milvus import CollectionMissingError, MilvusVaults, VaultState
@@ -187,10 +187,12 @@ class QueryModels:
 
     def _load(self, model: str, weights: str) -> Embedder:
         provider = EmbeddingModel.of_key(model).provider
-        if not _is_local(provider):
+        if provider not in get_args(_LocalProvider):
             raise ProviderError(f"a gateway does not support models of the provider {provider}")
         fitted = self._weights(weights) if weights else None
-        settings = EmbeddingSettings(provider=provider, token_weights="idf" if fitted else "none")
+        settings = EmbeddingSettings(
+            provider=cast("_LocalProvider", provider), token_weights="idf" if fitted else "none"
+        )
         embedder = embedder_for(settings, weights=fitted)
         if embedder.model.key != model:
             raise ProviderError(f"the model {model} is not installed here; {embedder.model.key} is")
@@ -215,7 +217,3 @@ class _MissingModel:
 
     def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - as the port has it
         raise ProviderError(self.reason)
-
-
-def _is_local(provider: str) -> TypeGuard[_LocalProvider]:
-    return provider in get_args(_LocalProvider)

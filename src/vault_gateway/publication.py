@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,8 @@ from vault_indexer.system import ProcessLimits, batches, record, write_atomicall
 _NOTES_AT_ONCE = 200
 _TRIES = 2
 
+Result = TypeVar("Result")
+
 
 @record
 class NotesJob:
@@ -65,10 +67,6 @@ class StatisticsJob:
             return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
 
 
-_Result = list[PublishedNote] | bytes
-_Job = Runnable[object, _Result]
-
-
 class NoteSource(Protocol):
     """Provides the notes of one generation, and its statistics."""
 
@@ -93,18 +91,14 @@ class PublishingWorker:
 
     def __init__(self, generation: Generation, limits: ProcessLimits) -> None:
         self._generation = generation
-        self._pool: WorkerPool[_Job, _Result | Failed] = WorkerPool(1, JobWorker, limits)
+        self._pool: WorkerPool[Runnable[object, Any], Any] = WorkerPool(1, JobWorker, limits)
 
     def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
         for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
-            prepared = self._prepare(NotesJob(self._generation, model, tuple(batch)))
-            assert not isinstance(prepared, bytes)
-            yield from prepared
+            yield from self._prepare(NotesJob(self._generation, model, tuple(batch)))
 
     def statistics(self, vault: str, model: str, dimension: int) -> bytes:
-        counted = self._prepare(StatisticsJob(self._generation, vault, model, dimension))
-        assert isinstance(counted, bytes)
-        return counted
+        return self._prepare(StatisticsJob(self._generation, vault, model, dimension))
 
     def rest(self) -> None:
         self._pool.close()
@@ -114,8 +108,8 @@ class PublishingWorker:
         call it."""
         self._pool.stop()
 
-    def _prepare(self, job: _Job) -> _Result:
-        result = run_until_done(self._pool, job, _TRIES)
+    def _prepare(self, job: Runnable[object, Result]) -> Result:
+        result: Result | Failed | Died = run_until_done(self._pool, job, _TRIES)
         if isinstance(result, Failed):
             raise UnavailableError(result.reason)
         if isinstance(result, Died):
@@ -225,7 +219,6 @@ class CatalogPublisher:
         return self._publisher.has(state, catalog.chunk_key_array()[-_LOOKED_UP:].tolist())
 
     def publish_all(self, catalog: CatalogReader) -> Change:
-        """Writes everything as a new edition, and switches to it."""
         self._vaults.create()
         before, now_ms = require_owner(self._vaults, self._published), _now_ms()
         keys = catalog.chunk_key_array().tolist()
@@ -408,7 +401,6 @@ class Publication:
             raise
 
     def rest(self) -> None:
-        """Releases resources, because nothing will be published for a while."""
         self._publisher.rest()
 
     def close(self) -> None:

@@ -53,9 +53,6 @@ class Drain:
         arrived."""
 
         async def drained(scope: Message, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http":
-                await app(scope, receive, send)
-                return
             self._running += 1
             self._asked_at = self._clock()
             answer = _Answer(send, stopping)
@@ -140,8 +137,7 @@ class Probes:
         self._looking: asyncio.Task[Warnings | None] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        is_probe = scope["type"] == "http" and scope["path"] in (HEALTH_PATH, READY_PATH)
-        if not is_probe or scope["method"] not in ("GET", "HEAD"):
+        if scope["path"] not in (HEALTH_PATH, READY_PATH) or scope["method"] not in ("GET", "HEAD"):
             await self._app(scope, receive, send)
         elif scope["path"] == HEALTH_PATH:
             await _answer(send, GatewayHealth(ok=True))

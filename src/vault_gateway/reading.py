@@ -135,7 +135,6 @@ class _Passages:
 
     @contextmanager
     def passages(self, request: SearchRequest) -> Iterator[FoundPassages]:
-        """The hits for a question. Raises the errors of a search."""
         settings = self._search.search_settings
         deadline = QueryDeadline(settings.deadline_s)
         order = SearchOrder(request.query, request.limit or settings.limit, vault=self._vault)

@@ -206,7 +206,7 @@ class GatewaySearch:
             if found.vaults:
                 result = search_vaults(found.vaults, request, self.search_settings, deadline)
             hits, without = self._with_text(found, result.hits, order)
-        self._calls.metrics.count_hits(len(hits))
+        self._calls.metrics.hits.inc(len(hits))
         stale = self._stale_notices(hits, found)
         notices = (*found.notices, *result.notices, *without, *stale)
         return GatewayAnswer(

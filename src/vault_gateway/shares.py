@@ -112,7 +112,7 @@ class Shared:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Passes the request on, or answers 429. The guard refuses requests without a user."""
-        identity = REQUEST.get().identity if scope["type"] == "http" else None
+        identity = REQUEST.get().identity
         if identity is None:
             await self._app(scope, receive, send)
             return
@@ -142,23 +142,21 @@ class Shared:
             self._pausing -= 1
 
 
-class GivingBack:
+def giving_back(app: App) -> App:
     """ASGI middleware behind the guard that keeps the place until the handler has ended, even if the guard
     has already answered 504."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def answer(scope: Message, receive: Receive, send: Send) -> None:
         place = _PLACE.get()
-        if place is None:
-            await self._app(scope, receive, send)
-            return
-        place.is_begun = True
+        if place is not None:
+            place.is_begun = True
         try:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
         finally:
-            place.release()
+            if place is not None:
+                place.release()
+
+    return answer
 
 
 def _too_many(wait_s: float) -> Refusal:

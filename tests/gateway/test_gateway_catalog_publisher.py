@@ -16,7 +16,7 @@ from notes_here import NotesHere
 from reliability_lab import in_one_process
 from vault_at_work import Place, place, silent
 
-from vault_gateway.access import PublishedVaults
+from vault_gateway.access import PublishedVaults, Users
 from vault_gateway.bodies import NoBodies
 from vault_gateway.calls import MilvusCalls
 from vault_gateway.metrics import GatewayMetrics
@@ -575,7 +575,7 @@ class RunningGateway:
     def __init__(self, vaults: MilvusVaults) -> None:
         settings = GatewaySettings(milvus=GatewayMilvus(uri="http://127.0.0.1:1"), states_s=60)
         calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: True)
-        users = cast("Any", SimpleNamespace(withdrawn=frozenset(), rights=lambda: iter(())))
+        users = cast("Any", SimpleNamespace(withdrawn=frozenset(), current=Users([])))
         published = PublishedVaults(vaults, calls, users, settings)
         self._search = GatewaySearch(vaults, published, calls, NoBodies(), settings)
         self._reader = GatewayReader(vaults, published, calls, self._search)

@@ -27,18 +27,16 @@ class Server:
         self.rows = {one.vault: one for one in states}
         self.late: Mapping[str, VaultState] = {}
         """What a reading shows that is not strongly consistent, if it is late."""
-        self.withdrawn: frozenset[str] = frozenset()
         self.figures: tuple[int, ...] = ()
         self.now_s = 1_000.0
         self.hold: threading.Event | None = None
         self.reading = threading.Event()
-        users = Users([ANA])
         metrics = SimpleNamespace(states=lambda **_: None, vaults=self._count, publications=lambda _: None)
         calls = SimpleNamespace(metrics=metrics, run=lambda _, call: call())
         self.published = PublishedVaults(
             cast("Any", self),
             cast("Any", calls),
-            cast("Any", SimpleNamespace(rights=users.rights, withdrawn=self.withdrawn)),
+            cast("Any", SimpleNamespace(current=Users([ANA]), withdrawn=frozenset())),
             cast("Any", SimpleNamespace(states_s=good_s, stale_after_s=600)),
             now_s=lambda: self.now_s,
         )

@@ -75,7 +75,7 @@ def test_the_roles_suffice(new_team: Callable[[], Team], tmp_path: Path, operati
     config = tmp_path / "gateway.toml"
     config.write_text(f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "{team.prefix}"\n{BEN.toml}')
     with gateway_parts(GatewayFile.read(config), {}) as parts:
-        user = parts.users.by_token(BEN.token)
+        user = parts.users.current.by_token(BEN.token)
         assert user is not None
         parts.published.look()
         for order in (SearchOrder("dough"), SearchOrder("dough", folder="Soups"), SearchOrder("a tag:food")):

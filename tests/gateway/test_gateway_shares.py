@@ -9,9 +9,10 @@ import pytest
 
 from vault_gateway.access import Identity
 from vault_gateway.calls import MilvusCalls, SingleFlight
+from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.milvus import CollectionMissingError
 from vault_gateway.requests import REQUEST, RequestRecord
-from vault_gateway.shares import GivingBack, Shared, UserShares
+from vault_gateway.shares import Shared, UserShares, giving_back
 from vault_indexer.errors import BackendError
 
 
@@ -116,7 +117,7 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
 
     async def guard(scope: Any, receive: Any, send: Any) -> None:
         if is_begun:  # answered 504: the handler runs on
-            running.append(asyncio.ensure_future(GivingBack(handler)(scope, receive, send)))
+            running.append(asyncio.ensure_future(giving_back(handler)(scope, receive, send)))
             await begun.wait()
         await send({"type": "http.response.start", "status": 504, "headers": []})
 
@@ -153,8 +154,7 @@ class Breaker:
     def __init__(self) -> None:
         self.is_there = True
         self.clock = Clock()
-        metrics = SimpleNamespace(milvus=lambda *_, **__: None, reached=lambda _: None)
-        self.calls = MilvusCalls(cast("Any", metrics), lambda: self.is_there, self.clock)
+        self.calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: self.is_there, self.clock)
 
     def run(self, error: Exception | None = None) -> str:
         def call() -> str:

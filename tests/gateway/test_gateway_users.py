@@ -5,13 +5,13 @@ import time
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from vault_gateway.access import CurrentUsers, Users, WhileRightsHold, digest_of
 from vault_gateway.commands import add_right
+from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.server import GatewayFile, gateway_parts
 from vault_gateway.settings import GatewaySettings, GatewayToken, GatewayUser, load_gateway
 from vault_indexer.errors import ConfigError
@@ -100,8 +100,7 @@ class File:
         self.settings = GatewaySettings(
             milvus=cast("Any", {"uri": "http://127.0.0.1:1"}), users=(one,), rights_grace_s=300
         )
-        metrics = cast("Any", SimpleNamespace(rights=lambda **_: None, count_rights=lambda *_: None))
-        watch = cast("Any", None)
+        metrics, watch = GatewayMetrics(frozenset()), cast("Any", None)
         self.users = CurrentUsers(self.settings, self.read, watch, metrics, lambda: self.now)
 
     def read(self) -> GatewaySettings:

@@ -65,7 +65,6 @@ class MilvusRetriever:
     def both(
         self, scope: VaultScope, vector: Vector, terms: Sequence[QueryTerm], selection: Selection
     ) -> list[FoundChunk]:
-        """The chunks of `nearest` and then those of `best`."""
         return [*self.nearest(scope, vector, selection), *self.best(scope, terms, selection)]
 
     def notes_at(self, scope: VaultScope, paths: Sequence[str]) -> dict[tuple[str, str], int]:

@@ -331,7 +331,6 @@ def _statistics_of(vault: str) -> str:
 
 
 def _part(name: str, number: int = 0) -> str:
-    """The key of a row."""
     return f"{name}:{number:04d}"
 
 
