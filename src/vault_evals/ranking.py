@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from vault_evals.generate import current_hashes, shadow_vault
 from vault_evals.questions import Question
@@ -19,7 +20,6 @@ from vault_evals.variants import (
     parse_variants,
     settings_with,
     target_of_variant,
-    temporary_folder,
 )
 from vault_indexer.config.settings import SearchSettings, Settings
 from vault_indexer.contract.marks import MAX_LIMIT, MAX_QUERY_BYTES
@@ -95,7 +95,8 @@ def run_ranking(
     collected: _Collected = {variant.name: {} for variant in variants}
     by_person = [one for one in fresh if not one.is_generated]
     generated = [one for one in fresh if one.is_generated]
-    with temporary_folder() as folder:
+    with TemporaryDirectory(prefix="vault-indexer-eval-", ignore_cleanup_errors=True) as made:
+        folder = Path(made).resolve()
         if by_person:
             place = _EvaluatedVault(target, target.vault, folder / "own", True, report, say)
             _ask_all(collected, place, by_person, variants, k)

@@ -115,7 +115,7 @@ def run_cases(target: Target, service: VaultService, request: EvalRequest) -> di
 
 
 def shown_report(report: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {name: report[name] for name in _REPORT_KEYS if report.get(name) is not None}
+    return {name: report[name] for name in ("layers_run", "summary", "results")}
 
 
 def _folder(vault: Path, arguments: Mapping[str, Value], name: str) -> Path:
@@ -127,5 +127,4 @@ def _folder(vault: Path, arguments: Mapping[str, Value], name: str) -> Path:
     return folder
 
 
-_REPORT_KEYS = ("layers_run", "summary", "results")
 TOOLS = (ExtensionTool(RUN_EVAL, run_eval),)

@@ -16,7 +16,7 @@ from vault_gateway.oidc import OidcTokens
 from vault_gateway.readiness import ENDING, HEALTH_PATH, READY_PATH, Drain, Probes
 from vault_gateway.reading import GatewayReader
 from vault_gateway.requests import AGENTS, REQUEST, AuditLog, Recorded, RequestRecord
-from vault_gateway.search import GatewaySearch, SearchOrder
+from vault_gateway.search import GatewaySearch
 from vault_gateway.settings import EVERY_VAULT, GatewaySettings, GatewayUser
 from vault_gateway.shares import Shared, UserShares, giving_back
 from vault_gateway.wire import (
@@ -222,17 +222,10 @@ def _respond(row: ToolRow, given: Mapping[str, Value]) -> JSONResponse:
 def _search(parts: GatewayParts, request: GatewaySearchRequest) -> GatewayAnswer:
     check_query(request.query)
     wanted = _hit_keys(request.fields)
-    order = SearchOrder(
-        request.query,
-        request.limit or _LIMIT,
-        by_note=request.by_note,
-        vault=request.vault,
-        folder=request.folder.strip("/"),
-        kind=request.kind,
-        with_text=bool(wanted & _TEXT_KEYS),
-    )
+    order = request._replace(limit=request.limit or _LIMIT, folder=request.folder.strip("/"))
     _record(parts, request.vault, request.query)
-    return replace(parts.search.search(_USER.get(), order), keys=wanted if request.fields else None)
+    answer = parts.search.search(_USER.get(), order, with_text=bool(wanted & _TEXT_KEYS))
+    return replace(answer, keys=wanted if request.fields else None)
 
 
 def _note(parts: GatewayParts, request: GatewayNoteRequest) -> GatewayNote:

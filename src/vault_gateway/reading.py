@@ -11,9 +11,9 @@ from vault_gateway.access import PublishedVaults
 from vault_gateway.calls import MilvusCalls
 from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_gateway.milvus.retrieval import Selection, VaultScope
-from vault_gateway.search import NOTHING_PUBLISHED, GatewaySearch, SearchOrder
+from vault_gateway.search import NOTHING_PUBLISHED, GatewaySearch
 from vault_gateway.settings import GatewayUser
-from vault_gateway.wire import GatewayNote
+from vault_gateway.wire import GatewayNote, GatewaySearchRequest
 from vault_indexer.answer import Answerer
 from vault_indexer.config import Settings
 from vault_indexer.errors import UnknownNoteError, UsageError
@@ -137,7 +137,7 @@ class _Passages:
     def passages(self, request: SearchRequest) -> Iterator[FoundPassages]:
         settings = self._search.search_settings
         deadline = QueryDeadline(settings.deadline_s)
-        order = SearchOrder(request.query, request.limit or settings.limit, vault=self._vault)
+        order = GatewaySearchRequest(request.query, request.limit or settings.limit, vault=self._vault)
         with self._search.searched(self._user, order, deadline) as found:
             result = SearchResult((), found.notices)
             words: tuple[QuestionWord, ...] = ()

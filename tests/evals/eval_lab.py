@@ -12,6 +12,8 @@ from vault_evals.agents import AgentAnswer, CitedSpan, Finding
 from vault_evals.cases import AgentInput, AgentName
 from vault_indexer.errors import UnknownNoteError
 from vault_indexer.model import (
+    AskAnswer,
+    AskRequest,
     IndexCounts,
     IndexState,
     LinksAnswer,
@@ -38,16 +40,6 @@ BREAD = dedent(
 )
 SKY = "# Sky\n\nThe telescope shows the rings of Saturn on a clear night.\n"
 NOTES = {"Kitchen/Bread.md": BREAD, "Sky.md": SKY}
-
-
-class NoNotes:
-    """Where nothing may be read."""
-
-    def paths(self) -> Sequence[str]:
-        raise AssertionError("this source must not be read")
-
-    def text(self, path: str) -> str | None:  # noqa: ARG002
-        raise AssertionError("this source must not be read")
 
 
 @dataclass
@@ -107,6 +99,9 @@ class FakeService:
         if note not in self.notes:
             raise UnknownNoteError(note)
         return self.notes[note]
+
+    def ask(self, request: AskRequest) -> AskAnswer:
+        return AskAnswer(request.question, "declined", "none", (), (), (), (), "", 0.0, IndexState(1, 1, 0))
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.embedded += texts

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from asgi_request import answering, asked
 
 from vault_gateway.access import Identity
 from vault_gateway.calls import MilvusCalls, SingleFlight
@@ -87,21 +88,10 @@ def test_a_user_has_so_many_requests_a_second_after_a_burst() -> None:
     asyncio.run(scenario())
 
 
-def asked(app: Any, token: str) -> Any:
-    """A request of a user, whose first message is given."""
-    sent: list[Any] = []
-    scope = {"type": "http", "path": "/v1/search", "headers": []}
-    identity = Identity("token", token) if token != "x" else None
-    REQUEST.set(RequestRecord("id", "search", identity))
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def run() -> Any:
-        await app(scope, None, send)
-        return sent[0] if sent else None
-
-    return run()
+async def asked_by(app: Any, name: str) -> Any:
+    """The first message to a user, or to nobody."""
+    REQUEST.set(RequestRecord("id", "search", Identity("token", name) if name else None))
+    return await asked(app)
 
 
 @pytest.mark.parametrize("is_begun", [True, False])
@@ -125,10 +115,10 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
     app = Shared(guard, taken, lambda: refusals.append(1))
 
     async def scenario() -> list[int]:
-        statuses = [(await asked(app, "ana"))["status"] for _ in range(2)]
+        statuses = [(await asked_by(app, "ana"))["status"] for _ in range(2)]
         ended.set()
         await asyncio.gather(*running)
-        return [*statuses, (await asked(app, "ana"))["status"], (await asked(app, "x"))["status"]]
+        return [*statuses, *[(await asked_by(app, name))["status"] for name in ("ana", "")]]
 
     found = asyncio.run(scenario())
     assert found == ([504, 429, 504, 504] if is_begun else [504, 504, 504, 504])
@@ -137,13 +127,9 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
 
 def test_a_refusal_says_when_to_try_again() -> None:
     taken = shares(Clock(), rate=0.1, burst=1)
-
-    async def answer(_scope: Any, _receive: Any, send: Any) -> None:
-        await send({"status": 200})
-
-    app = Shared(answer, taken, lambda: None)
-    assert asyncio.run(asked(app, "t"))["status"] == 200
-    refused = asyncio.run(asked(app, "t"))
+    app = Shared(answering(200), taken, lambda: None)
+    assert asyncio.run(asked_by(app, "t"))["status"] == 200
+    refused = asyncio.run(asked_by(app, "t"))
     assert refused["status"] == 429
     assert (b"retry-after", b"10") in refused["headers"]
 

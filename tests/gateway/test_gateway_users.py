@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from asgi_request import answering, asked
 
 from vault_gateway.access import CurrentUsers, Users, WhileRightsHold, digest_of
 from vault_gateway.commands import add_right
@@ -109,17 +110,7 @@ class File:
         return self.settings
 
     def status(self, path: str) -> int:
-        sent: list[Any] = []
-
-        async def answer(_scope: Any, _receive: Any, send: Any) -> None:
-            await send({"status": 200})
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        app = WhileRightsHold(answer, self.users)
-        asyncio.run(cast("Any", app({"type": "http", "path": path}, cast("Any", None), send)))
-        return int(sent[0]["status"])
+        return int(asyncio.run(asked(WhileRightsHold(answering(200), self.users), path))["status"])
 
 
 def test_former_rights_end_after_their_grace_and_the_file_brings_them_back() -> None:

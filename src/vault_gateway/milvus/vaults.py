@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 from vault_gateway.milvus.connection import CollectionMissingError, MilvusConnection, Row
 from vault_gateway.milvus.retrieval import VaultScope, all_of, text_in, text_literal
@@ -22,27 +22,6 @@ from vault_indexer.errors import BackendError
 from vault_indexer.system import batches, record
 from vault_indexer.text.phrases import iso_time
 
-_FIELDS = {
-    "vault": VAULT_BYTES,
-    "name": TITLE_BYTES,
-    "keeper": TITLE_BYTES,
-    "collection": 256,
-    "model": 1024,
-    "weights": 64,
-    "languages": 1024,
-    "epoch": 0,
-    "seq": 0,
-    "generation": 0,
-    "chunks": 0,
-    "notes": 0,
-    "statistics": 64,
-    "place": 64,
-    "owner": 64,
-    "claimed_ms": 0,
-    "published_ms": 0,
-    "seen_ms": 0,
-    "withdrawn_ms": 0,
-}
 _PART_BYTES = 48_000
 """The size of a part of a blob or a note in one row: base64 makes 64,000 characters of it, and Milvus'
 longest text is 65,535."""
@@ -139,6 +118,17 @@ class VaultState:
         """The time of the keeper's last report; ISO 8601, UTC."""
         return iso_time(self.seen_ms * 1_000_000)
 
+
+_TEXT_BYTES = {
+    "vault": VAULT_BYTES,
+    "name": TITLE_BYTES,
+    "keeper": TITLE_BYTES,
+    "collection": 256,
+    "model": 1024,
+    "languages": 1024,
+    **dict.fromkeys(("weights", "statistics", "place", "owner"), 64),
+}
+_FIELDS = {field.name: _TEXT_BYTES.get(field.name, 0) for field in fields(VaultState)}
 
 _PUBLISHED = "withdrawn_ms == 0"
 
