@@ -44,9 +44,6 @@ from vault_indexer.text.phrases import quantity
 if TYPE_CHECKING:
     from vault_evals.tables import EvalsSettings
 
-_UNFETCHED = 1
-_DRIFTED = 1
-
 
 class DriftFormat(StrEnum):
     MD = "md"
@@ -196,7 +193,7 @@ def drift(  # noqa: PLR0913 - one for each option
     left = accept_drift(found.drifts) if accept else found.drifts
     if accept:
         note(f"{quantity(len(found.drifts) - len(left), 'citation')} refreshed, {len(left)} left")
-    return _DRIFTED if left or found.errors else 0
+    return 1 if left or found.errors else 0
 
 
 def snapshot(
@@ -227,7 +224,7 @@ def snapshot(
             f"{url}: {'gone' if page.is_gone else quantity(len(page.text), 'character')}, {kept.write(page)}"
         )
     note(f"{quantity(len(urls), 'page')}, {failed} could not be fetched")
-    return _UNFETCHED if failed else 0
+    return 1 if failed else 0
 
 
 def _fetcher(urls: Sequence[str], *, yes: bool) -> Fetcher:

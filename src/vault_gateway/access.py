@@ -47,10 +47,6 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
 class Users:
     """The users of one configuration. Immutable; any thread may use it."""
 
@@ -58,7 +54,7 @@ class Users:
         self,
         users: Sequence[GatewayUser],
         groups: Sequence[GatewayGroup] = (),
-        today: Callable[[], date] = _today,
+        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
     ) -> None:
         self._today = today
         self._groups = {group.name: group for group in groups}
@@ -331,12 +327,8 @@ class PublishedVaults:
 
     def _take_in(self, found: States) -> States:
         self._states, self._read_at = found, self._clock()
-        self._look_at(found)
-        return found
-
-    def _look_at(self, states: States) -> None:
         withdrawn = self._users.withdrawn
-        live = {vault: one for vault, one in states.items() if vault not in withdrawn}
+        live = {vault: one for vault, one in found.items() if vault not in withdrawn}
         unmatched = frozenset(right for right in self._users.current.rights() if right[1] not in live)
         new = sorted(unmatched - self._unmatched)
         self._unmatched = unmatched
@@ -347,6 +339,7 @@ class PublishedVaults:
         stale = sum(self.is_stale(one) for one in live.values())
         self._calls.metrics.publications(live)
         self._calls.metrics.vaults(len(live), stale, len(unmatched))
+        return found
 
 
 def _order(state: VaultState) -> tuple[int, int]:

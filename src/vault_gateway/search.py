@@ -79,7 +79,7 @@ def parse_gateway_query(query: str) -> Question:
     return Question(
         tags=tuple(tag for own in tags for tag in own or ()),
         has_conditions=any(own is None for own in tags),
-        needs_text=any(map(_needs_text, parsed.conditions)),
+        needs_text=not all(_is_of_row(leaf) for one in parsed.conditions for leaf in atoms(one.node)),
     )
 
 
@@ -90,10 +90,6 @@ def _why(condition: Condition) -> str:
 
 
 _OF_NAMES = frozenset({Scope.PATH, Scope.FILE, Scope.TAG})
-
-
-def _needs_text(condition: Condition) -> bool:
-    return not all(map(_is_of_row, atoms(condition.node)))
 
 
 def _is_of_row(leaf: Node) -> bool:
@@ -113,7 +109,7 @@ def _tags(node: Node) -> list[str] | None:
             return None
 
 
-def _all_tags(parts: list[Node] | tuple[Node, ...] | list[Within]) -> list[str] | None:
+def _all_tags(parts: Iterable[Node]) -> list[str] | None:
     found = [_tags(part) for part in parts]
     return None if None in found else [tag for one in found if one for tag in one]
 

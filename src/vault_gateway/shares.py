@@ -21,6 +21,8 @@ concurrent refusals are sent without delay: they would occupy connections that o
 _MOST_USERS = 10_000
 """The maximum number of users whose share is remembered; an inactive user has a full share anyway."""
 
+_TOO_MANY = "too many requests of this user at once, or in this second: try again"
+
 
 @dataclass
 class _Share:
@@ -121,7 +123,8 @@ class Shared:
         if wait_s:
             self._refused()
             await self._pause()
-            await refuse(send, _too_many(wait_s))
+            retry_after = ("retry-after", str(max(1, math.ceil(wait_s))))
+            await refuse(send, Refusal(429, "share", _TOO_MANY, (retry_after,)))
             return
         await self._shares.begin(name)
         place = _Place(lambda: self._shares.end(name))
@@ -157,9 +160,3 @@ def giving_back(app: App) -> App:
                 place.release()
 
     return answer
-
-
-def _too_many(wait_s: float) -> Refusal:
-    seconds = str(max(1, math.ceil(wait_s)))
-    message = "too many requests of this user at once, or in this second: try again"
-    return Refusal(429, "share", message, (("retry-after", seconds),))
