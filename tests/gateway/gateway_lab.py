@@ -132,6 +132,9 @@ def publish(
     return generation, embedder
 
 
+AGENT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
 @dataclass
 class Gateway:
     """Where a gateway answers."""
@@ -159,6 +162,11 @@ class Gateway:
     ) -> Answer:
         content = headers or {"Content-Type": "application/json"}
         return self._ask("POST", path, user, content, body=json.dumps(body))
+
+    def rpc(self, user: User, method: str, **parameters: object) -> Answer:
+        """The answer to an agent."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        return self.post("/mcp", user, message, AGENT)
 
     def head(self, path: str, host: str) -> Answer:
         return self._ask("HEAD", path, host=host)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 from asgi_request import answering, asked
+from loop_by_hand import Clock
 
 from vault_gateway.access import Identity
 from vault_gateway.calls import MilvusCalls, SingleFlight
@@ -15,16 +16,6 @@ from vault_gateway.milvus import CollectionMissingError
 from vault_gateway.requests import REQUEST, RequestRecord
 from vault_gateway.shares import Shared, UserShares, giving_back
 from vault_indexer.errors import BackendError
-
-
-class Clock:
-    """Seconds that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def shares(clock: Clock, concurrent: int = 2, rate: float = 1.0, burst: int = 3) -> UserShares:
@@ -40,7 +31,7 @@ async def begun(taken: UserShares, user: str) -> bool:
 
 def test_a_user_has_so_many_requests_under_way_and_others_have_theirs() -> None:
     async def scenario() -> None:
-        taken = shares(Clock(), burst=9)
+        taken = shares(Clock(0.0), burst=9)
         assert [taken.take("ana") for _ in range(3)] == [0.0, 0.0, 1.0]
         assert taken.take("ben") == 0.0
         assert [await begun(taken, name) for name in ("ana", "ben")] == [True, True]
@@ -52,7 +43,7 @@ def test_a_user_has_so_many_requests_under_way_and_others_have_theirs() -> None:
 
 def test_one_request_of_a_user_is_worked_on_at_a_time() -> None:
     async def scenario() -> None:
-        taken = shares(Clock(), concurrent=3, burst=9)
+        taken = shares(Clock(0.0), concurrent=3, burst=9)
         for _ in range(3):
             taken.take("ana")
         assert await begun(taken, "ana")
@@ -68,7 +59,7 @@ def test_one_request_of_a_user_is_worked_on_at_a_time() -> None:
 
 
 def test_a_user_has_so_many_requests_a_second_after_a_burst() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     taken = shares(clock, rate=2.0)
 
     async def ask() -> float:
@@ -98,7 +89,7 @@ async def asked_by(app: Any, name: str) -> Any:
 def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None:
     """`is_begun` is false where the guard refuses the request."""
     refusals: list[int] = []
-    taken = shares(Clock(), concurrent=1, burst=9)
+    taken = shares(Clock(0.0), concurrent=1, burst=9)
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def handler(_scope: Any, _receive: Any, _send: Any) -> None:
@@ -126,7 +117,7 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
 
 
 def test_a_refusal_says_when_to_try_again() -> None:
-    taken = shares(Clock(), rate=0.1, burst=1)
+    taken = shares(Clock(0.0), rate=0.1, burst=1)
     app = Shared(answering(200), taken, lambda: None)
     assert asyncio.run(asked_by(app, "t"))["status"] == 200
     refused = asyncio.run(asked_by(app, "t"))
@@ -139,7 +130,7 @@ class Breaker:
 
     def __init__(self) -> None:
         self.is_there = True
-        self.clock = Clock()
+        self.clock = Clock(0.0)
         self.calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: self.is_there, self.clock)
 
     def run(self, error: Exception | None = None) -> str:
