@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 import typer
 
@@ -45,21 +44,6 @@ if TYPE_CHECKING:
     from vault_evals.tables import EvalsSettings
 
 
-class DriftFormat(StrEnum):
-    MD = "md"
-    JSON = "json"
-    ISSUE = "issue"
-
-
-class JudgeOption(StrEnum):
-    """The judge of answers that the cosine does not decide."""
-
-    NONE = "none"
-    OLLAMA = "ollama"
-    ANTHROPIC = "anthropic"
-    OPENAI = "openai"
-
-
 Live = Annotated[
     bool, typer.Option("--live", help="Check citations against the files and the web as they are now.")
 ]
@@ -83,12 +67,12 @@ class JudgeChoice(NamedTuple):
     """The language model of the judge, and its address."""
 
     judge: Annotated[
-        JudgeOption,
+        Literal["none", "ollama", "anthropic", "openai"],
         typer.Option(
             "--judge",
             help="The judge of answers that the cosine does not decide; the answers are sent to it.",
         ),
-    ] = JudgeOption.NONE
+    ] = "none"
     judge_model: Annotated[
         str, typer.Option("--judge-model", metavar="NAME", help="Another model of the judge's provider.")
     ] = ""
@@ -139,7 +123,7 @@ def run(  # noqa: PLR0913 - one for each group of options
         fetch=fetch,
         snapshots=folders.snapshots,
         judge=judge_for(
-            judge.judge.value, model=judge.judge_model, url=judge.judge_url, api_key_env=judge.judge_key_env
+            judge.judge, model=judge.judge_model, url=judge.judge_url, api_key_env=judge.judge_key_env
         ),
         baseline=Baseline.read(baseline) if baseline else None,
     )
@@ -171,7 +155,8 @@ def drift(  # noqa: PLR0913 - one for each option
     output: Output,
     folders: CaseFolders,
     report: Annotated[
-        DriftFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
+        Literal["md", "json", "issue"] | None,
+        typer.Option("--report", help="The form of the report [md; json with --json]."),
     ] = None,
     out: OutFile = None,
     live: Live = False,
@@ -188,7 +173,7 @@ def drift(  # noqa: PLR0913 - one for each option
     )
     with open_service(target) as service, CaseProgress() as progress:
         found = find_drift(service, folders.cases, options=options, report=progress.show)
-    form = report or (DriftFormat.JSON if output.json else DriftFormat.MD)
+    form = report or ("json" if output.json else "md")
     write_report(_DRIFT_REPORTS[form](found), out, "--out ")
     left = accept_drift(found.drifts) if accept else found.drifts
     if accept:
@@ -253,8 +238,8 @@ def _service(selection: VaultSelection) -> Iterator[tuple[EvalService, Agents | 
         yield service, EndpointAgents(connection) if connection.index_dir is None else None
 
 
-_DRIFT_REPORTS: Mapping[DriftFormat, Callable[[DriftReport], str]] = MappingProxyType(
-    {DriftFormat.MD: drift_markdown, DriftFormat.JSON: drift_json, DriftFormat.ISSUE: drift_issue}
+_DRIFT_REPORTS: Mapping[str, Callable[[DriftReport], str]] = MappingProxyType(
+    {"md": drift_markdown, "json": drift_json, "issue": drift_issue}
 )
 
 
