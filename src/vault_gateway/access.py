@@ -6,11 +6,11 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from datetime import UTC, date, datetime
 from functools import partial
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 from vault_gateway.calls import MilvusCalls, SingleFlight
 from vault_gateway.metrics import GatewayMetrics
@@ -126,7 +126,7 @@ class CurrentUsers:
     """The `current` users of the configuration, and the ids of `withdrawn` vaults. Any thread may use it; a
     request sees the users before a change or those after it.
 
-    As a context manager it follows the file: a thread checks twice a second, and reads a changed file at the
+    Within `following` it follows the file: a thread checks twice a second, and reads a changed file at the
     following check, since the writer may not have finished. An invalid file changes no right for
     `rights_grace_s`; after that all requests are refused, so that a withdrawn right ends. The log contains
     the reason, and the metric `rights_current` is 0 until the file is corrected. Keys other than `users`,
@@ -156,14 +156,13 @@ class CurrentUsers:
         since = self._unusable_since
         return since is None or self._clock() - since < self._settings.rights_grace_s
 
-    def __enter__(self) -> Self:
+    @contextmanager
+    def following(self) -> Iterator[None]:
         self._follower.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._follower.stop()
+        try:
+            yield
+        finally:
+            self._follower.stop()
 
     def _read_again(self) -> None:
         try:

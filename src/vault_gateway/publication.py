@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from vault_gateway.milvus import (
     CollectionMissingError,
     MilvusPublisher,
     MilvusVaults,
-    RowChanges,
     VaultState,
     require_version,
 )
@@ -31,9 +30,8 @@ from vault_indexer.store.keywords import KeywordIndex, Vocabulary
 from vault_indexer.store.vectors import SAMPLED, spread_evenly
 from vault_indexer.system import ProcessLimits, batches, record, write_atomically
 
-# Prepares the notes of a catalog for the server in a separate process.
-#
-# Text analysis in the daemon would block the interpreter that answers searches.
+# Notes are prepared in a separate process: text analysis in the daemon would block the interpreter that
+# answers searches.
 
 
 _NOTES_AT_ONCE = 200
@@ -67,22 +65,9 @@ class StatisticsJob:
             return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
 
 
-class NoteSource(Protocol):
-    """Provides the notes of one generation, and its statistics."""
-
-    def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]: ...
-
-    def statistics(self, vault: str, model: str, dimension: int) -> bytes:
-        """The statistics of the vault, as `VaultStatistics.to_bytes` returns them."""
-        ...
-
-    def rest(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-
 class PublishingWorker:
-    """A NoteSource in a worker process, which starts with the first call.
+    """Prepares the notes of one generation, and its statistics, in a worker process, which starts with the
+    first call.
 
     A CatalogPublisher owns one. The process reads the current catalog, so notes that were removed meanwhile
     are omitted. One thread calls it, and any thread may call `stop`. Raises UnavailableError, ProcessError or
@@ -98,6 +83,7 @@ class PublishingWorker:
             yield from self._prepare(NotesJob(self._generation, model, tuple(batch)))
 
     def statistics(self, vault: str, model: str, dimension: int) -> bytes:
+        """The statistics of the vault, as `VaultStatistics.to_bytes` returns them."""
         return self._prepare(StatisticsJob(self._generation, vault, model, dimension))
 
     def rest(self) -> None:
@@ -188,7 +174,7 @@ class CatalogPublisher:
         published: PublishedVault,
         generation: int,
         model: EmbeddingModel,
-        source: NoteSource,
+        source: PublishingWorker,
     ) -> None:
         self._vaults = vaults
         self._publisher = publisher
@@ -272,8 +258,8 @@ class CatalogPublisher:
             after = replace(after, statistics=self._put_statistics())
             self._counted = after
         # A note that lost chunks but still has others must not be removed.
-        rows = RowChanges(gone, (_notes_of(gone) | note_ids) - wanted_notes)
-        self._publisher.apply(state, after, rows, self._notes(_notes_of(come)))
+        gone_notes = (_notes_of(gone) | note_ids) - wanted_notes
+        self._publisher.apply(state, after, gone, gone_notes, self._notes(_notes_of(come)))
         return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(sorted(gone)[-_PROBED:]))
 
     def show_presence(self, state: VaultState) -> Change:

@@ -14,7 +14,7 @@ from vault_gateway.milvus.retrieval import Selection, VaultScope
 from vault_gateway.search import NOTHING_PUBLISHED, GatewaySearch
 from vault_gateway.settings import GatewayUser
 from vault_gateway.wire import GatewayNote, GatewaySearchRequest
-from vault_indexer.answer import Answerer
+from vault_indexer.answer import Answerer, whole_answer
 from vault_indexer.config import Settings
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.links import related_notes
@@ -90,10 +90,7 @@ class GatewayReader:
         """An answer that quotes notes, each sentence with its span. Raises the errors of a search as well."""
         source = _Passages(self._search, user, vault)
         request = AskRequest(question, limit, use_model=False)
-        for event in self._answerer.answer_from(source, request, lambda: False):
-            if isinstance(event, AskAnswer):
-                answer = event
-        return answer
+        return whole_answer(self._answerer.answer_from(source, request, lambda: False))
 
     def _place(self, user: GatewayUser, path: str, vault: str) -> tuple[VaultState, int]:
         """The vault and the id of the note at a path. Raises UnknownNoteError and UsageError."""

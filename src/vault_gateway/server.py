@@ -53,7 +53,7 @@ def run_gateway(
     server = file.settings.server
     port: int = 0 if server.socket else listener.getsockname()[1]
     drain = Drain(server.drain_s)
-    with gateway_parts(file, environ) as parts, parts.users:
+    with gateway_parts(file, environ) as parts, parts.users.following():
         serve_app(
             lambda stopping: make_gateway_app(parts, port, drain, stopping),
             listener,

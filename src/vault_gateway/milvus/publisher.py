@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,13 +30,6 @@ from vault_indexer.system import batches
 _LAYOUT = CollectionLayout()
 _NOTES_AT_ONCE = 100
 _DELETE_KEYS = 2000
-
-
-class RowChanges(NamedTuple):
-    """The keys of chunks and the ids of notes to remove."""
-
-    chunks: Collection[int]
-    notes: Collection[int]
 
 
 class MilvusPublisher:
@@ -69,14 +61,20 @@ class MilvusPublisher:
         self._layout = layout
 
     def apply(
-        self, before: VaultState, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]
+        self,
+        before: VaultState,
+        state: VaultState,
+        gone: Collection[int],
+        gone_notes: Collection[int],
+        come: Iterable[PublishedNote],
     ) -> None:
-        """Removes and writes rows of the edition that both states name, and then records `state`."""
-        for batch in batches(sorted(changes.chunks), _DELETE_KEYS):
+        """Removes and writes rows of the edition that both states name, and then records `state`. `gone` are
+        keys of chunks."""
+        for batch in batches(sorted(gone), _DELETE_KEYS):
             primary = [f"{state.edition}:{key}" for key in batch]
             self._connection.call("delete", self.collection, filter=text_in("pk", primary))
         self._write(state, come)
-        self._vaults.delete_notes(state, sorted(changes.notes))
+        self._vaults.delete_notes(state, gone_notes)
         self._vaults.put(state, before)
 
     def replace(
