@@ -274,15 +274,6 @@ class PublishedVaults:
     def is_stale(self, state: VaultState) -> bool:
         return self._now_s() - state.seen_ms / 1000 > self._stale_after_s
 
-    def unmatched_rights(self) -> int:
-        """The number of rights without a published vault, at the last reading."""
-        return len(self._unmatched)
-
-    def models(self) -> int:
-        """The number of embedding models of the vaults, whose hits cannot be compared, at the last
-        reading."""
-        return len({one.collection for one in (self._states or {}).values()})
-
     def all(self) -> States:
         """All published vaults. Raises BackendError if the cached states have expired and cannot be read
         again."""
@@ -291,7 +282,10 @@ class PublishedVaults:
         def read() -> States:
             nonlocal is_reader
             is_reader = True
-            return self._read()
+            good = self._good()  # another request may have just read them
+            if good is not None:
+                return good
+            return self._take_in(self._calls.run("states", partial(self._read_newest, self._vaults.all)))
 
         found = self._good()
         if found is None:
@@ -300,21 +294,24 @@ class PublishedVaults:
         withdrawn = self._users.withdrawn
         return {vault: one for vault, one in found.items() if vault not in withdrawn} if withdrawn else found
 
-    def look(self) -> None:
-        """Reads the list, unless it was just read. For probes, which query the server even while searches do
-        not try it. Raises BackendError."""
+    def look(self) -> tuple[str, ...]:
+        """Reads the list, unless it was just read, and returns warnings about it. For probes, which query the
+        server even while searches do not try it. Raises BackendError."""
         if self._good() is None:
             self._looking.get("", lambda: self._take_in(self._read_newest(self._vaults.all)))
+        warnings = []
+        if self._unmatched:
+            warnings.append(f"rights that match no published vault: {len(self._unmatched)}")
+        models = len({one.collection for one in (self._states or {}).values()})
+        if models > 1:
+            warnings.append(
+                f"the vaults have {models} embedding models: hits of different models are ordered only by "
+                "relevance"
+            )
+        return tuple(warnings)
 
     def _good(self) -> States | None:
         return self._states if self._clock() - self._read_at < self._good_s else None
-
-    def _read(self) -> States:
-        """Reads the states for all waiting requests."""
-        good = self._good()
-        if good is not None:  # another request has just read them
-            return good
-        return self._take_in(self._calls.run("states", partial(self._read_newest, self._vaults.all)))
 
     def _read_newest(self, read: Callable[..., dict[str, VaultState]]) -> dict[str, VaultState]:
         """The states that `read` returns. If one is older than a known one, either the server answered with
@@ -336,8 +333,7 @@ class PublishedVaults:
         if len(new) > _SHOWN_RIGHTS:
             log.warning("%d more rights match no published vault", len(new) - _SHOWN_RIGHTS)
         stale = sum(self.is_stale(one) for one in live.values())
-        self._calls.metrics.publications(live)
-        self._calls.metrics.vaults(len(live), stale, len(unmatched))
+        self._calls.metrics.vaults(live, stale, len(unmatched))
         return found
 
 

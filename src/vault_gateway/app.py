@@ -153,7 +153,7 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
         lambda: ENDING if stopping() else None,
         lambda: None if parts.users.hold else RIGHTS_UNKNOWN,
     )
-    return parts.metrics.watch(Probes(recorded, partial(_look, parts), refusals))
+    return parts.metrics.watch(Probes(recorded, parts.published.look, refusals))
 
 
 def _checks_host(path: str) -> bool:
@@ -301,16 +301,6 @@ def _vaults(parts: GatewayParts) -> PublishedVaultList:
             for state in sorted(states, key=lambda one: (one.name, one.keeper, one.vault))
         )
     )
-
-
-def _look(parts: GatewayParts) -> tuple[str, ...]:
-    parts.published.look()
-    unmatched, models = parts.published.unmatched_rights(), parts.published.models()
-    rights = (f"rights that match no published vault: {unmatched}",) if unmatched else ()
-    mixed = (
-        f"the vaults have {models} embedding models: hits of different models are ordered only by relevance",
-    )
-    return (*rights, *(mixed if models > 1 else ()))
 
 
 def _figures(parts: GatewayParts, _: Request) -> Response:

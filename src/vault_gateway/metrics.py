@@ -77,13 +77,11 @@ class GatewayMetrics(RequestMetrics):
     def states(self, *, from_server: bool) -> None:
         self._states.labels("milvus" if from_server else "cache").inc()
 
-    def vaults(self, published: int, stale: int, unmatched_rights: int) -> None:
-        self._vaults.set(published)
+    def vaults(self, published: Mapping[str, VaultState], stale: int, unmatched_rights: int) -> None:
+        self._publications.states = published
+        self._vaults.set(len(published))
         self._stale.set(stale)
         self._unmatched.set(unmatched_rights)
-
-    def publications(self, states: Mapping[str, VaultState]) -> None:
-        self._publications.states = states
 
     def rights(self, holders: int, vaults: int) -> None:
         """Records the current rights."""
