@@ -238,16 +238,13 @@ def repeated_query(
     return RepeatedQuery(reader.searcher.embedder, snapshot, words, limit) if words else None
 
 
-def ranked_paths(
-    searcher: Searcher, snapshot: Snapshot, text: str, k: int, excluded: Sequence[str] = ()
-) -> list[str]:
-    """The first `k` distinct notes of the answer to a text, without excluded ones."""
+def ranked_paths(searcher: Searcher, snapshot: Snapshot, text: str, k: int) -> list[str]:
+    """The first `k` distinct notes of the answer to a text."""
     words = plain_query(text)
     if not words:
         return []
-    limit = min(k + len(excluded), MAX_LIMIT)
-    hits = searcher.search(snapshot, SearchRequest(words, limit, by_note=True, min_relevance=0.0)).hits
-    return [path for path in each_once(hit.path for hit in hits) if path not in excluded][:k]
+    request = SearchRequest(words, min(k, MAX_LIMIT), by_note=True, min_relevance=0.0)
+    return each_once(hit.path for hit in searcher.search(snapshot, request).hits)[:k]
 
 
 def plain_query(text: str) -> str:

@@ -236,7 +236,6 @@ class PublishedVaults:
         calls: MilvusCalls,
         users: CurrentUsers,
         settings: GatewaySettings,
-        clock: Callable[[], float] = time.monotonic,
         now_s: Callable[[], float] = time.time,
     ) -> None:
         self._vaults = vaults
@@ -244,7 +243,6 @@ class PublishedVaults:
         self._users = users
         self._good_s = settings.states_s
         self._stale_after_s = settings.stale_after_s
-        self._clock = clock
         self._now_s = now_s
         self._states: States | None = None
         self._read_at = 0.0
@@ -311,7 +309,7 @@ class PublishedVaults:
         return tuple(warnings)
 
     def _good(self) -> States | None:
-        return self._states if self._clock() - self._read_at < self._good_s else None
+        return self._states if time.monotonic() - self._read_at < self._good_s else None
 
     def _read_newest(self, read: Callable[..., dict[str, VaultState]]) -> dict[str, VaultState]:
         """The states that `read` returns. If one is older than a known one, either the server answered with
@@ -322,7 +320,7 @@ class PublishedVaults:
         return found
 
     def _take_in(self, found: States) -> States:
-        self._states, self._read_at = found, self._clock()
+        self._states, self._read_at = found, time.monotonic()
         withdrawn = self._users.withdrawn
         live = {vault: one for vault, one in found.items() if vault not in withdrawn}
         unmatched = frozenset(right for right in self._users.current.rights() if right[1] not in live)

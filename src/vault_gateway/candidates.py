@@ -54,9 +54,7 @@ class _KeptNote:
     size: int
 
 
-def snapshot_of_notes(
-    notes: Sequence[ReceivedNote], statistics: VaultStatistics, dimension: int, generation: int = 0
-) -> Snapshot:
+def snapshot_of_notes(notes: Sequence[ReceivedNote], statistics: VaultStatistics, dimension: int) -> Snapshot:
     """A snapshot in memory of only these notes: a search of it is one of the whole vault, limited to them.
 
     It contains catalog, words, vectors and links of the notes, as one state. The rarity of words, and the
@@ -69,7 +67,7 @@ def snapshot_of_notes(
     rows = [vector for one in ordered for vector in one.vectors]
     vectors = build_snapshot(catalog.seq, dimension, rows)
     return Snapshot(
-        generation=generation,
+        generation=0,
         catalog=catalog,
         graph=LinkGraph(catalog),
         vectors=replace(vectors, background=statistics.background),

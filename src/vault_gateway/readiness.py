@@ -41,9 +41,8 @@ class Drain:
     accepted meanwhile; each answer closes its connection.
     """
 
-    def __init__(self, most_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, most_s: float) -> None:
         self._most_s = most_s
-        self._clock = clock
         self._running = 0
         self._asked_at = float("-inf")
         self._over = asyncio.Event()
@@ -54,7 +53,7 @@ class Drain:
 
         async def drained(scope: Message, receive: Receive, send: Send) -> None:
             self._running += 1
-            self._asked_at = self._clock()
+            self._asked_at = time.monotonic()
             answer = _Answer(send, stopping)
             request = asyncio.ensure_future(app(scope, receive, answer.send))
             request.add_done_callback(_look_at)
@@ -74,13 +73,13 @@ class Drain:
 
     async def finish(self) -> None:
         """Returns when the server may end."""
-        began = self._clock()
-        while self._clock() - began < self._most_s:
-            if not self._running and self._clock() - max(began, self._asked_at) >= _QUIET_S:
+        began = time.monotonic()
+        while time.monotonic() - began < self._most_s:
+            if not self._running and time.monotonic() - max(began, self._asked_at) >= _QUIET_S:
                 return
             await asyncio.sleep(_TICK_S)
         self._over.set()
-        while self._running and self._clock() - began < self._most_s + _LAST_ANSWERS_S:
+        while self._running and time.monotonic() - began < self._most_s + _LAST_ANSWERS_S:
             await asyncio.sleep(_TICK_S)
 
 

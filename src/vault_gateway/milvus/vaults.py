@@ -305,7 +305,7 @@ class MilvusVaults:
         """The current state or tombstone of one vault. None if it was never published."""
         return self._query(text_in("vault", [vault]), "Strong").get(vault)
 
-    def _query(self, expression: str, consistency: str = "") -> dict[str, VaultState]:
+    def _query(self, expression: str, consistency: str) -> dict[str, VaultState]:
         rows = self._rows(self._table, expression, [*_FIELDS], consistency)
         return {str(row["vault"]): _state_of(row) for row in rows}
 
