@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from vault_evals.cases import AgentInput, AgentName
 from vault_indexer.chunk import import_function
@@ -112,6 +112,11 @@ class EvalService(Protocol):
         """Vectors of length 1 by the model of the index."""
         ...
 
+
+@runtime_checkable
+class AnswersQuestions(Protocol):
+    """A service that also answers questions."""
+
     def ask(self, request: AskRequest) -> AskAnswer: ...
 
 
@@ -130,9 +135,13 @@ class ServiceAgents:
             case "links":
                 return read_answer(agent, encode(self._service.links(question.note)))
             case "ask":
-                asked = AskRequest(question.question, question.limit, use_model=question.use_model)
-                return read_answer(agent, encode(self._service.ask(asked)))
+                return read_answer(agent, encode(self._ask(question)))
         raise UsageError(f"agent {agent}: not available here")
+
+    def _ask(self, question: AgentInput) -> AskAnswer:
+        if not isinstance(self._service, AnswersQuestions):
+            raise UsageError("agent ask: this index does not support questions")
+        return self._service.ask(AskRequest(question.question, question.limit, use_model=question.use_model))
 
 
 def read_answer(agent: AgentName, data: Json) -> AgentAnswer:
@@ -305,12 +314,17 @@ class EndpointAgents:
         self._index = index
 
     def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:
-        given = _parameters(agent, question)
-        data = self._index.ask(next(one for one in ENDPOINTS if one.name == agent), **given)
+        endpoint = next((one for one in ENDPOINTS if one.name == agent), None)
+        if endpoint is None:
+            raise UsageError(f"agent {agent}: the daemon does not support questions")
+        names = {parameter.name for parameter in endpoint.parameters}
+        given = {name: value for name, value in _parameters(agent, question).items() if name in names}
+        data = self._index.ask(endpoint, **given)
         return read_answer(agent, cast("Mapping[str, JsonValue]", data))
 
 
 def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
+    """The parameters of a question, under each name that an endpoint may use for them."""
     match agent:
         case "search":
             by = "note" if question.by_note else "chunk"
@@ -320,5 +334,9 @@ def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
         case "links":
             return {"path": question.note}
         case "ask":
-            return {"q": question.question, "limit": question.limit, "model": question.use_model}
+            return {
+                "q": question.question,
+                "limit": question.limit,
+                "model": question.use_model,
+            }
     raise UsageError(f"agent {agent}: not available here")

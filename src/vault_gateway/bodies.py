@@ -87,13 +87,14 @@ class KeptBodies:
         metrics: GatewayMetrics,
     ) -> None:
         """Raises ConfigError for tokens that are not in the environment."""
-        missing = [
-            ConfigProblem("keepers.token_env", one.token_env, "is not set", f"keeper {one.name}")
-            for one in keepers
-            if not environ.get(one.token_env)
-        ]
+        missing = [keeper for keeper in keepers if not environ.get(keeper.token_env)]
         if missing:
-            raise ConfigError(missing)
+            raise ConfigError(
+                [
+                    ConfigProblem("keepers.token_env", one.token_env, "is not set", f"keeper {one.name}")
+                    for one in missing
+                ]
+            )
         self._clients = {one.name: _KeeperClient(one, environ[one.token_env], timeout_s) for one in keepers}
         self._timeout_s = timeout_s
         self._metrics = metrics

@@ -196,8 +196,11 @@ def print_vaults(vaults: MilvusVaults, output: Output) -> None:
 
 def grant(vaults: MilvusVaults, config: Path, user: str, written: str) -> None:
     state = resolve(vaults, written)
-    may = "may" if add_right(config, user, state.vault) else "may already"
-    note(f"{user} {may} read {state.full_name} ({state.vault}).")
+    shown = f"{state.full_name} ({state.vault})"
+    if add_right(config, user, state.vault):
+        note(f"{user} may read {shown}.")
+    else:
+        note(f"{user} may already read {shown}.")
 
 
 def unpublish(vaults: MilvusVaults, config: Path, written: str) -> None:
@@ -208,8 +211,10 @@ def unpublish(vaults: MilvusVaults, config: Path, written: str) -> None:
     vault = written if is_id else resolve(vaults, written).vault
     add_withdrawn(config, vault)
     removed = vaults.drop(vault, time.time_ns() // 1_000_000)
-    done = f"Removed {removed.full_name} ({vault})" if removed else f"Vault {vault} is not published"
-    note(f"{done}. {config} now blocks it.")
+    if removed is None:
+        note(f"Vault {vault} is not published. {config} now blocks it.")
+    else:
+        note(f"Removed {removed.full_name} ({vault}). {config} now blocks it.")
 
 
 def _unpublish_own(selection: VaultSelection) -> None:

@@ -12,8 +12,6 @@ from vault_evals.agents import AgentAnswer, CitedSpan, Finding
 from vault_evals.cases import AgentInput, AgentName
 from vault_indexer.errors import UnknownNoteError
 from vault_indexer.model import (
-    AskAnswer,
-    AskRequest,
     IndexCounts,
     IndexState,
     LinksAnswer,
@@ -99,9 +97,6 @@ class FakeService:
         if note not in self.notes:
             raise UnknownNoteError(note)
         return self.notes[note]
-
-    def ask(self, request: AskRequest) -> AskAnswer:
-        return AskAnswer(request.question, "declined", "none", (), (), (), (), "", 0.0, IndexState(1, 1, 0))
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.embedded += texts

@@ -15,6 +15,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.model import (
     AskAnswer,
     AskRequest,
+    IndexState,
     LinksAnswer,
     RelatedNote,
     SearchAnswer,
@@ -54,14 +55,19 @@ class Recording(FakeService):
         self.asked = ("links", note)
         return super().links(note)
 
+
+@dataclass
+class Answering(Recording):
+    """One that answers questions, too."""
+
     def ask(self, request: AskRequest) -> AskAnswer:
         self.asked = ("ask", request)
-        return super().ask(request)
+        return AskAnswer(request.question, "declined", "none", (), (), (), (), "", 0.0, IndexState(1, 1, 0))
 
 
 def test_each_agent_is_asked_for_what_the_case_says(tmp_path: Path) -> None:
     def asked(agent: str, given: str) -> str:
-        service = Recording(tmp_path)
+        service = Answering(tmp_path)
         answer = ServiceAgents(service).answer(agent, AgentInput.model_validate_json(given))
         return f"{service.asked}: {shown(answer)}"
 
@@ -69,6 +75,8 @@ def test_each_agent_is_asked_for_what_the_case_says(tmp_path: Path) -> None:
 
 
 def test_an_agent_that_the_index_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="agent ask: this index does not support questions"):
+        ServiceAgents(Recording(tmp_path)).answer("ask", AgentInput(question="Why?"))
     with pytest.raises(UsageError, match="agent baker: not available here"):
         ServiceAgents(Recording(tmp_path)).answer("baker", AgentInput())
     with pytest.raises(UsageError, match="agent baker: not available here"):

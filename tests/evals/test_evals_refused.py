@@ -70,9 +70,11 @@ def test_an_agent_is_asked_by_its_endpoint(
     assert daemon.requests == [asked]
 
 
-@pytest.mark.parametrize("agent", ["mine", "status"])
-def test_another_agent_is_no_question_for_the_daemon(daemon: AnsweringDaemon, agent: str) -> None:
-    with pytest.raises(UsageError, match=f"agent {agent}: not available here"):
+@pytest.mark.parametrize(
+    ("agent", "said"), [("mine", "the daemon does not"), ("status", "not available here")]
+)
+def test_another_agent_is_no_question_for_the_daemon(daemon: AnsweringDaemon, agent: str, said: str) -> None:
+    with pytest.raises(UsageError, match=f"agent {agent}: {said}"):
         EndpointAgents(DaemonClient(daemon.info())).answer(agent, QUESTION)
     assert daemon.requests == []
 
