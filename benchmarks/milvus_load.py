@@ -30,7 +30,6 @@ from vault_gateway.milvus import (
     MilvusPublisher,
     MilvusRetriever,
     MilvusVaults,
-    RowChanges,
     VaultState,
 )
 from vault_gateway.milvus.retrieval import Selection, VaultScope
@@ -115,7 +114,7 @@ def freshness(of: Source, vaults: MilvusVaults, name: str) -> None:
         (changed,) = published_notes(of.catalog, of.model.key, [note])
         started = time.perf_counter()
         before, state = state, replace(state, seq=number)
-        publisher.apply(before, state, RowChanges(changed.keys, ()), [changed])
+        publisher.apply(before, state, changed.keys, (), [changed])
         change = Change(state, changed.keys)
         while not publisher.shows(change.state, present=change.present, absent=()):
             time.sleep(0.01)

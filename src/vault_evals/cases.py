@@ -340,17 +340,14 @@ def _mismatches(case: GoldenCase) -> Iterator[str]:
     given = {name for name in ("query", "note", "question") if getattr(case.input, name)}
     for name in sorted(given - {wanted}):
         yield f"input.{name}: the agent {case.agent} takes {wanted}"
-    if not case.asks and (case.layer != 2 or _needs_answer(case.expected)):
+    verifies = isinstance(case.expected, CitationsExpected) and case.expected.expected_citations
+    if not case.asks and not verifies:
         key = f"input.{wanted}" if wanted else "input"
         yield f"{key}: is missing; the agent {case.agent} requires it"
     yield from _unanswerable(case)
     for key in ("vault", "language"):
         if not isinstance(case.metadata.get(key, ""), str):
             yield f"metadata.{key}: is not a text"
-
-
-def _needs_answer(expected: Expected) -> bool:
-    return isinstance(expected, CitationsExpected) and not expected.expected_citations
 
 
 def _unanswerable(case: GoldenCase) -> Iterator[str]:

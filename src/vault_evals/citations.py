@@ -14,7 +14,7 @@ from typing import Protocol
 
 from vault_evals.agents import AgentAnswer, CitedSpan, EvalService
 from vault_evals.cases import CitationsExpected, ExpectedCitation, is_url, replace_citation, sha256_of
-from vault_evals.pages import CitationState, Located, PageSource, check_page
+from vault_evals.pages import Located, PageSource, check_page
 from vault_evals.results import Check, Outcome, outcome_of
 from vault_evals.wording import closest_passage, diff_of, holds
 from vault_indexer.config.settings import FilesSettings
@@ -52,11 +52,9 @@ class NoteText:
         return title
 
     def section_spans(self, heading: str) -> list[tuple[int, int]]:
-        """The spans of the sections with this heading, in order."""
         return [(section.start, section.end) for section in self.outline.sections if section.title == heading]
 
     def block_span(self, block: str) -> tuple[int, int] | None:
-        """The span of the block with this identifier."""
         wanted = block.removeprefix("^").casefold()
         spans = ((one.start, one.end) for one in self.outline.blocks if one.id.casefold() == wanted)
         return next(spans, None)
@@ -145,9 +143,6 @@ class VaultFiles:
         except NoteError as error:
             raise NoteError(f"{path}: {error}") from error
 
-
-STANDING: frozenset[CitationState] = frozenset({"same", "moved"})
-"""The states in which the claim is still valid: the words are in the note."""
 
 _LEAST_TO_SEARCH_FOR = 12
 """The minimum number of characters. A shorter quote may occur in any note by chance, so it is searched only
@@ -311,12 +306,12 @@ def _expected(
     citation: ExpectedCitation, answer: AgentAnswer | None, notes: NoteSource, pages: PageSource
 ) -> Iterator[Check]:
     located = locate_citation(citation, notes, pages)
-    is_standing = located.state in STANDING
     if located.state == "same":
-        yield Check(is_standing)
+        yield Check(True)
     else:
         said = f"{citation.name}: {located.state}: {located.detail}"
-        yield Check(is_standing, _with_diff(said, located.diff), is_remark=True)
+        # The words are still in the note.
+        yield Check(located.state == "moved", _with_diff(said, located.diff), is_remark=True)
     if answer is None:
         return
     if citation.url:

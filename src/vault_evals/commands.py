@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 import typer
 
@@ -20,10 +19,13 @@ from vault_evals.pages import Fetcher, PageSnapshots, cited_urls, fetch_page, ho
 from vault_evals.ranking_commands import (
     OutFile,
     ReportOutput,
+    generate,
     has_cases,
+    judge,
+    rank,
     ranking_of_run,
     ranking_text,
-    register,
+    tune_command,
     write_report,
 )
 from vault_evals.results import Baseline, json_report, markdown_report, summary_line
@@ -40,24 +42,6 @@ from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_evals.tables import EvalsSettings
-
-_UNFETCHED = 1
-_DRIFTED = 1
-
-
-class DriftFormat(StrEnum):
-    MD = "md"
-    JSON = "json"
-    ISSUE = "issue"
-
-
-class JudgeOption(StrEnum):
-    """The judge of answers that the cosine does not decide."""
-
-    NONE = "none"
-    OLLAMA = "ollama"
-    ANTHROPIC = "anthropic"
-    OPENAI = "openai"
 
 
 Live = Annotated[
@@ -83,12 +67,12 @@ class JudgeChoice(NamedTuple):
     """The language model of the judge, and its address."""
 
     judge: Annotated[
-        JudgeOption,
+        Literal["none", "ollama", "anthropic", "openai"],
         typer.Option(
             "--judge",
             help="The judge of answers that the cosine does not decide; the answers are sent to it.",
         ),
-    ] = JudgeOption.NONE
+    ] = "none"
     judge_model: Annotated[
         str, typer.Option("--judge-model", metavar="NAME", help="Another model of the judge's provider.")
     ] = ""
@@ -139,7 +123,7 @@ def run(  # noqa: PLR0913 - one for each group of options
         fetch=fetch,
         snapshots=folders.snapshots,
         judge=judge_for(
-            judge.judge.value, model=judge.judge_model, url=judge.judge_url, api_key_env=judge.judge_key_env
+            judge.judge, model=judge.judge_model, url=judge.judge_url, api_key_env=judge.judge_key_env
         ),
         baseline=Baseline.read(baseline) if baseline else None,
     )
@@ -171,7 +155,8 @@ def drift(  # noqa: PLR0913 - one for each option
     output: Output,
     folders: CaseFolders,
     report: Annotated[
-        DriftFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
+        Literal["md", "json", "issue"] | None,
+        typer.Option("--report", help="The form of the report [md; json with --json]."),
     ] = None,
     out: OutFile = None,
     live: Live = False,
@@ -188,12 +173,12 @@ def drift(  # noqa: PLR0913 - one for each option
     )
     with open_service(target) as service, CaseProgress() as progress:
         found = find_drift(service, folders.cases, options=options, report=progress.show)
-    form = report or (DriftFormat.JSON if output.json else DriftFormat.MD)
+    form = report or ("json" if output.json else "md")
     write_report(_DRIFT_REPORTS[form](found), out, "--out ")
     left = accept_drift(found.drifts) if accept else found.drifts
     if accept:
         note(f"{quantity(len(found.drifts) - len(left), 'citation')} refreshed, {len(left)} left")
-    return _DRIFTED if left or found.errors else 0
+    return 1 if left or found.errors else 0
 
 
 def snapshot(
@@ -224,7 +209,7 @@ def snapshot(
             f"{url}: {'gone' if page.is_gone else quantity(len(page.text), 'character')}, {kept.write(page)}"
         )
     note(f"{quantity(len(urls), 'page')}, {failed} could not be fetched")
-    return _UNFETCHED if failed else 0
+    return 1 if failed else 0
 
 
 def _fetcher(urls: Sequence[str], *, yes: bool) -> Fetcher:
@@ -253,8 +238,8 @@ def _service(selection: VaultSelection) -> Iterator[tuple[EvalService, Agents | 
         yield service, EndpointAgents(connection) if connection.index_dir is None else None
 
 
-_DRIFT_REPORTS: Mapping[DriftFormat, Callable[[DriftReport], str]] = MappingProxyType(
-    {DriftFormat.MD: drift_markdown, DriftFormat.JSON: drift_json, DriftFormat.ISSUE: drift_issue}
+_DRIFT_REPORTS: Mapping[str, Callable[[DriftReport], str]] = MappingProxyType(
+    {"md": drift_markdown, "json": drift_json, "issue": drift_issue}
 )
 
 
@@ -270,4 +255,7 @@ app = typer.Typer(no_args_is_help=True)
 app.command("run")(flatten_parameters(run))
 app.command("drift")(flatten_parameters(drift))
 app.command("snapshot")(flatten_parameters(snapshot))
-register(app)
+app.command("rank")(flatten_parameters(rank))
+app.command("generate")(flatten_parameters(generate))
+app.command("tune")(flatten_parameters(tune_command))
+app.command("judge")(flatten_parameters(judge))

@@ -220,9 +220,7 @@ def _hidden_heading(note: Note, heading: Heading) -> Edit | None:
 DEFAULT_PER_KIND = 300
 
 
-def choose_questions(
-    survey: Survey, per_kind: int = DEFAULT_PER_KIND, kinds: Sequence[str] = (LINK, HEADING)
-) -> list[Question]:
+def choose_questions(survey: Survey, per_kind: int = DEFAULT_PER_KIND) -> list[Question]:
     """Up to `per_kind` questions of each kind, in the order of a SHA-256 of their content.
 
     Within a kind, no two questions share a target or a source. No two questions of any kind hide the same
@@ -230,7 +228,7 @@ def choose_questions(
     """
     taken: dict[str, list[Edit]] = {}
     questions: list[Question] = []
-    for kind in kinds:
+    for kind in (LINK, HEADING):
         targets: set[str] = set()
         sources: set[str] = set()
         for one in sorted(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_evals.agents import AgentAnswer
 from vault_evals.cases import MeaningExpected
@@ -178,17 +178,8 @@ class Judgement(NamedTuple):
     reason: str
 
 
-class Judge(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    def decide(self, question: str, golden: str, answer: str) -> Judgement:
-        """The decision. Raises ProviderError if the model does not answer in the required form."""
-        ...
-
-
 @record
-class ModelJudge:
+class Judge:
     model: Llm
 
     @property
@@ -196,7 +187,7 @@ class ModelJudge:
         return self.model.name
 
     def decide(self, question: str, golden: str, answer: str) -> Judgement:
-        """The model's decision. Raises ProviderError."""
+        """The decision. Raises ProviderError if the model does not answer in the required form."""
         texts = {"question": question, "expected answer": golden, "answer": answer}
         prompt = _PROMPT.format(texts=json.dumps(texts, ensure_ascii=False, indent=1))
         return read_judgement(self.model.complete(prompt, timeout_s=TIMEOUT_S), self.name)
@@ -226,7 +217,7 @@ def judge_for(name: str, *, model: str = "", url: str = "", api_key_env: str = "
         raise UsageError(f"judge {name!r}: choose none, {', '.join(JUDGES)}")
     given = {"model": model, "url": url, "api_key_env": api_key_env, "max_tokens": _MAX_TOKENS}
     chosen = {key: value for key, value in given.items() if value}
-    return ModelJudge(llm_for(LlmSettings.model_validate({**JUDGES[name].model_dump(), **chosen})))
+    return Judge(llm_for(LlmSettings.model_validate({**JUDGES[name].model_dump(), **chosen})))
 
 
 def _cut(text: str) -> str:

@@ -87,7 +87,11 @@ def part_of(path: str) -> str:
 
 def write_questions(file: Path, questions: Iterable[Question]) -> None:
     """Writes the file atomically. Raises UsageError on failure."""
-    lines = [json_text(_as_json(question)) for question in questions]
+    filled = (
+        {name: value for name, value in asdict(one).items() if value or name in ("id", "text", "grades")}
+        for one in questions
+    )
+    lines = list(map(json_text, filled))
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, ("\n".join(lines) + "\n" if lines else "").encode())
@@ -161,11 +165,6 @@ def read_text(file: Path, named: str = "") -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise UsageError(f"{named}{file}: cannot be read: {reason}") from error
-
-
-def _as_json(question: Question) -> dict[str, object]:
-    fields: dict[str, object] = asdict(question)
-    return {name: value for name, value in fields.items() if value or name in ("id", "text", "grades")}
 
 
 GRADES: Mapping[int, str] = {0: "does not help", 1: "helps", 2: "answers"}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from vault_evals.generate import current_hashes, shadow_vault
 from vault_evals.questions import Question
@@ -19,7 +20,6 @@ from vault_evals.variants import (
     parse_variants,
     settings_with,
     target_of_variant,
-    temporary_folder,
 )
 from vault_indexer.config.settings import SearchSettings, Settings
 from vault_indexer.contract.marks import MAX_LIMIT, MAX_QUERY_BYTES
@@ -95,7 +95,8 @@ def run_ranking(
     collected: _Collected = {variant.name: {} for variant in variants}
     by_person = [one for one in fresh if not one.is_generated]
     generated = [one for one in fresh if one.is_generated]
-    with temporary_folder() as folder:
+    with TemporaryDirectory(prefix="vault-indexer-eval-", ignore_cleanup_errors=True) as made:
+        folder = Path(made).resolve()
         if by_person:
             place = _EvaluatedVault(target, target.vault, folder / "own", True, report, say)
             _ask_all(collected, place, by_person, variants, k)
@@ -237,16 +238,13 @@ def repeated_query(
     return RepeatedQuery(reader.searcher.embedder, snapshot, words, limit) if words else None
 
 
-def ranked_paths(
-    searcher: Searcher, snapshot: Snapshot, text: str, k: int, excluded: Sequence[str] = ()
-) -> list[str]:
-    """The first `k` distinct notes of the answer to a text, without excluded ones."""
+def ranked_paths(searcher: Searcher, snapshot: Snapshot, text: str, k: int) -> list[str]:
+    """The first `k` distinct notes of the answer to a text."""
     words = plain_query(text)
     if not words:
         return []
-    limit = min(k + len(excluded), MAX_LIMIT)
-    hits = searcher.search(snapshot, SearchRequest(words, limit, by_note=True, min_relevance=0.0)).hits
-    return [path for path in each_once(hit.path for hit in hits) if path not in excluded][:k]
+    request = SearchRequest(words, min(k, MAX_LIMIT), by_note=True, min_relevance=0.0)
+    return each_once(hit.path for hit in searcher.search(snapshot, request).hits)[:k]
 
 
 def plain_query(text: str) -> str:

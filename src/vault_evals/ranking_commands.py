@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, NoReturn, cast
 
 import typer
 
@@ -37,14 +36,14 @@ from vault_evals.variants import DEFAULT_VARIANTS, own_index, parse_variants
 from vault_indexer.cli.connection.in_process import check_limits, target_of
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import note, print_json
-from vault_indexer.cli.parameters import Output, VaultSelection, complete_strategy, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, complete_strategy
 from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
 from vault_indexer.model import Progress
 from vault_indexer.search import Searcher
 from vault_indexer.store import Snapshot
-from vault_indexer.system import record, write_atomically
+from vault_indexer.system import write_atomically
 from vault_indexer.text.control_characters import clean, json_text
 from vault_indexer.text.phrases import quantity
 
@@ -53,11 +52,6 @@ if TYPE_CHECKING:
 
 
 # Code shared by the commands of `indexer eval`: the format and the destination of a report.
-
-
-class ReportFormat(StrEnum):
-    MD = "md"
-    JSON = "json"
 
 
 OutFile = Annotated[
@@ -70,13 +64,14 @@ class ReportOutput(NamedTuple):
     """The format and the destination of a report."""
 
     report: Annotated[
-        ReportFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
+        Literal["md", "json"] | None,
+        typer.Option("--report", help="The form of the report [md; json with --json]."),
     ] = None
     out: OutFile = None
 
     def as_json(self, output: Output) -> bool:
         """Whether JSON is requested: by `--report`, else by `--json`."""
-        return self.report is ReportFormat.JSON or (self.report is None and output.json)
+        return self.report == "json" or (self.report is None and output.json)
 
 
 def write_report(text: str, file: Path | None, named: str = "") -> None:
@@ -102,14 +97,6 @@ _ENDED = 143
 """The shell's exit status of a program ended by SIGTERM."""
 
 _READ_EVERY = 1000
-
-
-class QuestionSource(StrEnum):
-    """The source of questions; sources are never pooled."""
-
-    GENERATED = "generated"
-    JUDGED = "judged"
-    CLICKED = "clicked"
 
 
 Cases = Annotated[
@@ -204,8 +191,8 @@ def tune_command(
     output: Output,
     questions: Questions,
     source: Annotated[
-        QuestionSource, typer.Option("--from", help="The questions to tune on.")
-    ] = QuestionSource.GENERATED,
+        Literal["generated", "judged", "clicked"], typer.Option("--from", help="The questions to tune on.")
+    ] = "generated",
     strategies: Annotated[
         str,
         typer.Option(
@@ -221,9 +208,9 @@ def tune_command(
 ) -> None:
     """Choose weights, fusion and strategy on one half of the questions, and show the other half."""
     target = target_of(selection)
-    asked = [one for one in load_questions(questions.cases) if source_of(one) == source.value]
+    asked = [one for one in load_questions(questions.cases) if source_of(one) == source]
     if not asked:
-        raise UsageError(f"no {source.value} questions in {questions.cases}/ranking")
+        raise UsageError(f"no {source} questions in {questions.cases}/ranking")
     variants = tuning_variants([name for name in strategies.split(",") if name])
     with _ending_cleanly(), _progress() as report:
         found = tune(target, asked, variants, k=questions.k, report=report, say=note)
@@ -281,8 +268,7 @@ def judge(  # noqa: PLR0913 - the options of a session
         raise UsageError("no questions: give some as arguments, or by --queries or --clicks")
     judgements.save()
     with _progress() as report, own_index(target, report) as reader, reader.holder.lease() as snapshot:
-        session = _JudgingSession(target, judgements, reader.searcher, snapshot, depth)
-        is_done = session.run()
+        is_done = _ask_for_grades(target, judgements, reader.searcher, snapshot, depth)
     graded = sum(map(len, judgements.grades.values()))
     note(
         f"{quantity(graded, 'grade')} in {judgements.folder}"
@@ -290,33 +276,24 @@ def judge(  # noqa: PLR0913 - the options of a session
     )
 
 
-@record
-class _JudgingSession:
-    """Asks the user on the terminal for one grade after another."""
-
-    target: Target
-    judgements: Judgements
-    searcher: Searcher
-    snapshot: Snapshot
-    depth: int
-
-    def run(self) -> bool:
-        """Returns whether everything is graded; False if the user ended the session early."""
-        settings = self.target.config.settings
-        for name, text in list(self.judgements.topics.items()):
-            pool = pool_of(self.searcher, self.snapshot, settings, text, self.depth)
-            left = self.judgements.left(name, pool)
-            notes = pooled_notes(self.searcher, self.snapshot, text, left)
-            for number, pooled in enumerate(notes, start=1):
-                sys.stdout.write(f"\n{clean(text)}   ({number} of {len(left)})\n  {clean(pooled.path)}\n")
-                for line in pooled.excerpt.splitlines():
-                    sys.stdout.write(f"    {clean(line)}\n")
-                answer = _grade_from_person()
-                if answer is None:
-                    return False
-                if answer in GRADES:
-                    self.judgements.grade(name, pooled.path, answer)
-        return True
+def _ask_for_grades(
+    target: Target, judgements: Judgements, searcher: Searcher, snapshot: Snapshot, depth: int
+) -> bool:
+    """Asks the user on the terminal for one grade after another. Returns False if the user ends that before
+    everything is graded."""
+    for name, text in list(judgements.topics.items()):
+        pool = pool_of(searcher, snapshot, target.config.settings, text, depth)
+        left = judgements.left(name, pool)
+        for number, pooled in enumerate(pooled_notes(searcher, snapshot, text, left), start=1):
+            sys.stdout.write(f"\n{clean(text)}   ({number} of {len(left)})\n  {clean(pooled.path)}\n")
+            for line in pooled.excerpt.splitlines():
+                sys.stdout.write(f"    {clean(line)}\n")
+            answer = _grade_from_person()
+            if answer is None:
+                return False
+            if answer in GRADES:
+                judgements.grade(name, pooled.path, answer)
+    return True
 
 
 _SKIP = -1
@@ -361,13 +338,11 @@ def _tuning_json(found: Tuning) -> dict[str, object]:
         "chosen": found.chosen.name,
         "values": dict(found.values),
         "is_better": found.is_better,
-        "tune": _means(found.tune),
+        "tune": {
+            row.variant: row.ndcg.mean for one in found.tune.slices if one.name == "all" for row in one.rows
+        },
         "aside": asdict(found.aside),
     }
-
-
-def _means(report: RankingReport) -> dict[str, float]:
-    return {row.variant: row.ndcg.mean for one in report.slices if one.name == "all" for row in one.rows}
 
 
 @contextmanager
@@ -391,13 +366,6 @@ def _ending_cleanly() -> Iterator[None]:
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise SystemExit(_ENDED)
-
-
-def register(app: typer.Typer) -> None:
-    app.command("rank")(flatten_parameters(rank))
-    app.command("generate")(flatten_parameters(generate))
-    app.command("tune")(flatten_parameters(tune_command))
-    app.command("judge")(flatten_parameters(judge))
 
 
 def has_cases(folder: Path) -> bool:

@@ -40,7 +40,6 @@ _SHOWN_PATHS = 5
 
 
 def check_structure(expected: StructureExpected, answer: AgentAnswer) -> Outcome:
-    """The outcome of all expected checks of the answer's shape."""
     return outcome_of(list(_checks(expected, answer)))
 
 
@@ -214,7 +213,7 @@ def _part_fault(document: str, part: str, service: EvalService) -> str:
 
 
 def select_cases(
-    cases: Sequence[GoldenCase], layers: Collection[Layer] = LAYERS, agents: Collection[str] = ()
+    cases: Sequence[GoldenCase], layers: Collection[Layer], agents: Collection[str]
 ) -> tuple[GoldenCase, ...]:
     """The cases of these layers and agents (empty: all). Raises UsageError if none is left."""
     chosen = tuple(case for case in cases if case.layer in layers and (not agents or case.agent in agents))

@@ -137,15 +137,11 @@ def _lift(baseline: float, difference: Interval, p: float, min_percent: float) -
         return Lift(None, p, passes=False, reason="the baseline is 0, so there is no percentage")
     share = 100 / baseline
     percent = Interval(share * difference.mean, share * difference.low, share * difference.high)
-    if percent.low < min_percent:
-        reason = f"the lower bound {percent.low:+.1f}% is below {min_percent:+g}%"
-        return Lift(percent, p, passes=False, reason=reason)
-    if p > LEVEL:
+    reaches = percent.low >= min_percent
+    reason = f"the lower bound {percent.low:+.1f}% {'reaches' if reaches else 'is below'} {min_percent:+g}%"
+    if reaches and p > LEVEL:
         reason = f"p {p:.3f} after Holm's correction is above {LEVEL:g}"
-        return Lift(percent, p, passes=False, reason=reason)
-    return Lift(
-        percent, p, passes=True, reason=f"the lower bound {percent.low:+.1f}% reaches {min_percent:+g}%"
-    )
+    return Lift(percent, p, passes=reaches and p <= LEVEL, reason=reason)
 
 
 def _differences(baseline: Sequence[float] | Floats, other: Sequence[float]) -> Floats:

@@ -76,8 +76,23 @@ class EvalRequest:
 
 
 def run_eval(target: Target, service: VaultService, arguments: Mapping[str, Value]) -> dict[str, JsonValue]:
-    """The report for an agent. Raises VaultIndexerError."""
-    return shown_report(run_cases(target, service, eval_request(service.vault, arguments)))
+    """The report for an agent. Only files of the vault are read, and no user functions are called. Raises
+    VaultIndexerError."""
+    request = eval_request(service.vault, arguments)
+    settings = target.config.settings
+    evals: EvalsSettings = settings.table("evals")
+    options = SuiteOptions(
+        files=settings.files,
+        agents=[request.agent] if request.agent else (),
+        own_agents=evals.agents,
+        asks_own_agents=False,
+        live=request.live,
+        snapshots=request.snapshots,
+        may_read=vault_file_check(service.vault, settings.files),
+    )
+    layers: list[Layer] = [layer for layer in LAYERS if layer in request.layers]
+    report = run_suite(service, request.cases, layers=layers, options=options)
+    return shown_report(json.loads(json_report(report)))
 
 
 def eval_request(vault: Path, arguments: Mapping[str, Value]) -> EvalRequest:
@@ -93,29 +108,8 @@ def eval_request(vault: Path, arguments: Mapping[str, Value]) -> EvalRequest:
     )
 
 
-def run_cases(target: Target, service: VaultService, request: EvalRequest) -> dict[str, JsonValue]:
-    """The whole report. Only files of the vault are read, and no user functions are called. Raises
-    VaultIndexerError."""
-    settings = target.config.settings
-    evals: EvalsSettings = settings.table("evals")
-    options = SuiteOptions(
-        files=settings.files,
-        agents=[request.agent] if request.agent else (),
-        own_agents=evals.agents,
-        asks_own_agents=False,
-        live=request.live,
-        snapshots=request.snapshots,
-        may_read=vault_file_check(service.vault, settings.files),
-    )
-    chosen: list[Layer] = [layer for layer in LAYERS if layer in request.layers]
-    report: dict[str, JsonValue] = json.loads(
-        json_report(run_suite(service, request.cases, layers=chosen, options=options))
-    )
-    return report
-
-
 def shown_report(report: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {name: report[name] for name in _REPORT_KEYS if report.get(name) is not None}
+    return {name: report[name] for name in ("layers_run", "summary", "results")}
 
 
 def _folder(vault: Path, arguments: Mapping[str, Value], name: str) -> Path:
@@ -127,5 +121,4 @@ def _folder(vault: Path, arguments: Mapping[str, Value], name: str) -> Path:
     return folder
 
 
-_REPORT_KEYS = ("layers_run", "summary", "results")
 TOOLS = (ExtensionTool(RUN_EVAL, run_eval),)

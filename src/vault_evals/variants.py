@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -136,15 +135,6 @@ def _providers() -> tuple[str, ...]:
 
 
 Report = Callable[[Progress], None]
-
-FOLDER_PREFIX = "vault-indexer-eval-"
-
-
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder that only the user can read. It is removed at the end, even after an error."""
-    with tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, ignore_cleanup_errors=True) as folder:
-        yield Path(folder).resolve()
 
 
 def own_index(target: Target, report: Report) -> AbstractContextManager[IndexReader]:

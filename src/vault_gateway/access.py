@@ -6,11 +6,11 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from datetime import UTC, date, datetime
 from functools import partial
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 from vault_gateway.calls import MilvusCalls, SingleFlight
 from vault_gateway.metrics import GatewayMetrics
@@ -47,10 +47,6 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
 class Users:
     """The users of one configuration. Immutable; any thread may use it."""
 
@@ -58,7 +54,7 @@ class Users:
         self,
         users: Sequence[GatewayUser],
         groups: Sequence[GatewayGroup] = (),
-        today: Callable[[], date] = _today,
+        today: Callable[[], date] = lambda: datetime.now(UTC).date(),
     ) -> None:
         self._today = today
         self._groups = {group.name: group for group in groups}
@@ -127,10 +123,10 @@ log = logging.getLogger("vault_indexer.gateway")
 
 
 class CurrentUsers:
-    """The current users of the configuration. Any thread may use it; a request sees the users before a change
-    or those after it.
+    """The `current` users of the configuration, and the ids of `withdrawn` vaults. Any thread may use it; a
+    request sees the users before a change or those after it.
 
-    As a context manager it follows the file: a thread checks twice a second, and reads a changed file at the
+    Within `following` it follows the file: a thread checks twice a second, and reads a changed file at the
     following check, since the writer may not have finished. An invalid file changes no right for
     `rights_grace_s`; after that all requests are refused, so that a withdrawn right ends. The log contains
     the reason, and the metric `rights_current` is 0 until the file is corrected. Keys other than `users`,
@@ -147,24 +143,12 @@ class CurrentUsers:
     ) -> None:
         """`settings` were read after `watch` was created. `read` reads them again and raises ConfigError."""
         self._settings = settings
-        self._users = Users(settings.users, settings.groups)
-        self._withdrawn = frozenset(settings.withdrawn)
         self._read = read
         self._clock = clock
-        self._unusable_since: float | None = None
         self._metrics = metrics
+        self._unusable_since: float | None = None
         self._follower = ConfigFollower(watch, self._read_again, "gateway-rights")
-        metrics.rights(current=True)
-        metrics.count_rights(*self._users.counts())
-
-    def by_token(self, token: str) -> GatewayUser | None:
-        return self._users.by_token(token)
-
-    def of(self, identity: Identity) -> GatewayUser | None:
-        return self._users.of(identity)
-
-    def rights(self) -> Iterator[tuple[str, str]]:
-        return self._users.rights()
+        self._take(settings)
 
     @property
     def hold(self) -> bool:
@@ -172,18 +156,13 @@ class CurrentUsers:
         since = self._unusable_since
         return since is None or self._clock() - since < self._settings.rights_grace_s
 
-    @property
-    def withdrawn(self) -> frozenset[str]:
-        return self._withdrawn
-
-    def __enter__(self) -> Self:
+    @contextmanager
+    def following(self) -> Iterator[None]:
         self._follower.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._follower.stop()
+        try:
+            yield
+        finally:
+            self._follower.stop()
 
     def _read_again(self) -> None:
         try:
@@ -198,12 +177,9 @@ class CurrentUsers:
                 self._settings.rights_grace_s,
                 problem,
             )
-            self._metrics.rights(current=False)
+            self._metrics.rights_current.set(0)
             return
-        self._users, self._withdrawn = Users(found.users, found.groups), frozenset(found.withdrawn)
-        self._unusable_since = None
-        self._metrics.rights(current=True)
-        self._metrics.count_rights(*self._users.counts())
+        self._take(found)
         log.warning("rights reloaded: %d users", len(found.users))
         # With the keys that follow the file reset, any remaining difference is in keys that need a restart.
         former = {name: getattr(self._settings, name) for name in ("users", "groups", "withdrawn")}
@@ -211,6 +187,12 @@ class CurrentUsers:
             log.warning(
                 "keys other than users, groups and withdrawn have changed: they take effect after a restart"
             )
+
+    def _take(self, settings: GatewaySettings) -> None:
+        self.current = Users(settings.users, settings.groups)
+        self.withdrawn = frozenset(settings.withdrawn)
+        self._unusable_since = None
+        self._metrics.rights(*self.current.counts())
 
 
 RIGHTS_UNKNOWN = Refusal(
@@ -221,18 +203,18 @@ RIGHTS_UNKNOWN = Refusal(
 )
 
 
+@record
 class WhileRightsHold:
     """ASGI middleware that refuses all requests once earlier rights are too old."""
 
-    def __init__(self, app: App, users: CurrentUsers) -> None:
-        self._app = app
-        self._users = users
+    app: App
+    users: CurrentUsers
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._users.hold:
-            await refuse(send, RIGHTS_UNKNOWN)
+        if self.users.hold:
+            await self.app(scope, receive, send)
         else:
-            await self._app(scope, receive, send)
+            await refuse(send, RIGHTS_UNKNOWN)
 
 
 _SHOWN_RIGHTS = 20
@@ -254,7 +236,6 @@ class PublishedVaults:
         calls: MilvusCalls,
         users: CurrentUsers,
         settings: GatewaySettings,
-        clock: Callable[[], float] = time.monotonic,
         now_s: Callable[[], float] = time.time,
     ) -> None:
         self._vaults = vaults
@@ -262,7 +243,6 @@ class PublishedVaults:
         self._users = users
         self._good_s = settings.states_s
         self._stale_after_s = settings.stale_after_s
-        self._clock = clock
         self._now_s = now_s
         self._states: States | None = None
         self._read_at = 0.0
@@ -292,15 +272,6 @@ class PublishedVaults:
     def is_stale(self, state: VaultState) -> bool:
         return self._now_s() - state.seen_ms / 1000 > self._stale_after_s
 
-    def unmatched_rights(self) -> int:
-        """The number of rights without a published vault, at the last reading."""
-        return len(self._unmatched)
-
-    def models(self) -> int:
-        """The number of embedding models of the vaults, whose hits cannot be compared, at the last
-        reading."""
-        return len({one.collection for one in (self._states or {}).values()})
-
     def all(self) -> States:
         """All published vaults. Raises BackendError if the cached states have expired and cannot be read
         again."""
@@ -309,7 +280,10 @@ class PublishedVaults:
         def read() -> States:
             nonlocal is_reader
             is_reader = True
-            return self._read()
+            good = self._good()  # another request may have just read them
+            if good is not None:
+                return good
+            return self._take_in(self._calls.run("states", partial(self._read_newest, self._vaults.all)))
 
         found = self._good()
         if found is None:
@@ -318,21 +292,24 @@ class PublishedVaults:
         withdrawn = self._users.withdrawn
         return {vault: one for vault, one in found.items() if vault not in withdrawn} if withdrawn else found
 
-    def look(self) -> None:
-        """Reads the list, unless it was just read. For probes, which query the server even while searches do
-        not try it. Raises BackendError."""
+    def look(self) -> tuple[str, ...]:
+        """Reads the list, unless it was just read, and returns warnings about it. For probes, which query the
+        server even while searches do not try it. Raises BackendError."""
         if self._good() is None:
             self._looking.get("", lambda: self._take_in(self._read_newest(self._vaults.all)))
+        warnings = []
+        if self._unmatched:
+            warnings.append(f"rights that match no published vault: {len(self._unmatched)}")
+        models = len({one.collection for one in (self._states or {}).values()})
+        if models > 1:
+            warnings.append(
+                f"the vaults have {models} embedding models: hits of different models are ordered only by "
+                "relevance"
+            )
+        return tuple(warnings)
 
     def _good(self) -> States | None:
-        return self._states if self._clock() - self._read_at < self._good_s else None
-
-    def _read(self) -> States:
-        """Reads the states for all waiting requests."""
-        good = self._good()
-        if good is not None:  # another request has just read them
-            return good
-        return self._take_in(self._calls.run("states", partial(self._read_newest, self._vaults.all)))
+        return self._states if time.monotonic() - self._read_at < self._good_s else None
 
     def _read_newest(self, read: Callable[..., dict[str, VaultState]]) -> dict[str, VaultState]:
         """The states that `read` returns. If one is older than a known one, either the server answered with
@@ -343,14 +320,10 @@ class PublishedVaults:
         return found
 
     def _take_in(self, found: States) -> States:
-        self._states, self._read_at = found, self._clock()
-        self._look_at(found)
-        return found
-
-    def _look_at(self, states: States) -> None:
+        self._states, self._read_at = found, time.monotonic()
         withdrawn = self._users.withdrawn
-        live = {vault: one for vault, one in states.items() if vault not in withdrawn}
-        unmatched = frozenset(right for right in self._users.rights() if right[1] not in live)
+        live = {vault: one for vault, one in found.items() if vault not in withdrawn}
+        unmatched = frozenset(right for right in self._users.current.rights() if right[1] not in live)
         new = sorted(unmatched - self._unmatched)
         self._unmatched = unmatched
         for user, vault in new[:_SHOWN_RIGHTS]:
@@ -358,8 +331,8 @@ class PublishedVaults:
         if len(new) > _SHOWN_RIGHTS:
             log.warning("%d more rights match no published vault", len(new) - _SHOWN_RIGHTS)
         stale = sum(self.is_stale(one) for one in live.values())
-        self._calls.metrics.publications(live)
-        self._calls.metrics.vaults(len(live), stale, len(unmatched))
+        self._calls.metrics.vaults(live, stale, len(unmatched))
+        return found
 
 
 def _order(state: VaultState) -> tuple[int, int]:

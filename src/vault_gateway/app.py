@@ -16,9 +16,9 @@ from vault_gateway.oidc import OidcTokens
 from vault_gateway.readiness import ENDING, HEALTH_PATH, READY_PATH, Drain, Probes
 from vault_gateway.reading import GatewayReader
 from vault_gateway.requests import AGENTS, REQUEST, AuditLog, Recorded, RequestRecord
-from vault_gateway.search import GatewaySearch, SearchOrder
+from vault_gateway.search import GatewaySearch
 from vault_gateway.settings import EVERY_VAULT, GatewaySettings, GatewayUser
-from vault_gateway.shares import GivingBack, Shared, UserShares
+from vault_gateway.shares import Shared, UserShares, giving_back
 from vault_gateway.wire import (
     GATEWAY_ASK,
     GATEWAY_NOTE,
@@ -94,7 +94,7 @@ _KINDS = {
 """The names of request kinds in the audit log; all others are "other"."""
 
 _USER: ContextVar[GatewayUser] = ContextVar("gateway_user")
-"""The user of the current request; set only by `_WithUser`."""
+"""The user of the current request; set only by `_with_user`."""
 
 
 @record
@@ -114,8 +114,8 @@ class GatewayParts:
 
 
 def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Callable[[], bool]) -> App:
-    """The ASGI application, including guard and metrics. `stopping` reports that a signal to end has
-    arrived."""
+    """The ASGI application, including guard and metrics, for requests over HTTP: the server has no lifespan
+    events and no web sockets. `stopping` reports that a signal to end has arrived."""
     document = ApiDocument("vault-indexer gateway", "Search the vaults of many keepers.")
     rows = _rows(parts)
     server = parts.settings.server
@@ -144,8 +144,8 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
         where_token=_WHERE_TOKEN,
     )
     answering = EndpointRoutes(routes, other_routes(others, document))
-    guarded = Guard(GivingBack(_WithUser(answering, parts.users)), rules)
-    shared = Shared(guarded, UserShares(server), parts.metrics.count_share_refused)
+    guarded = Guard(giving_back(_with_user(answering, parts.users)), rules)
+    shared = Shared(guarded, UserShares(server), parts.metrics.share_refusals.inc)
     identified = Identified(shared, parts.users, parts.oidc, parts.proxy)
     drained = drain.around(WhileRightsHold(identified, parts.users), stopping)
     recorded = Recorded(drained, _KINDS, partial(_write_down, parts))
@@ -153,7 +153,7 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
         lambda: ENDING if stopping() else None,
         lambda: None if parts.users.hold else RIGHTS_UNKNOWN,
     )
-    return parts.metrics.watch(Probes(recorded, partial(_look, parts), refusals))
+    return parts.metrics.watch(Probes(recorded, parts.published.look, refusals))
 
 
 def _checks_host(path: str) -> bool:
@@ -165,31 +165,26 @@ def _checks_host(path: str) -> bool:
 
 def _write_down(parts: GatewayParts, record: RequestRecord) -> None:
     if record.reason:
-        parts.metrics.count_refused(record.reason)
+        parts.metrics.refusals.labels(record.reason).inc()
     if parts.audit is not None:
         parts.audit.write(record)
 
 
-class _WithUser:
+def _with_user(app: App, users: CurrentUsers) -> App:
     """ASGI middleware behind the guard that passes the user of the request to the handlers."""
 
-    def __init__(self, app: App, users: CurrentUsers) -> None:
-        self._app = app
-        self._users = users
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def answer(scope: Message, receive: Receive, send: Send) -> None:
         identity = REQUEST.get().identity
-        user = None if identity is None else self._users.of(identity)
+        user = None if identity is None else users.current.of(identity)
         if user is None:  # the token was valid in the guard and has been withdrawn since
             await refuse(send, wrong_token(_WHERE_TOKEN))
         elif scope["path"] == METRICS_PATH and not user.metrics:
             await refuse(send, _FORBIDDEN)
         else:
             _USER.set(user)
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
+
+    return answer
 
 
 def _rows(parts: GatewayParts) -> tuple[ToolRow, ...]:
@@ -227,17 +222,10 @@ def _respond(row: ToolRow, given: Mapping[str, Value]) -> JSONResponse:
 def _search(parts: GatewayParts, request: GatewaySearchRequest) -> GatewayAnswer:
     check_query(request.query)
     wanted = _hit_keys(request.fields)
-    order = SearchOrder(
-        request.query,
-        request.limit or _LIMIT,
-        by_note=request.by_note,
-        vault=request.vault,
-        folder=request.folder.strip("/"),
-        kind=request.kind,
-        with_text=bool(wanted & _TEXT_KEYS),
-    )
+    order = request._replace(limit=request.limit or _LIMIT, folder=request.folder.strip("/"))
     _record(parts, request.vault, request.query)
-    return replace(parts.search.search(_USER.get(), order), keys=wanted if request.fields else None)
+    answer = parts.search.search(_USER.get(), order, with_text=bool(wanted & _TEXT_KEYS))
+    return replace(answer, keys=wanted if request.fields else None)
 
 
 def _note(parts: GatewayParts, request: GatewayNoteRequest) -> GatewayNote:
@@ -313,16 +301,6 @@ def _vaults(parts: GatewayParts) -> PublishedVaultList:
             for state in sorted(states, key=lambda one: (one.name, one.keeper, one.vault))
         )
     )
-
-
-def _look(parts: GatewayParts) -> tuple[str, ...]:
-    parts.published.look()
-    unmatched, models = parts.published.unmatched_rights(), parts.published.models()
-    rights = (f"rights that match no published vault: {unmatched}",) if unmatched else ()
-    mixed = (
-        f"the vaults have {models} embedding models: hits of different models are ordered only by relevance",
-    )
-    return (*rights, *(mixed if models > 1 else ()))
 
 
 def _figures(parts: GatewayParts, _: Request) -> Response:

@@ -104,13 +104,13 @@ class KeptBodies:
         for one in found:
             asked.setdefault((states[one.vault].keeper, one.vault), []).append(one)
         running = {
-            self._clients[keeper].ask(own, states[vault].place): (keeper, own)
+            self._clients[keeper].ask(own, states[vault].place): keeper
             for (keeper, vault), own in asked.items()
             if keeper in self._clients
         }
         wait(running, timeout=self._timeout_s)
         known: dict[ChunkId, str] = {}
-        for future, (keeper, _) in running.items():
+        for future, keeper in running.items():
             known |= self._result(future, keeper)
         without = {states[one.vault].keeper for one in found if (one.vault, one.key) not in known}
         notices = tuple(
@@ -131,7 +131,7 @@ class KeptBodies:
                 return future.result()
             except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError) as error:
                 reason = str(error) or type(error).__name__
-        self._metrics.keeper_failed(keeper)
+        self._metrics.keeper_failures.labels(keeper).inc()
         log.warning("keeper %s: %s", keeper, reason)
         return {}
 

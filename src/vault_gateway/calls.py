@@ -107,7 +107,7 @@ class MilvusCalls:
             raise BackendError(_AWAY if is_gone else _FAILED) from error
         finally:
             self.metrics.milvus(operation, seconds if failed else self._clock() - began, failed=failed)
-            self.metrics.reached(not is_gone)
+            self.metrics.ready.set(not is_gone)
             self._end(is_try=is_try, failed=is_gone)
 
     def _begin(self) -> bool:

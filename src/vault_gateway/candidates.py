@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from vault_gateway.calls import MilvusCalls, SingleFlight
 from vault_gateway.milvus import CollectionMissingError, MilvusVaults, VaultState
@@ -54,9 +54,7 @@ class _KeptNote:
     size: int
 
 
-def snapshot_of_notes(
-    notes: Sequence[ReceivedNote], statistics: VaultStatistics, dimension: int, generation: int = 0
-) -> Snapshot:
+def snapshot_of_notes(notes: Sequence[ReceivedNote], statistics: VaultStatistics, dimension: int) -> Snapshot:
     """A snapshot in memory of only these notes: a search of it is one of the whole vault, limited to them.
 
     It contains catalog, words, vectors and links of the notes, as one state. The rarity of words, and the
@@ -69,7 +67,7 @@ def snapshot_of_notes(
     rows = [vector for one in ordered for vector in one.vectors]
     vectors = build_snapshot(catalog.seq, dimension, rows)
     return Snapshot(
-        generation=generation,
+        generation=0,
         catalog=catalog,
         graph=LinkGraph(catalog),
         vectors=replace(vectors, background=statistics.background),
@@ -187,10 +185,12 @@ class QueryModels:
 
     def _load(self, model: str, weights: str) -> Embedder:
         provider = EmbeddingModel.of_key(model).provider
-        if not _is_local(provider):
+        if provider not in get_args(_LocalProvider):
             raise ProviderError(f"a gateway does not support models of the provider {provider}")
         fitted = self._weights(weights) if weights else None
-        settings = EmbeddingSettings(provider=provider, token_weights="idf" if fitted else "none")
+        settings = EmbeddingSettings(
+            provider=cast("_LocalProvider", provider), token_weights="idf" if fitted else "none"
+        )
         embedder = embedder_for(settings, weights=fitted)
         if embedder.model.key != model:
             raise ProviderError(f"the model {model} is not installed here; {embedder.model.key} is")
@@ -215,7 +215,3 @@ class _MissingModel:
 
     def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - as the port has it
         raise ProviderError(self.reason)
-
-
-def _is_local(provider: str) -> TypeGuard[_LocalProvider]:
-    return provider in get_args(_LocalProvider)

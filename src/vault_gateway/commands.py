@@ -6,8 +6,8 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,13 +17,7 @@ import typer
 from vault_gateway.access import digest_of
 from vault_gateway.milvus import MilvusVaults, VaultState
 from vault_gateway.server import GatewayFile, gateway_listener, run_gateway, server_connection
-from vault_gateway.settings import (
-    MAX_GATEWAY_BYTES,
-    VAULT_ID,
-    GatewaySettings,
-    gateway_settings,
-    load_gateway,
-)
+from vault_gateway.settings import MAX_GATEWAY_BYTES, VAULT_ID, gateway_settings, load_gateway
 from vault_gateway.unpublish import drop_publication
 from vault_indexer.cli.connection.in_process import target_of
 from vault_indexer.cli.output.terminal import note, print_json
@@ -112,14 +106,6 @@ def _mistakes(text: str, file: Path) -> set[str]:
 # The administration of the server: list published vaults, grant rights, unpublish.
 
 
-@contextmanager
-def _connected(settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[MilvusVaults]:
-    """The vaults on the server of a gateway's configuration, for the duration of the block. Raises
-    ConfigError."""
-    with closing(server_connection(settings.milvus, environ)) as connection:
-        yield MilvusVaults(connection, settings.milvus.collection_prefix)
-
-
 def _published(vaults: MilvusVaults) -> list[VaultState]:
     return sorted(vaults.all().values(), key=lambda one: (one.keeper, one.name, one.vault))
 
@@ -163,37 +149,33 @@ def gateway(
     log_file: LogFile = None,
 ) -> None:
     """Search the vaults of many daemons for many users, with the configuration --config FILE."""
-    given = tuple(arguments or ())
-    wanted = {"grant": (2,), "unpublish": (0, 1)}.get(action, (0,))
-    if len(given) not in wanted:
-        raise UsageError(f"gateway {action} takes {_TAKES.get(action, 'no arguments')}")
+    given, config = tuple(arguments or ()), selection.config
+    counts, takes = _TAKES.get(action, ((0,), "no arguments"))
+    if len(given) not in counts:
+        raise UsageError(f"gateway {action} takes {takes}")
     if action == "token":
         _print_token(output)
     elif action == "unpublish" and not given:
         _unpublish_own(selection)
-    else:
-        _with_configuration(selection, output, action, given, log_file)
-
-
-_TAKES = {"grant": "a user and a vault", "unpublish": "a vault"}
-
-
-def _with_configuration(
-    selection: VaultSelection, output: Output, action: str, given: tuple[str, ...], log_file: Path | None
-) -> None:
-    if selection.config is None:
+    elif config is None:
         raise UsageError("--config FILE is missing: the gateway has its own configuration")
-    if action == "serve":
+    elif action == "serve":
         with logging_to(log_file):
-            _serve(selection.config)
-        return
-    with _connected(load_gateway(selection.config), os.environ) as vaults:
-        if action == "vaults":
-            print_vaults(vaults, output)
-        elif action == "grant":
-            grant(vaults, selection.config, *given)
-        else:
-            unpublish(vaults, selection.config, *given)
+            _serve(config)
+    else:
+        milvus = load_gateway(config).milvus
+        with closing(server_connection(milvus, os.environ)) as connection:
+            vaults = MilvusVaults(connection, milvus.collection_prefix)
+            if action == "vaults":
+                print_vaults(vaults, output)
+            elif action == "grant":
+                grant(vaults, config, *given)
+            else:
+                unpublish(vaults, config, *given)
+
+
+_TAKES = {"grant": ((2,), "a user and a vault"), "unpublish": ((0, 1), "a vault")}
+"""The numbers of arguments that an action takes, and how its error names them."""
 
 
 def print_vaults(vaults: MilvusVaults, output: Output) -> None:

@@ -20,6 +20,7 @@ from vault_indexer.serve.http.guard import (
     refuse,
     token_of,
 )
+from vault_indexer.system import record
 
 _NO_KEYS = Refusal(
     503,
@@ -68,40 +69,37 @@ def _in_utf8(values: Sequence[str]) -> list[str]:
     return [value.encode("latin-1").decode("utf-8", "surrogateescape") for value in values]
 
 
+@record
 class Identified:
     """ASGI middleware before everything that depends on the user: adds the identity to the request's record.
     The guard refuses requests without one."""
 
-    def __init__(
-        self, app: App, users: CurrentUsers, oidc: OidcTokens | None, proxy: TrustedProxy | None
-    ) -> None:
-        self._app = app
-        self._users = users
-        self._oidc = oidc
-        self._proxy = proxy
+    app: App
+    users: CurrentUsers
+    oidc: OidcTokens | None
+    proxy: TrustedProxy | None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            try:
-                REQUEST.get().identity = await self._identity(scope)
-            except TokenRefusedError as error:
-                REQUEST.get().reason = error.reason
-            except KeysUnavailableError:
-                await refuse(send, _NO_KEYS)
-                return
-        await self._app(scope, receive, send)
+        try:
+            REQUEST.get().identity = await self._identity(scope)
+        except TokenRefusedError as error:
+            REQUEST.get().reason = error.reason
+        except KeysUnavailableError:
+            await refuse(send, _NO_KEYS)
+            return
+        await self.app(scope, receive, send)
 
     async def _identity(self, scope: Message) -> Identity | None:
         headers = headers_by_name(scope["headers"])
-        if self._proxy is not None:
-            named = self._proxy.identity(scope.get("client"), headers)
+        if self.proxy is not None:
+            named = self.proxy.identity(scope.get("client"), headers)
             if named is not None:
                 return named
         token = token_of(headers)
-        user = self._users.by_token(token)
+        user = self.users.current.by_token(token)
         if user is not None:
             return Identity("token", user.name, token=token)
         # A JSON Web Token has three parts. Other tokens are not checked with the provider's keys.
-        if self._oidc is not None and token.count(".") == 2:
-            return await self._oidc.identity(token)
+        if self.oidc is not None and token.count(".") == 2:
+            return await self.oidc.identity(token)
         return None

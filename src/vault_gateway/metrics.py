@@ -40,27 +40,27 @@ class GatewayMetrics(RequestMetrics):
         self._states = counter(
             "states_reads", "Requests for the list of published vaults, by source.", "source"
         )
-        self._keepers = counter(
+        self.keeper_failures = counter(
             "keeper_failures", "Requests for text that a keeper did not answer.", "keeper"
         )
-        self._hits = counter("hits", "Hits that were sent.")
-        self._shares = counter(
+        self.hits = counter("hits", "Hits that were sent.")
+        self.share_refusals = counter(
             "share_refusals", "Requests that were refused because the user's share was used up."
         )
-        self._refusals = counter(
+        self.refusals = counter(
             "refusals", "Requests that were answered with an error, by its kind.", "reason"
         )
-        self._keys = counter(
+        self.keys_failures = counter(
             "identity_keys_failures", "Times that the keys of the OIDC provider could not be fetched."
         )
-        self._audit = counter("audit_failures", "Lines of the audit log that could not be written.")
+        self.audit_failures = counter("audit_failures", "Lines of the audit log that could not be written.")
         self._holders = gauge("rights_holders", "Users and groups with rights.")
         self._named = gauge("rights_vaults", "Vaults with rights by id.")
         self._publications = _PublicationCollector(name)
         self.registry.register(self._publications)
         build = gauge("build_info", "Always 1.", "version", "python")
         build.labels(version("vault-indexer"), platform.python_version()).set(1)
-        self._rights = gauge(
+        self.rights_current = gauge(
             "rights_current",
             "1 if the rights are those of the configuration, 0 if previous rights are used.",
         )
@@ -74,44 +74,20 @@ class GatewayMetrics(RequestMetrics):
         if failed:
             self._failures.labels(operation).inc()
 
-    def reached(self, is_there: bool) -> None:
-        self.ready.set(1 if is_there else 0)
-
     def states(self, *, from_server: bool) -> None:
         self._states.labels("milvus" if from_server else "cache").inc()
 
-    def keeper_failed(self, keeper: str) -> None:
-        self._keepers.labels(keeper).inc()
-
-    def rights(self, *, current: bool) -> None:
-        self._rights.set(1 if current else 0)
-
-    def vaults(self, published: int, stale: int, unmatched_rights: int) -> None:
-        self._vaults.set(published)
+    def vaults(self, published: Mapping[str, VaultState], stale: int, unmatched_rights: int) -> None:
+        self._publications.states = published
+        self._vaults.set(len(published))
         self._stale.set(stale)
         self._unmatched.set(unmatched_rights)
 
-    def publications(self, states: Mapping[str, VaultState]) -> None:
-        self._publications.states = states
-
-    def count_rights(self, holders: int, vaults: int) -> None:
+    def rights(self, holders: int, vaults: int) -> None:
+        """Records the current rights."""
+        self.rights_current.set(1)
         self._holders.set(holders)
         self._named.set(vaults)
-
-    def count_refused(self, reason: str) -> None:
-        self._refusals.labels(reason).inc()
-
-    def keys_failed(self) -> None:
-        self._keys.inc()
-
-    def audit_failed(self) -> None:
-        self._audit.inc()
-
-    def count_share_refused(self) -> None:
-        self._shares.inc()
-
-    def count_hits(self, hits: int) -> None:
-        self._hits.inc(hits)
 
 
 class _PublicationCollector:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from vault_gateway.milvus import (
     CollectionMissingError,
     MilvusPublisher,
     MilvusVaults,
-    RowChanges,
     VaultState,
     require_version,
 )
@@ -31,13 +30,14 @@ from vault_indexer.store.keywords import KeywordIndex, Vocabulary
 from vault_indexer.store.vectors import SAMPLED, spread_evenly
 from vault_indexer.system import ProcessLimits, batches, record, write_atomically
 
-# Prepares the notes of a catalog for the server in a separate process.
-#
-# Text analysis in the daemon would block the interpreter that answers searches.
+# Notes are prepared in a separate process: text analysis in the daemon would block the interpreter that
+# answers searches.
 
 
 _NOTES_AT_ONCE = 200
 _TRIES = 2
+
+Result = TypeVar("Result")
 
 
 @record
@@ -65,26 +65,9 @@ class StatisticsJob:
             return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
 
 
-_Result = list[PublishedNote] | bytes
-_Job = Runnable[object, _Result]
-
-
-class NoteSource(Protocol):
-    """Provides the notes of one generation, and its statistics."""
-
-    def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]: ...
-
-    def statistics(self, vault: str, model: str, dimension: int) -> bytes:
-        """The statistics of the vault, as `VaultStatistics.to_bytes` returns them."""
-        ...
-
-    def rest(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-
 class PublishingWorker:
-    """A NoteSource in a worker process, which starts with the first call.
+    """Prepares the notes of one generation, and its statistics, in a worker process, which starts with the
+    first call.
 
     A CatalogPublisher owns one. The process reads the current catalog, so notes that were removed meanwhile
     are omitted. One thread calls it, and any thread may call `stop`. Raises UnavailableError, ProcessError or
@@ -93,18 +76,15 @@ class PublishingWorker:
 
     def __init__(self, generation: Generation, limits: ProcessLimits) -> None:
         self._generation = generation
-        self._pool: WorkerPool[_Job, _Result | Failed] = WorkerPool(1, JobWorker, limits)
+        self._pool: WorkerPool[Runnable[object, Any], Any] = WorkerPool(1, JobWorker, limits)
 
     def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
         for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
-            prepared = self._prepare(NotesJob(self._generation, model, tuple(batch)))
-            assert not isinstance(prepared, bytes)
-            yield from prepared
+            yield from self._prepare(NotesJob(self._generation, model, tuple(batch)))
 
     def statistics(self, vault: str, model: str, dimension: int) -> bytes:
-        counted = self._prepare(StatisticsJob(self._generation, vault, model, dimension))
-        assert isinstance(counted, bytes)
-        return counted
+        """The statistics of the vault, as `VaultStatistics.to_bytes` returns them."""
+        return self._prepare(StatisticsJob(self._generation, vault, model, dimension))
 
     def rest(self) -> None:
         self._pool.close()
@@ -114,8 +94,8 @@ class PublishingWorker:
         call it."""
         self._pool.stop()
 
-    def _prepare(self, job: _Job) -> _Result:
-        result = run_until_done(self._pool, job, _TRIES)
+    def _prepare(self, job: Runnable[object, Result]) -> Result:
+        result: Result | Failed | Died = run_until_done(self._pool, job, _TRIES)
         if isinstance(result, Failed):
             raise UnavailableError(result.reason)
         if isinstance(result, Died):
@@ -194,7 +174,7 @@ class CatalogPublisher:
         published: PublishedVault,
         generation: int,
         model: EmbeddingModel,
-        source: NoteSource,
+        source: PublishingWorker,
     ) -> None:
         self._vaults = vaults
         self._publisher = publisher
@@ -225,7 +205,6 @@ class CatalogPublisher:
         return self._publisher.has(state, catalog.chunk_key_array()[-_LOOKED_UP:].tolist())
 
     def publish_all(self, catalog: CatalogReader) -> Change:
-        """Writes everything as a new edition, and switches to it."""
         self._vaults.create()
         before, now_ms = require_owner(self._vaults, self._published), _now_ms()
         keys = catalog.chunk_key_array().tolist()
@@ -279,8 +258,8 @@ class CatalogPublisher:
             after = replace(after, statistics=self._put_statistics())
             self._counted = after
         # A note that lost chunks but still has others must not be removed.
-        rows = RowChanges(gone, (_notes_of(gone) | note_ids) - wanted_notes)
-        self._publisher.apply(state, after, rows, self._notes(_notes_of(come)))
+        gone_notes = (_notes_of(gone) | note_ids) - wanted_notes
+        self._publisher.apply(state, after, gone, gone_notes, self._notes(_notes_of(come)))
         return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(sorted(gone)[-_PROBED:]))
 
     def show_presence(self, state: VaultState) -> Change:
@@ -408,7 +387,6 @@ class Publication:
             raise
 
     def rest(self) -> None:
-        """Releases resources, because nothing will be published for a while."""
         self._publisher.rest()
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ nothing in them is ever executed, and invalid data raises ValueError.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 import struct
@@ -102,15 +101,7 @@ def unpack_note(note_id: int, data: bytes, dimension: int) -> ReceivedNote:
     """Reads the note from bytes. Raises ValueError for bytes that `pack_note` did not produce."""
     try:
         return _unpacked(note_id, data, dimension)
-    except (
-        ValueError,
-        struct.error,
-        zlib.error,
-        binascii.Error,
-        LookupError,
-        TypeError,
-        AttributeError,
-    ) as error:
+    except (ValueError, struct.error, zlib.error, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"a published note cannot be read: {error}") from error
 
 

@@ -41,9 +41,8 @@ class Drain:
     accepted meanwhile; each answer closes its connection.
     """
 
-    def __init__(self, most_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, most_s: float) -> None:
         self._most_s = most_s
-        self._clock = clock
         self._running = 0
         self._asked_at = float("-inf")
         self._over = asyncio.Event()
@@ -53,11 +52,8 @@ class Drain:
         arrived."""
 
         async def drained(scope: Message, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http":
-                await app(scope, receive, send)
-                return
             self._running += 1
-            self._asked_at = self._clock()
+            self._asked_at = time.monotonic()
             answer = _Answer(send, stopping)
             request = asyncio.ensure_future(app(scope, receive, answer.send))
             request.add_done_callback(_look_at)
@@ -77,13 +73,13 @@ class Drain:
 
     async def finish(self) -> None:
         """Returns when the server may end."""
-        began = self._clock()
-        while self._clock() - began < self._most_s:
-            if not self._running and self._clock() - max(began, self._asked_at) >= _QUIET_S:
+        began = time.monotonic()
+        while time.monotonic() - began < self._most_s:
+            if not self._running and time.monotonic() - max(began, self._asked_at) >= _QUIET_S:
                 return
             await asyncio.sleep(_TICK_S)
         self._over.set()
-        while self._running and self._clock() - began < self._most_s + _LAST_ANSWERS_S:
+        while self._running and time.monotonic() - began < self._most_s + _LAST_ANSWERS_S:
             await asyncio.sleep(_TICK_S)
 
 
@@ -140,8 +136,7 @@ class Probes:
         self._looking: asyncio.Task[Warnings | None] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        is_probe = scope["type"] == "http" and scope["path"] in (HEALTH_PATH, READY_PATH)
-        if not is_probe or scope["method"] not in ("GET", "HEAD"):
+        if scope["path"] not in (HEALTH_PATH, READY_PATH) or scope["method"] not in ("GET", "HEAD"):
             await self._app(scope, receive, send)
         elif scope["path"] == HEALTH_PATH:
             await _answer(send, GatewayHealth(ok=True))

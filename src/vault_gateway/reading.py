@@ -11,10 +11,10 @@ from vault_gateway.access import PublishedVaults
 from vault_gateway.calls import MilvusCalls
 from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_gateway.milvus.retrieval import Selection, VaultScope
-from vault_gateway.search import NOTHING_PUBLISHED, GatewaySearch, SearchOrder
+from vault_gateway.search import NOTHING_PUBLISHED, GatewaySearch
 from vault_gateway.settings import GatewayUser
-from vault_gateway.wire import GatewayNote
-from vault_indexer.answer import Answerer
+from vault_gateway.wire import GatewayNote, GatewaySearchRequest
+from vault_indexer.answer import Answerer, whole_answer
 from vault_indexer.config import Settings
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.links import related_notes
@@ -90,10 +90,7 @@ class GatewayReader:
         """An answer that quotes notes, each sentence with its span. Raises the errors of a search as well."""
         source = _Passages(self._search, user, vault)
         request = AskRequest(question, limit, use_model=False)
-        for event in self._answerer.answer_from(source, request, lambda: False):
-            if isinstance(event, AskAnswer):
-                answer = event
-        return answer
+        return whole_answer(self._answerer.answer_from(source, request, lambda: False))
 
     def _place(self, user: GatewayUser, path: str, vault: str) -> tuple[VaultState, int]:
         """The vault and the id of the note at a path. Raises UnknownNoteError and UsageError."""
@@ -135,10 +132,9 @@ class _Passages:
 
     @contextmanager
     def passages(self, request: SearchRequest) -> Iterator[FoundPassages]:
-        """The hits for a question. Raises the errors of a search."""
         settings = self._search.search_settings
         deadline = QueryDeadline(settings.deadline_s)
-        order = SearchOrder(request.query, request.limit or settings.limit, vault=self._vault)
+        order = GatewaySearchRequest(request.query, request.limit or settings.limit, vault=self._vault)
         with self._search.searched(self._user, order, deadline) as found:
             result = SearchResult((), found.notices)
             words: tuple[QuestionWord, ...] = ()

@@ -20,6 +20,7 @@ from typing import Self, TextIO
 from vault_gateway.access import Identity
 from vault_gateway.settings import GatewayAudit
 from vault_indexer.serve.http.guard import App, Message, Receive, Send, headers_by_name
+from vault_indexer.system import record
 
 # The record of a request while it is answered: its id, user and purpose.
 
@@ -55,34 +56,29 @@ REQUEST: ContextVar[RequestRecord] = ContextVar("gateway_request")
 """The record of the current request; set only by `Recorded`."""
 
 
+@record
 class Recorded:
     """ASGI middleware that gives each request an id, or accepts a valid one from the client or a proxy,
-    returns it in `X-Request-Id`, and writes the record when the request has been answered."""
+    returns it in `X-Request-Id`, and writes the record when the request has been answered. `kinds` names the
+    kinds of requests by their paths."""
 
-    def __init__(
-        self, app: App, kinds: Mapping[str, str], write_down: Callable[[RequestRecord], None]
-    ) -> None:
-        """`kinds` names the kinds of requests by their paths."""
-        self._app = app
-        self._kinds = kinds
-        self._write_down = write_down
+    app: App
+    kinds: Mapping[str, str]
+    write_down: Callable[[RequestRecord], None]
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         given = headers_by_name(scope["headers"]).get(_HEADER, ())
         is_given = len(given) == 1 and _GIVEN_ID.fullmatch(given[0]) is not None
-        record = RequestRecord(
-            given[0] if is_given else secrets.token_hex(16), self._kinds.get(scope["path"], _OTHER)
+        request = RequestRecord(
+            given[0] if is_given else secrets.token_hex(16), self.kinds.get(scope["path"], _OTHER)
         )
-        REQUEST.set(record)
+        REQUEST.set(request)
         began = time.monotonic()
         try:
-            await self._app(scope, receive, _recording(send, record))
+            await self.app(scope, receive, _recording(send, request))
         finally:
-            record.ms = 1000 * (time.monotonic() - began)
-            self._write_down(record)
+            request.ms = 1000 * (time.monotonic() - began)
+            self.write_down(request)
 
 
 def _recording(send: Send, record: RequestRecord) -> Send:
@@ -127,8 +123,9 @@ class AuditLog:
     @classmethod
     def of(cls, settings: GatewayAudit, failed: Callable[[], None]) -> Self:
         """Raises OSError if the file cannot be opened. `failed` counts lost lines."""
-
-        lines = _Output(failed) if settings.file == STANDARD_OUTPUT else _PrivateFile(settings.file, failed)
+        is_output = settings.file == STANDARD_OUTPUT
+        lines = _Output(sys.stdout) if is_output else _PrivateFile(settings.file, encoding="utf-8")
+        lines.failed = failed
         return cls(lines, queries=settings.queries)
 
     def write(self, record: RequestRecord) -> None:
@@ -152,30 +149,24 @@ class AuditLog:
         self._handler.handle(logging.LogRecord("audit", logging.INFO, "", 0, text, None, None))
 
     def close(self) -> None:
-        """Closes the log."""
         self._handler.close()
 
 
-class _Output(logging.StreamHandler[TextIO]):
-    """Standard output."""
-
-    def __init__(self, failed: Callable[[], None]) -> None:
-        super().__init__(sys.stdout)
-        self._failed = failed
+class _Lines(logging.Handler):
+    failed: Callable[[], None]
+    """Counts a line that cannot be written."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - of logging
-        _say_lost(self._failed)
+        self.failed()
+        log.error("a line of the audit log cannot be written: %s", sys.exc_info()[1])
 
 
-class _PrivateFile(logging.handlers.WatchedFileHandler):
+class _Output(_Lines, logging.StreamHandler[TextIO]):
+    pass
+
+
+class _PrivateFile(_Lines, logging.handlers.WatchedFileHandler):
     """A file that only its owner can read; it is opened again if it was moved or deleted."""
-
-    def __init__(self, path: str, failed: Callable[[], None]) -> None:
-        self._failed = failed
-        super().__init__(path, encoding="utf-8")
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - of logging
-        _say_lost(self._failed)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Writes the record or counts it as lost, for example if the folder is gone."""
@@ -187,8 +178,3 @@ class _PrivateFile(logging.handlers.WatchedFileHandler):
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         return os.fdopen(descriptor, "a", encoding=self.encoding)
-
-
-def _say_lost(failed: Callable[[], None]) -> None:
-    failed()
-    log.error("a line of the audit log cannot be written: %s", sys.exc_info()[1])

@@ -17,7 +17,7 @@ from vault_gateway.candidates import MAX_MODELS, CandidateNotes, FoundNotes, Que
 from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_gateway.milvus.retrieval import MAX_LIMIT, Selection, VaultScope
 from vault_gateway.settings import GatewaySettings, GatewayUser
-from vault_gateway.wire import GatewayAnswer, GatewayHit
+from vault_gateway.wire import GatewayAnswer, GatewayHit, GatewaySearchRequest
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import BackendError, QueryError, UsageError
 from vault_indexer.model import Hit, SearchRequest
@@ -79,7 +79,7 @@ def parse_gateway_query(query: str) -> Question:
     return Question(
         tags=tuple(tag for own in tags for tag in own or ()),
         has_conditions=any(own is None for own in tags),
-        needs_text=any(map(_needs_text, parsed.conditions)),
+        needs_text=not all(_is_of_row(leaf) for one in parsed.conditions for leaf in atoms(one.node)),
     )
 
 
@@ -90,10 +90,6 @@ def _why(condition: Condition) -> str:
 
 
 _OF_NAMES = frozenset({Scope.PATH, Scope.FILE, Scope.TAG})
-
-
-def _needs_text(condition: Condition) -> bool:
-    return not all(map(_is_of_row, atoms(condition.node)))
 
 
 def _is_of_row(leaf: Node) -> bool:
@@ -113,7 +109,7 @@ def _tags(node: Node) -> list[str] | None:
             return None
 
 
-def _all_tags(parts: list[Node] | tuple[Node, ...] | list[Within]) -> list[str] | None:
+def _all_tags(parts: Iterable[Node]) -> list[str] | None:
     found = [_tags(part) for part in parts]
     return None if None in found else [tag for one in found if one for tag in one]
 
@@ -125,19 +121,6 @@ NOTHING_PUBLISHED = "no vault that you may read is published"
 
 _COUNTED = 32
 """The number of vaults, largest first, that determine the rarity and spelling of words for all of them."""
-
-
-@record
-class SearchOrder:
-    """A search request. `folder` and `kind` are filters of the server; "" is none."""
-
-    query: str
-    limit: int = 10
-    by_note: bool = False
-    vault: str = ""
-    folder: str = ""
-    kind: str = ""
-    with_text: bool = True
 
 
 @record
@@ -192,7 +175,9 @@ class GatewaySearch:
             deadline_s=settings.server.timeout_s,
         )
 
-    def search(self, user: GatewayUser, order: SearchOrder) -> GatewayAnswer:
+    def search(
+        self, user: GatewayUser, order: GatewaySearchRequest, *, with_text: bool = True
+    ) -> GatewayAnswer:
         """The best hits of the vaults that the user may read.
 
         Raises QueryError for a query that a gateway cannot answer, UnknownVaultError, UsageError for vaults
@@ -205,8 +190,8 @@ class GatewaySearch:
             result = SearchResult(())
             if found.vaults:
                 result = search_vaults(found.vaults, request, self.search_settings, deadline)
-            hits, without = self._with_text(found, result.hits, order)
-        self._calls.metrics.count_hits(len(hits))
+            hits, without = self._with_text(found, result.hits, is_wanted=with_text)
+        self._calls.metrics.hits.inc(len(hits))
         stale = self._stale_notices(hits, found)
         notices = (*found.notices, *result.notices, *without, *stale)
         return GatewayAnswer(
@@ -221,7 +206,9 @@ class GatewaySearch:
         )
 
     @contextmanager
-    def searched(self, user: GatewayUser, order: SearchOrder, deadline: QueryDeadline) -> Iterator[Searched]:
+    def searched(
+        self, user: GatewayUser, order: GatewaySearchRequest, deadline: QueryDeadline
+    ) -> Iterator[Searched]:
         """The candidate notes, as vaults that can be searched during the block. Raises as `search`."""
         question = parse_gateway_query(order.query)
         states = self._published.reread(self._published.of(user, order.vault))
@@ -264,7 +251,7 @@ class GatewaySearch:
         self,
         group: _Group,
         embedder: Embedder,
-        order: SearchOrder,
+        order: GatewaySearchRequest,
         question: Question,
         deadline: QueryDeadline,
     ) -> dict[str, set[int]]:
@@ -294,7 +281,7 @@ class GatewaySearch:
         return notes
 
     def _with_text(
-        self, found: Searched, hits: Sequence[Hit], order: SearchOrder
+        self, found: Searched, hits: Sequence[Hit], *, is_wanted: bool
     ) -> tuple[list[Hit], tuple[str, ...]]:
         """The hits, with text from their keepers for those without published text, and the notices about
         them."""
@@ -302,7 +289,7 @@ class GatewaySearch:
         if not places:
             return list(hits), ()
         bodies = Bodies({})
-        if order.with_text:
+        if is_wanted:
             states = {state.vault: state for state in found.states.values()}
             bodies = self._bodies.of(list(places.values()), states)
         shown = list(hits)
@@ -325,7 +312,9 @@ class GatewaySearch:
             line=hit.start_line + (body.count("\n", 0, snippet.at) if snippet else 0),
         )
 
-    def _check_cost(self, order: SearchOrder, question: Question, states: Iterable[VaultState]) -> None:
+    def _check_cost(
+        self, order: GatewaySearchRequest, question: Question, states: Iterable[VaultState]
+    ) -> None:
         chunks, most = sum(state.chunks for state in states), self._settings.max_filtered_chunks
         if (order.folder or question.tags) and chunks > most:
             raise UsageError(

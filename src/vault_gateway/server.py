@@ -21,14 +21,7 @@ from vault_gateway.readiness import Drain
 from vault_gateway.reading import GatewayReader
 from vault_gateway.requests import AuditLog
 from vault_gateway.search import GatewaySearch
-from vault_gateway.settings import (
-    GatewayAudit,
-    GatewayMilvus,
-    GatewayOidc,
-    GatewayServer,
-    GatewaySettings,
-    load_gateway,
-)
+from vault_gateway.settings import GatewayMilvus, GatewayServer, GatewaySettings, load_gateway
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.serve.server import bind, bind_unix, serve_app
@@ -60,7 +53,7 @@ def run_gateway(
     server = file.settings.server
     port: int = 0 if server.socket else listener.getsockname()[1]
     drain = Drain(server.drain_s)
-    with gateway_parts(file, environ) as parts, parts.users:
+    with gateway_parts(file, environ) as parts, parts.users.following():
         serve_app(
             lambda stopping: make_gateway_app(parts, port, drain, stopping),
             listener,
@@ -92,7 +85,10 @@ def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[Gat
     settings = file.settings
     metrics = GatewayMetrics(ROUTES)
     with ExitStack() as cleanup:
-        bodies = _body_source(settings, environ, metrics, cleanup)
+        bodies: BodySource = NoBodies()
+        if settings.bodies == "keepers":
+            bodies = kept = KeptBodies(settings.keepers, environ, settings.keeper_timeout_s, metrics)
+            cleanup.callback(kept.close)
         connection = server_connection(settings.milvus, environ)
         cleanup.callback(connection.end)
         calls = MilvusCalls(metrics, connection.is_there)
@@ -101,43 +97,27 @@ def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[Gat
         published = PublishedVaults(vaults, calls, users, settings)
         search = GatewaySearch(vaults, published, calls, bodies, settings)
         reader = GatewayReader(vaults, published, calls, search)
-        oidc = None if settings.oidc is None else _tokens(settings.oidc, metrics)
-        by_socket = bool(settings.server.socket)
-        proxy = None if settings.proxy is None else TrustedProxy(settings.proxy, by_socket=by_socket)
-        audit = _audit_log(settings.audit, metrics, cleanup)
+        oidc, proxy, audit = None, None, None
+        if settings.oidc is not None:
+            with _usable("oidc.ca_file", settings.oidc.ca_file):
+                oidc = OidcTokens(settings.oidc, metrics.keys_failures.inc)
+        if settings.proxy is not None:
+            proxy = TrustedProxy(settings.proxy, by_socket=bool(settings.server.socket))
+        if settings.audit.file:
+            with _usable("audit.file", settings.audit.file):
+                audit = AuditLog.of(settings.audit, metrics.audit_failures.inc)
+            cleanup.callback(audit.close)
         yield GatewayParts(settings, users, published, search, reader, metrics, oidc, proxy, audit)
 
 
-def _tokens(settings: GatewayOidc, metrics: GatewayMetrics) -> OidcTokens:
+@contextmanager
+def _usable(key: str, file: str) -> Iterator[None]:
+    """Makes an OSError of the block a mistake in the configuration: the file that the key names."""
     try:
-        return OidcTokens(settings, metrics.keys_failed)
+        yield
     except OSError as error:
-        raise _unusable("oidc.ca_file", settings.ca_file, error) from error
-
-
-def _audit_log(settings: GatewayAudit, metrics: GatewayMetrics, cleanup: ExitStack) -> AuditLog | None:
-    if not settings.file:
-        return None
-    try:
-        audit = AuditLog.of(settings, metrics.audit_failed)
-    except OSError as error:
-        raise _unusable("audit.file", settings.file, error) from error
-    cleanup.callback(audit.close)
-    return audit
-
-
-def _unusable(key: str, value: str, error: OSError) -> ConfigError:
-    return ConfigError([ConfigProblem(key, value, f"cannot be used: {error.strerror or error}", "file")])
-
-
-def _body_source(
-    settings: GatewaySettings, environ: Mapping[str, str], metrics: GatewayMetrics, cleanup: ExitStack
-) -> BodySource:
-    if settings.bodies == "milvus":
-        return NoBodies()
-    kept = KeptBodies(settings.keepers, environ, settings.keeper_timeout_s, metrics)
-    cleanup.callback(kept.close)
-    return kept
+        problem = ConfigProblem(key, file, f"cannot be used: {error.strerror or error}", "file")
+        raise ConfigError([problem]) from error
 
 
 def server_connection(milvus: GatewayMilvus, environ: Mapping[str, str]) -> MilvusConnection:

@@ -21,6 +21,8 @@ concurrent refusals are sent without delay: they would occupy connections that o
 _MOST_USERS = 10_000
 """The maximum number of users whose share is remembered; an inactive user has a full share anyway."""
 
+_TOO_MANY = "too many requests of this user at once, or in this second: try again"
+
 
 @dataclass
 class _Share:
@@ -112,7 +114,7 @@ class Shared:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Passes the request on, or answers 429. The guard refuses requests without a user."""
-        identity = REQUEST.get().identity if scope["type"] == "http" else None
+        identity = REQUEST.get().identity
         if identity is None:
             await self._app(scope, receive, send)
             return
@@ -121,7 +123,8 @@ class Shared:
         if wait_s:
             self._refused()
             await self._pause()
-            await refuse(send, _too_many(wait_s))
+            retry_after = ("retry-after", str(max(1, math.ceil(wait_s))))
+            await refuse(send, Refusal(429, "share", _TOO_MANY, (retry_after,)))
             return
         await self._shares.begin(name)
         place = _Place(lambda: self._shares.end(name))
@@ -142,26 +145,18 @@ class Shared:
             self._pausing -= 1
 
 
-class GivingBack:
+def giving_back(app: App) -> App:
     """ASGI middleware behind the guard that keeps the place until the handler has ended, even if the guard
     has already answered 504."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def answer(scope: Message, receive: Receive, send: Send) -> None:
         place = _PLACE.get()
-        if place is None:
-            await self._app(scope, receive, send)
-            return
-        place.is_begun = True
+        if place is not None:
+            place.is_begun = True
         try:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
         finally:
-            place.release()
+            if place is not None:
+                place.release()
 
-
-def _too_many(wait_s: float) -> Refusal:
-    seconds = str(max(1, math.ceil(wait_s)))
-    message = "too many requests of this user at once, or in this second: try again"
-    return Refusal(429, "share", message, (("retry-after", seconds),))
+    return answer

@@ -40,16 +40,6 @@ SKY = "# Sky\n\nThe telescope shows the rings of Saturn on a clear night.\n"
 NOTES = {"Kitchen/Bread.md": BREAD, "Sky.md": SKY}
 
 
-class NoNotes:
-    """Where nothing may be read."""
-
-    def paths(self) -> Sequence[str]:
-        raise AssertionError("this source must not be read")
-
-    def text(self, path: str) -> str | None:  # noqa: ARG002
-        raise AssertionError("this source must not be read")
-
-
 @dataclass
 class TextNotes:
     """A NoteSource of texts."""

@@ -146,15 +146,6 @@ def test_a_file_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
     assert str(error.value) == f"{file}: is outside the vault, excluded, or too large"
 
 
-def test_agents_of_the_user_are_known_by_name(tmp_path: Path) -> None:
-    file = write_case(tmp_path, "good", GOOD.replace("agent: search", "agent: baker"))
-    assert load_cases(tmp_path, own_agents=("baker",))[0].agent == "baker"
-    with pytest.raises(UsageError) as error:
-        load_cases(tmp_path, own_agents=("miller", "cook"))
-    known = "search, related, links, ask, cook, miller"
-    assert str(error.value) == f"{file}: agent: baker is not one of {known}; evals.agents can define more"
-
-
 def test_what_a_case_says_of_itself_counts_over_its_input(tmp_path: Path) -> None:
     text = GOOD.replace("query: rye bread", "query: rye, language: de, persona: x")
     write_case(tmp_path, "one", text + "metadata: {language: en, vault: home}\n")

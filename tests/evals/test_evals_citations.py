@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import cast
 
 import pytest
-from eval_lab import BREAD, NOTES, NoNotes, TextNotes, simple_case, span_of, write_case
+from eval_lab import BREAD, NOTES, TextNotes, simple_case, span_of, write_case
 from golden_cases import check_golden, of_parts
 from http_servers import send, serving
 
 from vault_evals.agents import AgentAnswer, CitedSpan, read_findings
 from vault_evals.cases import CitationsExpected, ExpectedCitation, load_cases, sha256_of
-from vault_evals.citations import check_citations, locate
+from vault_evals.citations import NoteSource, check_citations, locate
 from vault_evals.pages import (
     MAX_KEPT_CHARS,
     LivePages,
@@ -312,4 +313,4 @@ def test_the_pages_that_cases_cite_are_named_once(tmp_path: Path) -> None:
 
 def test_a_page_is_checked_without_reading_a_note() -> None:
     expected = CitationsExpected(expected_citations=(ExpectedCitation(url=URL),))
-    assert check_citations(expected, None, NoNotes(), fetched()).verdict == "pass"
+    assert check_citations(expected, None, cast("NoteSource", None), fetched()).verdict == "pass"

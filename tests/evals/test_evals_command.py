@@ -4,6 +4,7 @@ this process."""
 import json
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from cli_sandbox import Ran, Sandbox, make
@@ -11,7 +12,7 @@ from command_here import CommandHere
 from eval_lab import write_case
 from waiting import PROCESS_S
 
-from vault_evals.ranking_commands import ReportFormat, ReportOutput, write_report
+from vault_evals.ranking_commands import ReportOutput, write_report
 from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.cli.parameters import Output
 from vault_indexer.errors import UsageError
@@ -38,12 +39,12 @@ def test_a_long_run_shows_its_progress(capsys: pytest.CaptureFixture[str]) -> No
     [
         (None, False, False),
         (None, True, True),
-        (ReportFormat.MD, True, False),
-        (ReportFormat.JSON, False, True),
+        ("md", True, False),
+        ("json", False, True),
     ],
 )
 def test_the_form_of_a_report_is_the_one_named_else_that_of_the_output(
-    report: ReportFormat | None, json: bool, as_json: bool
+    report: Literal["md", "json"] | None, json: bool, as_json: bool
 ) -> None:
     assert ReportOutput(report).as_json(Output(json)) == as_json
 

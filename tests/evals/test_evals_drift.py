@@ -128,11 +128,6 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path, cases: Path
     assert file.read_text() == shorter
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"gone\.yaml: cannot be refreshed"):
-        refresh_file(tmp_path / "gone.yaml", {})
-
-
 def test_a_report_says_what_was_checked_and_that_nothing_drifted() -> None:
     report = DriftReport("now", True, 3, (), ())
     assert "Checked 3 citations against the files and pages as they are now at now." in drift_markdown(report)
@@ -173,11 +168,11 @@ def test_a_case_is_refreshed_as_it_is_read(question: str) -> None:
     assert refresh(text, {0: cited}) == text.replace("quote: old", 'quote: "new"')
 
 
-def test_a_tab_whose_place_is_lost_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "a.yaml"
-    file.write_text(LISTED.replace("- path: C", "-\t\tpath: C"))
-    with pytest.raises(UsageError, match=r"a\.yaml: cannot be refreshed: a tab"):
-        refresh_file(file, {0: ExpectedCitation(path="A.md", quote="new")})
+def test_a_file_that_cannot_be_read_or_whose_tabs_hide_places_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(LISTED.replace("- path: C", "-\t\tpath: C"))
+    for name, why in (("gone", "No such file"), ("a", "a tab")):
+        with pytest.raises(UsageError, match=rf"{name}\.yaml: cannot be refreshed: .*{why}"):
+            refresh_file(tmp_path / f"{name}.yaml", {0: ExpectedCitation(path="A.md", quote="new")})
 
 
 @pytest.mark.parametrize("text", ["", "expected: 3\n", "expected: {expected_citations: 3}\n", "- a\n"])

@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,19 +40,6 @@ def questions(survey: Survey) -> list[Question]:
     return choose_questions(survey)
 
 
-def hidden(question: Question, text: str) -> str:
-    return edited(text, question.edits)
-
-
-def test_headings_are_hidden_in_their_notes(questions: list[Question]) -> None:
-    for one in (one for one in questions if one.kind != "link"):
-        (edit,) = one.edits
-        text = NOTES[one.target]
-        source = text[edit.start : edit.end]
-        assert len(source.split()) > 3
-        assert source not in hidden(one, text)
-
-
 def test_the_shadow_holds_everything_but_the_hidden_text(
     target: Target, questions: list[Question], tmp_path: Path
 ) -> None:
@@ -85,30 +69,6 @@ def test_a_wrong_line_is_named(tmp_path: Path) -> None:
         return str(error.value).removeprefix(f"{file}:")
 
     check_golden(Path(__file__).parent / "fixtures" / "questions.md", {"": refusal})
-
-
-@pytest.mark.long
-def test_the_part_is_that_of_the_targets_path_and_does_not_depend_on_the_salt_of_hash(
-    target: Target, questions: list[Question]
-) -> None:
-    code = (
-        "import sys; from pathlib import Path; from questions_vault import target_of;"
-        "from vault_evals.generate import survey_vault, choose_questions;"
-        "t = target_of(Path(sys.argv[1]), Path(sys.argv[2]));"
-        "print([(q.id, q.part) for q in choose_questions(survey_vault(t, lambda a, b: None))])"
-    )
-    here = str(Path(__file__).parent)
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code, str(target.vault), str(target.index_dir)],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": here},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout.strip()
-        for seed in ("1", "2")
-    }
-    assert outputs == {str([(one.id, one.part) for one in questions])}
 
 
 def test_the_part_of_a_path_is_fixed_for_ever() -> None:

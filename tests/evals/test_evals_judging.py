@@ -115,9 +115,6 @@ def test_all_questions_of_a_folder_are_asked_each_once(tmp_path: Path) -> None:
     write_questions(generated_file(tmp_path).with_name("more.jsonl"), [generated])
     with pytest.raises(UsageError, match=r"ranking: id 'generated-1' occurs in two files"):
         load_questions(tmp_path)
-    write_questions(generated_file(tmp_path), [generated, generated])
-    with pytest.raises(UsageError, match=r"generated\.jsonl:2: id 'generated-1' occurs twice in the file"):
-        load_questions(tmp_path)
 
 
 def test_a_file_of_questions_that_cannot_be_had_is_named(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from vault_evals.meaning import (
     JUDGES,
     Judge,
     MeaningCheck,
-    ModelJudge,
     bounds_of,
     difference,
     judge_for,
@@ -105,7 +104,7 @@ def test_no_cosine_passes_a_falsified_golden_answer() -> None:
     passed = sum(count for (kind, said), count in verdicts.items() if kind != "honest" and said == "pass")
     assert falsified >= 300
     assert passed <= 0.05 * falsified
-    judged = MeaningCheck(FakeService(Path()).embed, ModelJudge(Model(FAIL)))
+    judged = MeaningCheck(FakeService(Path()).embed, Judge(Model(FAIL)))
     expected = MeaningExpected(golden_answer="Take 400 mg of ibuprofen.")
     outcome = judged.check("", expected, AgentAnswer(text="Take 400 mg of aspirin."))
     assert outcome.verdict == "fail"
@@ -173,13 +172,13 @@ def test_meanings_are_judged_as_the_golden_says() -> None:
 
     def by_keywords(text: str) -> str:
         service, model = service_with(1.0, text), Model(PASS)
-        outcome = MeaningCheck(service.embed, ModelJudge(model)).check("", EXPECTED, AgentAnswer(text=text))
+        outcome = MeaningCheck(service.embed, Judge(model)).check("", EXPECTED, AgentAnswer(text=text))
         assert (service.embedded, model.prompts) == ([], [])
         return str(outcome)
 
     def between(said: str) -> str:
         model = Model(said)
-        found, meaning = check(0.6, None if said == "nobody" else ModelJudge(model))
+        found, meaning = check(0.6, None if said == "nobody" else Judge(model))
         for prompt in model.prompts:
             assert all(text in prompt for text in ("How to bake?", GOLDEN, ANSWER))
         return f"{found}, {meaning.judge_use}"

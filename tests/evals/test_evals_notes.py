@@ -28,6 +28,8 @@ def test_the_files_of_a_vault_are_read_as_they_are_now(tmp_path: Path) -> None:
     notes = VaultFiles(vault, FilesSettings(exclude=("Draft.md",), max_file_bytes=1024))
     assert notes.paths() == sorted(NOTES)
     assert notes.text("Draft.md") is None
+    (vault / "New.md").write_text("new")
+    assert notes.text("New.md") is None, "the files are listed once"
     (vault / "Sky.md").write_text("# Other\n")
     assert notes.text("Sky.md") == "# Other\n"
     (vault / "Kitchen" / "Bread.md").write_text("x" * 1025)
@@ -68,12 +70,3 @@ def test_a_place_of_a_note_has_a_heading_a_block_and_a_line() -> None:
     assert TWICE[slice(*span)].startswith("Text.")
     assert (note.block_span("id-1"), note.block_span("id")) == (span, None)
     assert [note.line_at(at) for at in (0, 6, 7, one, len(TWICE))] == [1, 1, 2, 3, 14]
-
-
-def test_the_files_of_a_vault_are_listed_once(tmp_path: Path) -> None:
-    vault = write_vault(tmp_path / "vault")
-    notes = VaultFiles(vault, FilesSettings())
-    assert notes.text("Sky.md") == NOTES["Sky.md"]
-    (vault / "New.md").write_text("new")
-    assert notes.text("New.md") is None
-    assert VaultFiles(vault, FilesSettings()).text("New.md") == "new"

@@ -70,10 +70,11 @@ def test_a_function_of_the_user_answers_the_cases_of_its_name(
 
 def test_an_agent_that_nobody_has_is_an_error_before_any_case(service: FakeService, tmp_path: Path) -> None:
     file = write_case(tmp_path / "cases", "one", case("one", 1, "min_findings: 1"))
-    assert load_cases(tmp_path / "cases")[0].agent == "baker"
+    options = SuiteOptions(own_agents=dict.fromkeys(("miller", "cook"), "no_such_module:f"))
     with pytest.raises(UsageError) as error:
-        run_suite(service, tmp_path / "cases")
-    assert str(error.value).startswith(f"{file}: agent: baker is not one of search, related, links, ask;")
+        run_suite(service, tmp_path / "cases", options=options)
+    known = "search, related, links, ask, cook, miller"
+    assert str(error.value) == f"{file}: agent: baker is not one of {known}; evals.agents can define more"
 
 
 CITES = "must_have_source: https://example.org, must_have_citation: true"

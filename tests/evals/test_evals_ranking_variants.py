@@ -51,14 +51,6 @@ def test_a_rest_of_less_than_half_a_minute_is_said_in_seconds(each_s: float, sai
     assert left.text() == f", about {said} left"
 
 
-def test_a_variant_is_named_after_what_it_changes(target: Target) -> None:
-    one, two = parse_variants(["recursive+keyword", "search.rrf_k=10+rrf"])
-    assert one.index_options == {"chunking.strategy": "recursive"}
-    settings = settings_with(target.config.settings, two.options, "variant")
-    assert (settings.search.rrf_k, settings.search.rerank) == (10, 0)
-    assert two.index_options == {}
-
-
 def test_a_value_that_is_not_allowed_is_an_error_of_the_configuration(target: Target) -> None:
     with pytest.raises(ConfigError, match=r"search\.rrf_k"):
         settings_with(target.config.settings, {"search.rrf_k": "none"}, "variant")
@@ -91,6 +83,7 @@ def test_names_of_variants_and_words_of_questions_are_those_of_the_golden() -> N
 
 def test_a_variant_changes_its_settings_alone(target: Target, tmp_path: Path) -> None:
     (variant,) = parse_variants(["search.limit=4+word"])
+    assert variant.index_options == {"chunking.strategy": "word"}
     before = target.config.settings
     files = before.files.with_vault(VaultPatterns(exclude=("Private/",)))
     before = before.model_copy(update={"files": files})

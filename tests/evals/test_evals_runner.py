@@ -1,8 +1,10 @@
 """A run: its verdicts, its summary, its exit status, and what changed since a baseline."""
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from eval_lab import (
@@ -19,9 +21,9 @@ from eval_lab import (
 from golden_cases import check_golden
 
 from vault_evals.agents import AgentAnswer
-from vault_evals.meaning import Judgement
+from vault_evals.meaning import Judge, Judgement
 from vault_evals.pages import Page, PageSnapshots
-from vault_evals.results import Baseline, SuiteReport, markdown_report, summary_line
+from vault_evals.results import Baseline, JudgeUse, SuiteReport, summary_line
 from vault_evals.runner import DEFAULT_OPTIONS, SuiteOptions, run_suite
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import UnavailableError, UsageError
@@ -152,9 +154,13 @@ def test_layers_and_agents_are_chosen_and_those_that_no_case_has_are_named(
     simple_case(cases, "one")
     write_case(cases, "l2/pinned", PINNED)
     write_case(cases, "l2/page", CITED_PAGE)
-    report = run_suite(service, cases, layers=[2], options=SuiteOptions(agents=["search"]))
+    before = Baseline("before", {"one": "pass", "pinned": "pass"})
+    options = SuiteOptions(agents=["search"], baseline=before)
+    report = run_suite(service, cases, layers=[2], options=options)
     assert [result.case_id for result in report.results] == ["pinned"]
     assert report.layers_run == (2,)
+    assert report.diff_vs_baseline is not None
+    assert report.diff_vs_baseline.removed == (), "a case that is not chosen is not removed"
     with pytest.raises(UsageError, match="no case of layer 3, agent ask, links: there are 3 others"):
         run_suite(service, cases, layers=[3], options=SuiteOptions(agents=["ask", "links"]))
 
@@ -169,10 +175,7 @@ def test_skipped_cases_are_counted_and_progress_names_each(service: FakeService,
     )
     assert shown == [(0, 2, "elsewhere"), (1, 2, "here")]
     assert [result.verdict for result in report.results] == ["skip", "pass"]
-    why = "is about the vault other; this one is vault"
-    assert report.summary.skip_reasons == {why: 1}
-    assert "1 skipped" in summary_line(report.summary)
-    assert f"- Skipped: 1 ({why})" in markdown_report(report)
+    assert report.summary.skip_reasons == {"is about the vault other; this one is vault": 1}
     assert report.exit_status == 0
 
 
@@ -186,16 +189,6 @@ def test_a_case_without_a_snapshot_is_skipped_on_request(service: FakeService, t
     assert report.exit_status == 0
     (why,) = report.summary.skip_reasons
     assert why.startswith(f"{URL}: no snapshot of this page")
-
-
-def test_cases_that_were_not_chosen_are_not_removed(service: FakeService, tmp_path: Path) -> None:
-    simple_case(tmp_path / "cases", "one")
-    write_case(tmp_path / "cases", "l2/pinned", PINNED)
-    before = Baseline("before", {"one": "pass", "pinned": "pass"})
-    report = run_suite(service, tmp_path / "cases", layers=[2], options=SuiteOptions(baseline=before))
-    assert report.diff_vs_baseline is not None
-    assert report.diff_vs_baseline.removed == ()
-    assert "Nothing changed." in markdown_report(report)
 
 
 def test_a_live_run_reads_the_files_and_a_run_without_it_the_index(
@@ -264,18 +257,6 @@ def test_a_stale_citation_of_an_answer_fails_live(service: FakeService, tmp_path
     assert any("the text there is different" in reason for reason in result.reasons)
 
 
-@dataclass
-class CountingJudge:
-    """A judge that says yes, and counts what it is asked."""
-
-    name: str = "counting"
-    asked: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def decide(self, question: str, golden: str, answer: str) -> Judgement:
-        self.asked.append((question, golden, answer))
-        return Judgement(True, "the same")
-
-
 def test_the_judge_of_a_run_is_called_for_each_answer_between_the_bounds(
     service: FakeService, tmp_path: Path
 ) -> None:
@@ -288,12 +269,18 @@ def test_the_judge_of_a_run_is_called_for_each_answer_between_the_bounds(
         "between": AgentAnswer(text="so so"),
         "far": AgentAnswer(text="other"),
     }
-    judge = CountingJudge()
+    asked: list[tuple[str, ...]] = []
+
+    def decide(*texts: str) -> Judgement:
+        asked.append(texts)
+        return Judgement(True, "the same")
+
+    judge = cast("Judge", SimpleNamespace(name="counting", decide=decide))
     report = run(service, tmp_path, answers, SuiteOptions(judge=judge))
     verdicts = {result.case_id: result.verdict for result in report.results}
     assert verdicts == {"near": "pass", "between": "pass", "far": "fail"}
-    assert judge.asked == [("between", "golden", "so so")]
-    assert "- Judge: counting; 1 answer needed one, 1 decided" in markdown_report(report)
+    assert asked == [("between", "golden", "so so")]
+    assert report.summary.judge == JudgeUse("counting", 1, 1)
 
 
 def test_a_path_out_of_the_vault_is_no_note(service: FakeService, tmp_path: Path) -> None:

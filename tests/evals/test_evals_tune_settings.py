@@ -60,13 +60,28 @@ def test_the_choice_is_made_on_tune_and_shown_on_aside() -> None:
     assert against.difference.high < 0
 
 
-def test_a_choice_is_better_only_if_the_lower_bound_says_so() -> None:
-    sure = run_of({"configured": {TUNE: [0.5], ASIDE: [0.5]}, "rrf": {TUNE: [0.6], ASIDE: [0.6]}})
-    assert choose(sure, [BASE, RRF], Settings()).is_better
-    by_mean_alone = run_of(
-        {"configured": {TUNE: [0.5], ASIDE: [0.5]}, "rrf": {TUNE: [0.6], ASIDE: [1.0, 0.02, 0.02, 1.0]}}
+@pytest.mark.parametrize(
+    ("on_tune", "on_aside", "chosen", "is_better"),
+    [
+        (0.6, [0.6], RRF, True),
+        (0.6, [0.5], RRF, False),  # the lower bound is 0, not above
+        (0.6, [1.0, 0.02, 0.02, 1.0], RRF, False),  # better by the mean alone
+        (0.5, [0.6], BASE, False),  # as good as the active settings
+    ],
+)
+def test_a_choice_is_better_only_if_the_lower_bound_says_so(
+    on_tune: float, on_aside: list[float], chosen: Variant, is_better: bool
+) -> None:
+    base: dict[str, Sequence[float]] = {TUNE: [0.5], ASIDE: [0.5]}
+    found = choose(
+        run_of({"configured": base, "graph": base, "rrf": {TUNE: [on_tune], ASIDE: on_aside}}),
+        [BASE, GRAPH, RRF],
+        Settings(),
     )
-    assert not choose(by_mean_alone, [BASE, RRF], Settings()).is_better
+    assert (found.chosen, found.is_better, found.source) == (chosen, is_better, "judged")
+    assert bool(found.values) is (chosen is RRF)
+    shown = [one.variant for one in found.aside.slices[0].rows]
+    assert shown == list(dict.fromkeys(["configured", chosen.name]))
 
 
 def test_sources_are_not_pooled(tmp_path: Path) -> None:
@@ -78,18 +93,6 @@ def test_sources_are_not_pooled(tmp_path: Path) -> None:
         wanted = "use questions of one source, generated or a person's; there are"
         assert str(refused.value) == f"{wanted} {named}"
     assert not (tmp_path / "index").exists()
-
-
-def test_a_choice_that_is_as_good_as_the_active_settings_is_not_taken() -> None:
-    run = run_of({name: {TUNE: [0.5], ASIDE: [0.5]} for name in ("configured", "graph", "rrf")})
-    kept = choose(run, [BASE, GRAPH, RRF], Settings())
-    assert (kept.chosen, kept.values, kept.is_better) == (BASE, {}, False)
-    low = run_of({"configured": {TUNE: [0.5], ASIDE: [0.5]}, "rrf": {TUNE: [0.6], ASIDE: [0.5]}})
-    found = choose(low, [BASE, RRF], Settings())
-    assert (found.chosen, found.is_better, found.source) == (RRF, False, "judged"), (
-        "the bound is 0, not above"
-    )
-    assert [one.variant for one in found.aside.slices[0].rows] == ["configured", "rrf"]
 
 
 def test_each_pair_of_weights_is_tried_in_both_orders_for_each_strategy() -> None:
@@ -120,12 +123,8 @@ def test_comments_and_other_lines_stay() -> None:
     after = with_settings(before, VALUES, FILE)
     assert after == before.replace("50", "0") + "\n[search.weights]\ngraph = 2.0\n"
     assert with_settings(after, VALUES, FILE) == after
-
-
-def test_a_dotted_key_is_found_where_it_stands() -> None:
-    assert with_settings("search.rerank = 50\n", {"search.rerank": "0"}, FILE) == "search.rerank = 0\n"
-    inside = with_settings("[search]\nweights.graph = 1 # g\n", {"search.weights.graph": "2.0"}, FILE)
-    assert inside == "[search]\nweights.graph = 2.0 # g\n"
+    dotted = "[search]\nweights.graph = {} # g\n"
+    assert with_settings(dotted.format(1), {"search.weights.graph": "2.0"}, FILE) == dotted.format("2.0")
 
 
 LINES = st.lists(

@@ -6,6 +6,7 @@ from itertools import count
 import pytest
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, gateway, publish
 from milvus_server import REASON, MilvusServer, shared_server
+from waiting import wait_until
 
 __all__ = ["shared_server"]
 
@@ -42,4 +43,6 @@ def team(team_server: MilvusServer, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="session")
 def shared_gateway(team: Team) -> Iterator[Gateway]:
     with gateway(team, [ANA, BEN, OPS]) as one:
+        # The first probe loads the client of the server, which may take longer than one probe may.
+        wait_until(lambda: one.get("/readyz").status == 200, "the gateway is ready")
         yield one

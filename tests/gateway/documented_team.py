@@ -3,16 +3,14 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway_lab import Gateway, User
-from milvus_server import free_port
+from milvus_server import free_port, listens
 from waiting import DEADLINE_S, PROCESS_S, wait_until
 
 from vault_gateway.access import digest_of
@@ -140,7 +138,7 @@ class DocumentedTeam:
 
         def answers() -> bool:
             assert process.poll() is None, (command, log.read_text("utf-8"))
-            return _listens(int(port[1])) if port else "http://127.0.0.1:" in log.read_text("utf-8")
+            return listens(int(port[1])) if port else "http://127.0.0.1:" in log.read_text("utf-8")
 
         wait_until(answers, command)
 
@@ -189,8 +187,3 @@ class DocumentedTeam:
             self.run(command)
             if "> gateway-2.toml" in command:
                 self.copy = command
-
-
-def _listens(port: int) -> bool:
-    with closing(socket.socket()) as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -132,6 +132,9 @@ def publish(
     return generation, embedder
 
 
+AGENT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
 @dataclass
 class Gateway:
     """Where a gateway answers."""
@@ -159,6 +162,11 @@ class Gateway:
     ) -> Answer:
         content = headers or {"Content-Type": "application/json"}
         return self._ask("POST", path, user, content, body=json.dumps(body))
+
+    def rpc(self, user: User, method: str, **parameters: object) -> Answer:
+        """The answer to an agent."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        return self.post("/mcp", user, message, AGENT)
 
     def head(self, path: str, host: str) -> Answer:
         return self._ask("HEAD", path, host=host)
@@ -198,14 +206,10 @@ class Gateway:
 def rows_of(team: Team, vault: str) -> int:
     """How many chunks of a vault the server has, in the collections of all models."""
     connection = team.vaults.connection
-    collections = [str(name) for name in connection.call("list_collections")]
     return sum(
-        int(row["count(*)"])
-        for name in collections
+        connection.count(name, f"vault == {json.dumps(vault)}")
+        for name in map(str, connection.call("list_collections"))
         if name.startswith(f"{team.prefix}_chunks_")
-        for row in connection.read(
-            "query", name, filter=f"vault == {json.dumps(vault)}", output_fields=["count(*)"]
-        )
     )
 
 

@@ -21,6 +21,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def listens(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 class MilvusServer:
     """Can be started, killed and started again over the same data."""
 
@@ -56,8 +61,7 @@ class MilvusServer:
 
     def _answers(self) -> bool:
         assert self.process is not None and self.process.poll() is None
-        with closing(socket.socket()) as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+        return listens(self.port)
 
 
 @contextmanager

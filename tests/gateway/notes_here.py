@@ -1,28 +1,16 @@
 """Notes for a server, prepared in this process: to start another one would take a second for each test."""
 
-from collections.abc import Iterable, Iterator
-
-from vault_gateway.publication import NotesJob, StatisticsJob
-from vault_gateway.published_note import PublishedNote
+from vault_gateway.publication import PublishingWorker, Result
+from vault_indexer.index.workers.pool import Runnable
 from vault_indexer.store import Generation
+from vault_indexer.system import ProcessLimits
 
 
-class NotesHere:
-    """Implements NoteSource in this process."""
+class NotesHere(PublishingWorker):
+    """A worker without a process."""
 
     def __init__(self, generation: Generation) -> None:
-        self._generation = generation
+        super().__init__(generation, ProcessLimits())
 
-    def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
-        """The notes of these ids, ascending."""
-        yield from NotesJob(self._generation, model, tuple(note_ids)).run(None)
-
-    def statistics(self, vault: str, model: str, dimension: int) -> bytes:
-        """The statistics of the vault."""
-        return StatisticsJob(self._generation, vault, model, dimension).run(None)
-
-    def rest(self) -> None:
-        """There is nothing to end."""
-
-    def stop(self) -> None:
-        """There is nothing to end."""
+    def _prepare(self, job: Runnable[object, Result]) -> Result:
+        return job.run(None)

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from http_servers import send, serving
 
 from vault_gateway.bodies import HitPlace, KeptBodies
+from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.milvus import VaultState, place_digest
 from vault_gateway.settings import GatewayKeeper
 
@@ -39,8 +39,7 @@ def test_a_keeper_that_hangs_takes_no_text_of_another(ports: tuple[int, int]) ->
         GatewayKeeper(name=name, url=f"http://127.0.0.1:{port}", token_env="TOKEN")
         for name, port in zip(("good", "silent"), ports, strict=True)
     ]
-    metrics = cast("Any", SimpleNamespace(keeper_failed=lambda _: None))
-    bodies = KeptBodies(keepers, {"TOKEN": "t"}, 2.0, metrics)
+    bodies = KeptBodies(keepers, {"TOKEN": "t"}, 2.0, GatewayMetrics(frozenset()))
     states = {
         name: VaultState(name, name, name, "c", "m", "", (), 1, 1, 1, 1, place=place_digest(FOLDER, name))
         for name in ("good", "silent")

@@ -16,7 +16,7 @@ from notes_here import NotesHere
 from reliability_lab import in_one_process
 from vault_at_work import Place, place, silent
 
-from vault_gateway.access import PublishedVaults
+from vault_gateway.access import PublishedVaults, Users
 from vault_gateway.bodies import NoBodies
 from vault_gateway.calls import MilvusCalls
 from vault_gateway.metrics import GatewayMetrics
@@ -30,8 +30,9 @@ from vault_gateway.milvus import (
 from vault_gateway.owner import NotOwnerError, PublishedVault
 from vault_gateway.publication import CatalogPublisher, Change, Publication, PublishedEpoch
 from vault_gateway.reading import GatewayReader
-from vault_gateway.search import GatewaySearch, SearchOrder
+from vault_gateway.search import GatewaySearch
 from vault_gateway.settings import GatewayMilvus, GatewaySettings, GatewayUser
+from vault_gateway.wire import GatewaySearchRequest
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.errors import BackendError, UnknownNoteError
 from vault_indexer.index.compatibility import WEIGHTS_BLOB
@@ -575,7 +576,7 @@ class RunningGateway:
     def __init__(self, vaults: MilvusVaults) -> None:
         settings = GatewaySettings(milvus=GatewayMilvus(uri="http://127.0.0.1:1"), states_s=60)
         calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: True)
-        users = cast("Any", SimpleNamespace(withdrawn=frozenset(), rights=lambda: iter(())))
+        users = cast("Any", SimpleNamespace(withdrawn=frozenset(), current=Users([])))
         published = PublishedVaults(vaults, calls, users, settings)
         self._search = GatewaySearch(vaults, published, calls, NoBodies(), settings)
         self._reader = GatewayReader(vaults, published, calls, self._search)
@@ -583,7 +584,7 @@ class RunningGateway:
 
     def notes(self) -> dict[str, str]:
         """The words after "# " of each note that it gives by its path and finds by a search."""
-        found = self._search.search(self._user, SearchOrder("harbour", limit=20, by_note=True))
+        found = self._search.search(self._user, GatewaySearchRequest("harbour", 20, by_note=True))
         texts = {hit.path: hit.content.split()[1] for hit in found.results}
         for path in NOTES:
             try:

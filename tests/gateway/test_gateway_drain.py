@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from asgi_request import answering, asked
 from gateway_lab import BEN, Gateway, Team, gateway
 from tcp_proxy import tcp_proxy
 from waiting import DEADLINE_S, wait_until
@@ -31,7 +32,7 @@ def test_a_request_under_way_is_answered_after_the_signal(team: Team) -> None:
         assert one.paths(BEN, "dough")
         proxy.hang()
         with ThreadPoolExecutor() as pool:
-            asked = pool.submit(one.search, BEN, "dough")
+            early = pool.submit(one.search, BEN, "dough")
             wait_until(lambda: proxy.waiting, "the search waits for the server")
             began = time.monotonic()
             assert end(one) == 200
@@ -39,7 +40,7 @@ def test_a_request_under_way_is_answered_after_the_signal(team: Team) -> None:
                 assert one.get("/readyz").status == 503
             late = pool.submit(one.search, BEN, "dough")
             proxy.let_pass()
-            for one_answer in (asked.result(), late.result()):
+            for one_answer in (early.result(), late.result()):
                 assert (one_answer.status, one_answer.headers["connection"]) == (200, "close")
         assert one.process.wait(DEADLINE_S) == 0
     assert one.said == ""
@@ -53,32 +54,15 @@ def test_what_takes_longer_than_the_drain_gets_a_word(team: Team) -> None:
         assert one.paths(BEN, "dough")
         proxy.hang()
         with ThreadPoolExecutor() as pool:
-            asked = pool.submit(one.search, BEN, "dough")
+            late = pool.submit(one.search, BEN, "dough")
             wait_until(lambda: proxy.waiting, "the search waits for the server")
             one.process.send_signal(signal.SIGTERM)
             began = time.monotonic()
-            found = asked.result()
+            found = late.result()
         assert (found.status, found.kind) == (503, "ending")
         assert one.process.wait(DEADLINE_S) == 0
         assert time.monotonic() - began < 50  # the call to the server could have taken 60 s
     assert "Traceback" not in one.said
-
-
-class Sent(list[Any]):
-    async def __call__(self, message: Any) -> None:
-        self.append(message)
-
-    @property
-    def status(self) -> int:
-        return int(self[0]["status"])
-
-
-async def nothing() -> Any:
-    await asyncio.Event().wait()
-
-
-def probe(path: str = "/readyz", method: str = "GET") -> dict[str, Any]:
-    return {"type": "http", "method": method, "path": path, "headers": []}
 
 
 def test_the_drain_waits_for_a_quiet_second_and_no_longer_than_it_may() -> None:
@@ -90,17 +74,15 @@ def test_the_drain_waits_for_a_quiet_second_and_no_longer_than_it_may() -> None:
 
         async def answer(_scope: Any, _receive: Any, send: Any) -> None:
             await release.wait()
-            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await answering(200)(_scope, _receive, send)
 
-        app = drain.around(answer, lambda: True)
-        sent = Sent()
-        running = asyncio.ensure_future(app(probe("/v1/search"), nothing, sent))
+        running = asyncio.ensure_future(asked(drain.around(answer, lambda: True)))
         loop.call_later(1.3, release.set)
         await drain.finish()
         ended = loop.time() - began
-        await running
-        assert sent.status == 200
-        assert (b"connection", b"close") in sent[0]["headers"]
+        found = await running
+        assert found["status"] == 200
+        assert (b"connection", b"close") in found["headers"]
         return ended
 
     assert 1.2 < asyncio.run(scenario()) < 20
@@ -116,17 +98,11 @@ def test_probes_at_one_time_ask_the_server_once(error: BackendError | None) -> N
             raise error
         return ("w",)
 
-    async def app(_scope: Any, _receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 405, "headers": []})
-
     async def scenario() -> None:
-        probes = Probes(app, look, ())
-        sent = [Sent() for _ in range(20)]
-        await asyncio.gather(*(probes(probe(), nothing, one) for one in sent))
-        assert {one.status for one in sent} == {503 if error else 200}
-        other = Sent()
-        await probes(probe(method="POST"), nothing, other)
-        assert other.status == 405
+        probes = Probes(answering(405), look, ())
+        answers = await asyncio.gather(*(asked(probes, "/readyz") for _ in range(20)))
+        assert {one["status"] for one in answers} == {503 if error else 200}
+        assert (await asked(probes, "/readyz", "POST"))["status"] == 405
 
     asyncio.run(scenario())
     assert len(looks) == 1
@@ -141,10 +117,10 @@ def test_probes_are_answered_while_all_places_are_taken(team: Team) -> None:
         assert one.paths(BEN, "dough")
         proxy.hang()
         with ThreadPoolExecutor() as pool:
-            asked = [pool.submit(one.search, BEN, "dough") for _ in range(3)]
+            searches = [pool.submit(one.search, BEN, "dough") for _ in range(3)]
             wait_until(lambda: proxy.waiting, "a search waits for the server")
             assert one.get("/healthz").status == 200
             assert one.get("/readyz").status == 503  # the server hangs
             proxy.let_pass()
             wait_until(lambda: one.get("/readyz").status == 200, "ready again")
-            assert {answer.result().status for answer in asked} <= {200, 503}
+            assert {answer.result().status for answer in searches} <= {200, 503}

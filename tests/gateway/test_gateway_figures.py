@@ -7,7 +7,6 @@ from importlib.metadata import version
 from gateway_lab import ANA, BEN, OPS, Gateway, id_of
 from prometheus_client.parser import text_string_to_metric_families
 from serve_api import Answer
-from waiting import wait_until
 
 
 def samples(answer: Answer) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -65,7 +64,6 @@ def test_requests_and_calls_are_counted(shared_gateway: Gateway) -> None:
 
 def test_figures_say_what_runs_what_is_published_and_who_has_rights(shared_gateway: Gateway) -> None:
     name = "vault_indexer_gateway"
-    wait_until(lambda: shared_gateway.get("/readyz").status == 200)
     found = samples(shared_gateway.get("/metrics", OPS))
     assert found[f"{name}_build_info", (platform.python_version(), version("vault-indexer"))] == 1
     for vault in (id_of("kitchen"), id_of("observatory")):

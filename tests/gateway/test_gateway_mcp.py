@@ -5,12 +5,9 @@ from typing import Any
 
 from gateway_lab import ANA, BEN, Gateway, User
 
-HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-
 
 def call(of: Gateway, user: User, method: str, **parameters: Any) -> dict[str, Any]:
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
-    answer = of.post("/mcp", user, message, HEADERS)
+    answer = of.rpc(user, method, **parameters)
     assert answer.status == 200, answer.body
     found: dict[str, Any] = json.loads(answer.body)["result"]
     return found
@@ -54,7 +51,5 @@ def test_a_call_that_fails_says_why_in_one_line(shared_gateway: Gateway) -> None
 
 
 def test_without_a_token_there_is_no_server(shared_gateway: Gateway) -> None:
-    nobody = User("nobody", "no such token", ())
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    assert shared_gateway.post("/mcp", nobody, message, HEADERS).status == 401
+    assert shared_gateway.rpc(User("nobody", "no such token", ()), "tools/list").status == 401
     assert shared_gateway.get("/mcp", BEN).status == 405

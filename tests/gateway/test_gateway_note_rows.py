@@ -204,9 +204,9 @@ def test_statistics_that_are_cut_or_none_are_refused() -> None:
 def test_chosen_notes_are_one_state_with_the_statistics_of_their_vault() -> None:
     notes = [unpack_note(number, pack_note(published(number), with_text=True), 2) for number in (9, 7)]
     notes[0] = replace(notes[0], stored=replace(notes[0].stored, rows=rows_of("b/Other.md")))
-    snapshot = snapshot_of_notes(notes, STATISTICS, 2, generation=5)
+    snapshot = snapshot_of_notes(notes, STATISTICS, 2)
     with closing(snapshot.catalog):
-        assert (snapshot.generation, snapshot.seq, snapshot.languages) == (5, 1, ("en", "de"))
+        assert (snapshot.seq, snapshot.languages) == (1, ("en", "de"))
         assert snapshot.catalog.note_ids() == [7, 9]
         keys = [chunk_key(note, at) for note in (7, 9) for at in (0, 1)]
         assert snapshot.keywords.keys.tolist() == snapshot.vectors.keys.tolist() == keys
@@ -215,4 +215,4 @@ def test_chosen_notes_are_one_state_with_the_statistics_of_their_vault() -> None
         assert snapshot.keywords.lexicon.with_prefix("g", 9) == [("garden", 3)]
         assert snapshot.graph.neighbours(["a/Garden.md"]) == {"a/Garden.md": {"b/Pond.md"}}
     with closing((bare := snapshot_of_notes([], STATISTICS, 2)).catalog):
-        assert (bare.generation, bare.vectors.size, len(bare.keywords)) == (0, 0, 0)
+        assert (bare.vectors.size, len(bare.keywords)) == (0, 0)

@@ -27,24 +27,22 @@ class Server:
         self.rows = {one.vault: one for one in states}
         self.late: Mapping[str, VaultState] = {}
         """What a reading shows that is not strongly consistent, if it is late."""
-        self.withdrawn: frozenset[str] = frozenset()
         self.figures: tuple[int, ...] = ()
         self.now_s = 1_000.0
         self.hold: threading.Event | None = None
         self.reading = threading.Event()
-        users = Users([ANA])
-        metrics = SimpleNamespace(states=lambda **_: None, vaults=self._count, publications=lambda _: None)
+        metrics = SimpleNamespace(states=lambda **_: None, vaults=self._count)
         calls = SimpleNamespace(metrics=metrics, run=lambda _, call: call())
         self.published = PublishedVaults(
             cast("Any", self),
             cast("Any", calls),
-            cast("Any", SimpleNamespace(rights=users.rights, withdrawn=self.withdrawn)),
+            cast("Any", SimpleNamespace(current=Users([ANA]), withdrawn=frozenset())),
             cast("Any", SimpleNamespace(states_s=good_s, stale_after_s=600)),
             now_s=lambda: self.now_s,
         )
 
-    def _count(self, *figures: int) -> None:
-        self.figures = figures
+    def _count(self, published: Mapping[str, VaultState], *figures: int) -> None:
+        self.figures = (len(published), *figures)
 
     def all(self, consistency: str = "") -> Mapping[str, VaultState]:
         self.reading.set()
@@ -64,7 +62,7 @@ def test_a_right_does_not_move_to_another_vault_of_the_name(caplog: pytest.LogCa
         assert server.published.of(ANA) == {}
         assert server.published.of(ANA) == {}
     assert caplog.messages == [f"the right of ana to {HELP} matches no published vault"]
-    assert server.published.unmatched_rights() == 1
+    assert server.published.look() == ("rights that match no published vault: 1",)
     assert server.figures == (1, 0, 1)
     with pytest.raises(UnknownVaultError):
         server.published.of(ANA, "Help")
@@ -74,7 +72,7 @@ def test_a_withdrawn_vault_is_not_found_even_if_the_server_has_it() -> None:
     server = Server(STATE)
     cast("Any", server.published)._users.withdrawn = frozenset([HELP])
     assert server.published.of(ANA) == {}
-    assert server.published.unmatched_rights() == 1
+    assert server.published.look() == ("rights that match no published vault: 1",)
 
 
 @pytest.mark.parametrize("older", [{"epoch": 1, "seq": 9}, {"seq": 4}])

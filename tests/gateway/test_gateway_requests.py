@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, gateway, id_of
-from test_gateway_mcp import HEADERS as AGENT
 from waiting import wait_until
 
 from vault_gateway.requests import AuditLog, RequestRecord
@@ -86,9 +85,7 @@ def test_a_line_of_an_agent_has_its_tool_its_query_and_why_it_was_refused(team: 
     ]
     with gateway(team, [BEN], tables=f'[audit]\nfile = "{file}"\nqueries = true\n') as one:
         for name, arguments, _ in calls:
-            parameters = {"name": name, "arguments": arguments}
-            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters}
-            assert one.post("/mcp", BEN, message, AGENT).status == 200
+            assert one.rpc(BEN, "tools/call", name=name, arguments=arguments).status == 200
         one.post("/v1/ask", BEN, {"q": "lentils"})
         wait_until(lambda: len(lines(file)) == len(calls) + 1, "the last line is written after its answer")
     *of_agents, asked = lines(file)

@@ -10,8 +10,8 @@ import pytest
 from gateway_lab import BEN, Team, publish
 
 from vault_gateway.milvus import MilvusConnection
-from vault_gateway.search import SearchOrder
 from vault_gateway.server import GatewayFile, gateway_parts
+from vault_gateway.wire import GatewaySearchRequest
 
 DOCS = Path(__file__).parents[2] / "docs" / "gateway.md"
 
@@ -75,11 +75,11 @@ def test_the_roles_suffice(new_team: Callable[[], Team], tmp_path: Path, operati
     config = tmp_path / "gateway.toml"
     config.write_text(f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "{team.prefix}"\n{BEN.toml}')
     with gateway_parts(GatewayFile.read(config), {}) as parts:
-        user = parts.users.by_token(BEN.token)
+        user = parts.users.current.by_token(BEN.token)
         assert user is not None
         parts.published.look()
-        for order in (SearchOrder("dough"), SearchOrder("dough", folder="Soups"), SearchOrder("a tag:food")):
-            parts.search.search(user, order)
+        for query, folder in (("dough", ""), ("dough", "Soups"), ("a tag:food", "")):
+            parts.search.search(user, GatewaySearchRequest(query, folder=folder))
     assert {"query", "search"} <= set(operations)
     assert {NEEDED[one] for one in operations} <= granted("vault_gateway")
     assert not {"Upsert", "Insert", "Delete", "CreateCollection"} & granted("vault_gateway")

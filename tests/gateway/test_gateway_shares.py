@@ -6,23 +6,16 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from asgi_request import answering, asked
+from loop_by_hand import Clock
 
 from vault_gateway.access import Identity
 from vault_gateway.calls import MilvusCalls, SingleFlight
+from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.milvus import CollectionMissingError
 from vault_gateway.requests import REQUEST, RequestRecord
-from vault_gateway.shares import GivingBack, Shared, UserShares
+from vault_gateway.shares import Shared, UserShares, giving_back
 from vault_indexer.errors import BackendError
-
-
-class Clock:
-    """Seconds that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def shares(clock: Clock, concurrent: int = 2, rate: float = 1.0, burst: int = 3) -> UserShares:
@@ -38,7 +31,7 @@ async def begun(taken: UserShares, user: str) -> bool:
 
 def test_a_user_has_so_many_requests_under_way_and_others_have_theirs() -> None:
     async def scenario() -> None:
-        taken = shares(Clock(), burst=9)
+        taken = shares(Clock(0.0), burst=9)
         assert [taken.take("ana") for _ in range(3)] == [0.0, 0.0, 1.0]
         assert taken.take("ben") == 0.0
         assert [await begun(taken, name) for name in ("ana", "ben")] == [True, True]
@@ -50,7 +43,7 @@ def test_a_user_has_so_many_requests_under_way_and_others_have_theirs() -> None:
 
 def test_one_request_of_a_user_is_worked_on_at_a_time() -> None:
     async def scenario() -> None:
-        taken = shares(Clock(), concurrent=3, burst=9)
+        taken = shares(Clock(0.0), concurrent=3, burst=9)
         for _ in range(3):
             taken.take("ana")
         assert await begun(taken, "ana")
@@ -66,7 +59,7 @@ def test_one_request_of_a_user_is_worked_on_at_a_time() -> None:
 
 
 def test_a_user_has_so_many_requests_a_second_after_a_burst() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     taken = shares(clock, rate=2.0)
 
     async def ask() -> float:
@@ -86,28 +79,17 @@ def test_a_user_has_so_many_requests_a_second_after_a_burst() -> None:
     asyncio.run(scenario())
 
 
-def asked(app: Any, token: str) -> Any:
-    """A request of a user, whose first message is given."""
-    sent: list[Any] = []
-    scope = {"type": "http", "path": "/v1/search", "headers": []}
-    identity = Identity("token", token) if token != "x" else None
-    REQUEST.set(RequestRecord("id", "search", identity))
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def run() -> Any:
-        await app(scope, None, send)
-        return sent[0] if sent else None
-
-    return run()
+async def asked_by(app: Any, name: str) -> Any:
+    """The first message to a user, or to nobody."""
+    REQUEST.set(RequestRecord("id", "search", Identity("token", name) if name else None))
+    return await asked(app)
 
 
 @pytest.mark.parametrize("is_begun", [True, False])
 def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None:
     """`is_begun` is false where the guard refuses the request."""
     refusals: list[int] = []
-    taken = shares(Clock(), concurrent=1, burst=9)
+    taken = shares(Clock(0.0), concurrent=1, burst=9)
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def handler(_scope: Any, _receive: Any, _send: Any) -> None:
@@ -116,7 +98,7 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
 
     async def guard(scope: Any, receive: Any, send: Any) -> None:
         if is_begun:  # answered 504: the handler runs on
-            running.append(asyncio.ensure_future(GivingBack(handler)(scope, receive, send)))
+            running.append(asyncio.ensure_future(giving_back(handler)(scope, receive, send)))
             await begun.wait()
         await send({"type": "http.response.start", "status": 504, "headers": []})
 
@@ -124,10 +106,10 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
     app = Shared(guard, taken, lambda: refusals.append(1))
 
     async def scenario() -> list[int]:
-        statuses = [(await asked(app, "ana"))["status"] for _ in range(2)]
+        statuses = [(await asked_by(app, "ana"))["status"] for _ in range(2)]
         ended.set()
         await asyncio.gather(*running)
-        return [*statuses, (await asked(app, "ana"))["status"], (await asked(app, "x"))["status"]]
+        return [*statuses, *[(await asked_by(app, name))["status"] for name in ("ana", "")]]
 
     found = asyncio.run(scenario())
     assert found == ([504, 429, 504, 504] if is_begun else [504, 504, 504, 504])
@@ -135,14 +117,10 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
 
 
 def test_a_refusal_says_when_to_try_again() -> None:
-    taken = shares(Clock(), rate=0.1, burst=1)
-
-    async def answer(_scope: Any, _receive: Any, send: Any) -> None:
-        await send({"status": 200})
-
-    app = Shared(answer, taken, lambda: None)
-    assert asyncio.run(asked(app, "t"))["status"] == 200
-    refused = asyncio.run(asked(app, "t"))
+    taken = shares(Clock(0.0), rate=0.1, burst=1)
+    app = Shared(answering(200), taken, lambda: None)
+    assert asyncio.run(asked_by(app, "t"))["status"] == 200
+    refused = asyncio.run(asked_by(app, "t"))
     assert refused["status"] == 429
     assert (b"retry-after", b"10") in refused["headers"]
 
@@ -152,9 +130,8 @@ class Breaker:
 
     def __init__(self) -> None:
         self.is_there = True
-        self.clock = Clock()
-        metrics = SimpleNamespace(milvus=lambda *_, **__: None, reached=lambda _: None)
-        self.calls = MilvusCalls(cast("Any", metrics), lambda: self.is_there, self.clock)
+        self.clock = Clock(0.0)
+        self.calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: self.is_there, self.clock)
 
     def run(self, error: Exception | None = None) -> str:
         def call() -> str:

@@ -5,13 +5,14 @@ import time
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from asgi_request import answering, asked
 
 from vault_gateway.access import CurrentUsers, Users, WhileRightsHold, digest_of
 from vault_gateway.commands import add_right
+from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.server import GatewayFile, gateway_parts
 from vault_gateway.settings import GatewaySettings, GatewayToken, GatewayUser, load_gateway
 from vault_indexer.errors import ConfigError
@@ -100,8 +101,7 @@ class File:
         self.settings = GatewaySettings(
             milvus=cast("Any", {"uri": "http://127.0.0.1:1"}), users=(one,), rights_grace_s=300
         )
-        metrics = cast("Any", SimpleNamespace(rights=lambda **_: None, count_rights=lambda *_: None))
-        watch = cast("Any", None)
+        metrics, watch = GatewayMetrics(frozenset()), cast("Any", None)
         self.users = CurrentUsers(self.settings, self.read, watch, metrics, lambda: self.now)
 
     def read(self) -> GatewaySettings:
@@ -110,17 +110,7 @@ class File:
         return self.settings
 
     def status(self, path: str) -> int:
-        sent: list[Any] = []
-
-        async def answer(_scope: Any, _receive: Any, send: Any) -> None:
-            await send({"status": 200})
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        app = WhileRightsHold(answer, self.users)
-        asyncio.run(cast("Any", app({"type": "http", "path": path}, cast("Any", None), send)))
-        return int(sent[0]["status"])
+        return int(asyncio.run(asked(WhileRightsHold(answering(200), self.users), path))["status"])
 
 
 def test_former_rights_end_after_their_grace_and_the_file_brings_them_back() -> None:

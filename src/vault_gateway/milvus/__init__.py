@@ -7,7 +7,7 @@ vault, and `MilvusRetriever` searches those of a scope.
 from __future__ import annotations
 
 from vault_gateway.milvus.connection import CollectionMissingError, MilvusConnection, TokenMissingError
-from vault_gateway.milvus.publisher import MilvusPublisher, RowChanges
+from vault_gateway.milvus.publisher import MilvusPublisher
 from vault_gateway.milvus.retriever import MilvusRetriever
 from vault_gateway.milvus.schema import CollectionLayout, collection_name
 from vault_gateway.milvus.vaults import (
@@ -26,7 +26,6 @@ __all__ = [
     "MilvusRetriever",
     "MilvusVaults",
     "OutdatedStateError",
-    "RowChanges",
     "TokenMissingError",
     "VaultState",
     "collection_name",

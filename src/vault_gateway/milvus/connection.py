@@ -31,6 +31,8 @@ _BYTES_AT_ONCE = 8 << 20
 """The maximum size of one write; Milvus accepts 64 MB."""
 
 _READ_AT_ONCE = 4000
+_MAX_ROWS = 16_384
+"""The largest limit that Milvus accepts."""
 
 Consistency = Literal["session", "bounded"]
 Row = Mapping[str, Any]
@@ -150,6 +152,27 @@ class MilvusConnection:
     def read(self, operation: str, *values: Any, **named: Any) -> Any:
         """`call` for a search or query, at the configured consistency."""
         return self.call(operation, *values, consistency_level=self.consistency_level, **named)
+
+    def find(
+        self, collection: str, expression: str, fields: Iterable[str], *, consistency: str = ""
+    ) -> list[Row]:
+        """These fields of rows that match an expression, of as many as one call returns; at the configured
+        consistency, unless another one is given."""
+        return list(
+            self.call(
+                "query",
+                collection,
+                filter=expression,
+                output_fields=list(fields),
+                limit=_MAX_ROWS,
+                consistency_level=consistency or self.consistency_level,
+            )
+        )
+
+    def count(self, collection: str, expression: str) -> int:
+        """The number of rows that match an expression, at the configured consistency."""
+        found = self.read("query", collection, filter=expression, output_fields=["count(*)"])
+        return int(next(iter(found))["count(*)"])
 
     def rows(self, collection: str, expression: str, fields: Iterable[str]) -> Iterator[Row]:
         """These fields of all rows that match an expression, at the configured consistency."""

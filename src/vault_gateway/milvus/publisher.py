@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,13 +30,6 @@ from vault_indexer.system import batches
 _LAYOUT = CollectionLayout()
 _NOTES_AT_ONCE = 100
 _DELETE_KEYS = 2000
-
-
-class RowChanges(NamedTuple):
-    """The keys of chunks and the ids of notes to remove."""
-
-    chunks: Collection[int]
-    notes: Collection[int]
 
 
 class MilvusPublisher:
@@ -69,14 +61,20 @@ class MilvusPublisher:
         self._layout = layout
 
     def apply(
-        self, before: VaultState, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]
+        self,
+        before: VaultState,
+        state: VaultState,
+        gone: Collection[int],
+        gone_notes: Collection[int],
+        come: Iterable[PublishedNote],
     ) -> None:
-        """Removes and writes rows of the edition that both states name, and then records `state`."""
-        for batch in batches(sorted(changes.chunks), _DELETE_KEYS):
+        """Removes and writes rows of the edition that both states name, and then records `state`. `gone` are
+        keys of chunks."""
+        for batch in batches(sorted(gone), _DELETE_KEYS):
             primary = [f"{state.edition}:{key}" for key in batch]
             self._connection.call("delete", self.collection, filter=text_in("pk", primary))
         self._write(state, come)
-        self._vaults.delete_notes(state, sorted(changes.notes))
+        self._vaults.delete_notes(state, gone_notes)
         self._vaults.put(state, before)
 
     def replace(
@@ -103,13 +101,8 @@ class MilvusPublisher:
 
     def is_whole(self, state: VaultState) -> bool:
         """Whether the server returns as many chunks and notes of the edition as recorded in the state."""
-        return self.count(state) == state.chunks and self._vaults.count_notes(state) == state.notes
-
-    def count(self, state: VaultState) -> int:
-        rows = self._connection.read(
-            "query", self.collection, filter=self._active(state), output_fields=["count(*)"]
-        )
-        return int(next(iter(rows))["count(*)"])
+        chunks = self._connection.count(self.collection, self._active(state))
+        return chunks == state.chunks and self._vaults.count_notes(state) == state.notes
 
     def has(self, state: VaultState, keys: Collection[int]) -> bool:
         """Whether the server returns these chunks, their notes and the data of the whole vault, looked up by
@@ -117,9 +110,7 @@ class MilvusPublisher:
         if not keys:
             return True
         expression = text_in("pk", [f"{state.edition}:{key}" for key in keys])
-        rows = self._connection.read(
-            "query", self.collection, filter=expression, output_fields=["key"], limit=len(keys)
-        )
+        rows = self._connection.find(self.collection, expression, ["key"])
         return len(rows) == len(keys) and self._vaults.has(state, set(map(note_id_of, keys)))
 
     def keys(self, state: VaultState) -> dict[int, bool]:
@@ -136,9 +127,7 @@ class MilvusPublisher:
         if not asked:
             return True
         expression = all_of([self._active(state), number_in("key", asked)])
-        rows = self._connection.read(
-            "query", self.collection, filter=expression, output_fields=["key"], limit=len(asked)
-        )
+        rows = self._connection.find(self.collection, expression, ["key"])
         return {int(row["key"]) for row in rows} == set(present)
 
     def _active(self, state: VaultState) -> str:

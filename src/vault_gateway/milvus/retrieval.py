@@ -54,11 +54,6 @@ class Selection:
         if not 1 <= self.limit <= MAX_LIMIT:
             raise UsageError(f"limit = {self.limit}: 1 to {MAX_LIMIT}")
 
-    @property
-    def folded_tags(self) -> tuple[str, ...]:
-        """The tags as both backends store them."""
-        return tuple(map(tag_name, self.tags))
-
 
 @record
 class FoundChunk:
@@ -119,7 +114,7 @@ def number_in(field: str, values: Iterable[int]) -> str:
 
 
 def selection_parts(selection: Selection) -> list[str]:
-    parts = [f"array_contains(tags, {text_literal(tag)})" for tag in selection.folded_tags]
+    parts = [f"array_contains(tags, {text_literal(tag)})" for tag in map(tag_name, selection.tags)]
     if selection.folders:
         parts.append(" or ".join(map(_in_folder, selection.folders)))
     if selection.paths:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _DENSE = {"metric_type": "IP", "params": {}}
 _SPARSE = {"metric_type": "BM25", "params": {}}
-_WITH_VECTOR = "has_vector == true"
 
 
 class MilvusRetriever:
@@ -48,19 +47,25 @@ class MilvusRetriever:
 
     def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
         """The chunks with the highest cosine to the vector (shape (dimension,), length 1); none for zeros."""
-        return self._nearest(self._filter(scope, selection), vector, selection.limit) if vector.any() else []
+        expression = self._filter(scope, selection)
+        if not expression or not vector.any():
+            return []
+        with_vector = all_of([expression, "has_vector == true"])
+        return in_order(self._search("vector", vector.tolist(), _DENSE, with_vector, selection.limit))
 
     def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
         """The best chunks by BM25 that contain any of the words."""
-        return self._best(self._filter(scope, selection), terms, selection.limit)
+        expression, text = self._filter(scope, selection), query_text(terms)
+        if not expression or not text:
+            return []
+        found = self._search("words", text, _SPARSE, expression, selection.limit)
+        # A BM25 score is never negative; Milvus Lite returns its negative as a distance.
+        return in_order(replace(one, score=abs(one.score)) for one in found)
 
     def both(
         self, scope: VaultScope, vector: Vector, terms: Sequence[QueryTerm], selection: Selection
     ) -> list[FoundChunk]:
-        """The chunks of `nearest` and then those of `best`."""
-        expression = self._filter(scope, selection)
-        near = self._nearest(expression, vector, selection.limit) if vector.any() else []
-        return [*near, *self._best(expression, terms, selection.limit)]
+        return [*self.nearest(scope, vector, selection), *self.best(scope, terms, selection)]
 
     def notes_at(self, scope: VaultScope, paths: Sequence[str]) -> dict[tuple[str, str], int]:
         expression = self._filter(scope, Selection(paths=tuple(paths))) if paths else ""
@@ -84,22 +89,10 @@ class MilvusRetriever:
         active = text_in("edition", map(self._editions.__getitem__, allowed))
         return all_of([text_in("vault", allowed), active, *selection_parts(selection)])
 
-    def _nearest(self, expression: str, vector: Vector, limit: int) -> list[FoundChunk]:
-        if not expression:
-            return []
-        with_vector = all_of([expression, _WITH_VECTOR])
-        return in_order(_found(self._search("vector", vector.tolist(), _DENSE, with_vector, limit)))
-
-    def _best(self, expression: str, terms: Sequence[QueryTerm], limit: int) -> list[FoundChunk]:
-        text = query_text(terms)
-        if not expression or not text:
-            return []
-        return in_order(map(_by_bm25, _found(self._search("words", text, _SPARSE, expression, limit))))
-
     def _search(
         self, field: str, query: Any, parameters: Mapping[str, Any], expression: str, limit: int
-    ) -> Sequence[Iterable[Mapping[str, Any]]]:
-        found: Sequence[Iterable[Mapping[str, Any]]] = self._connection.read(
+    ) -> Iterator[FoundChunk]:
+        answer = self._connection.read(
             "search",
             self.collection,
             data=[query],
@@ -109,19 +102,6 @@ class MilvusRetriever:
             search_params=dict(parameters),
             output_fields=list(FOUND_FIELDS),
         )
-        return found
-
-
-def _found(answer: Sequence[Iterable[Mapping[str, Any]]]) -> list[FoundChunk]:
-    hits = list(answer[0]) if answer else []
-    return [_chunk(hit["entity"], hit["distance"]) for hit in hits]
-
-
-def _by_bm25(found: FoundChunk) -> FoundChunk:
-    """Milvus returns a BM25 score, which is never negative; Milvus Lite returns its negative as a
-    distance."""
-    return replace(found, score=abs(found.score))
-
-
-def _chunk(entity: Mapping[str, Any], distance: float) -> FoundChunk:
-    return FoundChunk(**{field: entity[field] for field in FOUND_FIELDS}, score=float(distance))
+        for hit in answer[0] if answer else ():
+            fields = {field: hit["entity"][field] for field in FOUND_FIELDS}
+            yield FoundChunk(**fields, score=float(hit["distance"]))

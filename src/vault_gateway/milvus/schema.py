@@ -200,11 +200,6 @@ def _chunk_fields(dimension: int, layout: CollectionLayout) -> tuple[Any, Any]:
     def text(name: str, length: int, **options: Any) -> None:
         schema.add_field(name, DataType.VARCHAR, max_length=length, **options)
 
-    def texts(name: str, capacity: int, length: int) -> None:
-        schema.add_field(
-            name, DataType.ARRAY, element_type=DataType.VARCHAR, max_capacity=capacity, max_length=length
-        )
-
     text("pk", VAULT_BYTES + 64, is_primary=True)
     text("vault", VAULT_BYTES, is_partition_key=True)
     text("edition", VAULT_BYTES + 32)
@@ -212,7 +207,8 @@ def _chunk_fields(dimension: int, layout: CollectionLayout) -> tuple[Any, Any]:
         schema.add_field(name, DataType.INT64)
     text("path", PATH_BYTES)
     text("kind", 32)
-    texts("tags", MAX_TAGS, TAG_BYTES)
+    tags = {"element_type": DataType.VARCHAR, "max_capacity": MAX_TAGS, "max_length": TAG_BYTES}
+    schema.add_field("tags", DataType.ARRAY, **tags)
     text("terms", MAX_BYTES, enable_analyzer=True, analyzer_params={"tokenizer": "standard"})
     schema.add_field("words", DataType.SPARSE_FLOAT_VECTOR)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimension)

@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 from vault_gateway.milvus.connection import CollectionMissingError, MilvusConnection, Row
 from vault_gateway.milvus.retrieval import VaultScope, all_of, text_in, text_literal
@@ -22,27 +22,6 @@ from vault_indexer.errors import BackendError
 from vault_indexer.system import batches, record
 from vault_indexer.text.phrases import iso_time
 
-_FIELDS = {
-    "vault": VAULT_BYTES,
-    "name": TITLE_BYTES,
-    "keeper": TITLE_BYTES,
-    "collection": 256,
-    "model": 1024,
-    "weights": 64,
-    "languages": 1024,
-    "epoch": 0,
-    "seq": 0,
-    "generation": 0,
-    "chunks": 0,
-    "notes": 0,
-    "statistics": 64,
-    "place": 64,
-    "owner": 64,
-    "claimed_ms": 0,
-    "published_ms": 0,
-    "seen_ms": 0,
-    "withdrawn_ms": 0,
-}
 _PART_BYTES = 48_000
 """The size of a part of a blob or a note in one row: base64 makes 64,000 characters of it, and Milvus'
 longest text is 65,535."""
@@ -57,8 +36,6 @@ _NOTE_FIELDS = {
 
 _NOTES_AT_ONCE = 200
 _DELETED_AT_ONCE = 50
-# The largest limit that Milvus accepts.
-_MAX_ROWS = 16_384
 
 
 _RANDOM_BITS = 40
@@ -141,6 +118,17 @@ class VaultState:
         """The time of the keeper's last report; ISO 8601, UTC."""
         return iso_time(self.seen_ms * 1_000_000)
 
+
+_TEXT_BYTES = {
+    "vault": VAULT_BYTES,
+    "name": TITLE_BYTES,
+    "keeper": TITLE_BYTES,
+    "collection": 256,
+    "model": 1024,
+    "languages": 1024,
+    **dict.fromkeys(("weights", "statistics", "place", "owner"), 64),
+}
+_FIELDS = {field.name: _TEXT_BYTES.get(field.name, 0) for field in fields(VaultState)}
 
 _PUBLISHED = "withdrawn_ms == 0"
 
@@ -256,8 +244,8 @@ class MilvusVaults:
     def has(self, state: VaultState, note_ids: Iterable[int]) -> bool:
         """Whether the server returns these notes and the data of the whole vault, looked up by their first
         parts."""
-        notes = [f"{state.edition}:{note_id}:{0:04d}" for note_id in note_ids]
-        blobs = [f"{digest}:{0:04d}" for digest in (state.statistics, state.weights) if digest]
+        notes = [_part(f"{state.edition}:{note_id}") for note_id in note_ids]
+        blobs = [_part(digest) for digest in (state.statistics, state.weights) if digest]
         return all(
             len(self._rows(table, text_in("part", parts), ["part"])) == len(parts)
             for table, parts in ((self._notes, notes), (self._blobs, blobs))
@@ -266,27 +254,18 @@ class MilvusVaults:
     def count_notes(self, state: VaultState) -> int:
         """The number of notes that the server returns, by their first parts."""
         first = all_of([text_in("edition", [state.edition]), "number == 0"])
-        rows = self.connection.read("query", self._notes, filter=first, output_fields=["count(*)"])
-        return int(next(iter(rows))["count(*)"])
+        return self.connection.count(self._notes, first)
 
     def _whole_notes(self, state: VaultState, note_ids: Sequence[int]) -> dict[int, bytes]:
-        first = [f"{state.edition}:{note_id}:{0:04d}" for note_id in note_ids]
-        rows = self.connection.read(
-            "query",
-            self._notes,
-            filter=text_in("part", first),
-            output_fields=["part", "data"],
-            limit=_MAX_ROWS,
-        )
-        data = {str(row["part"]): str(row["data"]) for row in rows}
+        first = [_part(f"{state.edition}:{note_id}") for note_id in note_ids]
+        data = _texts(self.connection.find(self._notes, text_in("part", first), ["part", "data"]))
         more = [
-            f"{state.edition}:{_note_of(part)}:{number:04d}"
+            _part(f"{state.edition}:{_note_of(part)}", number)
             for part, text in data.items()
             for number in range(1, _count_of(text))
         ]
         for batch in batches(more, _NOTES_AT_ONCE):
-            rows = self._rows(self._notes, text_in("part", batch), ["part", "data"])
-            data |= {str(row["part"]): str(row["data"]) for row in rows}
+            data |= _texts(self._rows(self._notes, text_in("part", batch), ["part", "data"]))
         return {
             note_id: whole for note_id in note_ids if (whole := _joined(f"{state.edition}:{note_id}", data))
         }
@@ -319,41 +298,41 @@ class MilvusVaults:
     def blob(self, digest: str) -> bytes | None:
         """The token weights or statistics with a digest; None if they are missing or incomplete."""
         rows = self._rows(self._blobs, _parts_of(digest), ["part", "data"]) if digest.isalnum() else []
-        found = _joined(digest, {str(row["part"]): str(row["data"]) for row in rows})
+        found = _joined(digest, _texts(rows))
         return found if found and hashlib.sha256(found).hexdigest() == digest else None
 
     def _record(self, vault: str) -> VaultState | None:
         """The current state or tombstone of one vault. None if it was never published."""
         return self._query(text_in("vault", [vault]), "Strong").get(vault)
 
-    def _query(self, expression: str, consistency: str = "") -> dict[str, VaultState]:
+    def _query(self, expression: str, consistency: str) -> dict[str, VaultState]:
         rows = self._rows(self._table, expression, [*_FIELDS], consistency)
         return {str(row["vault"]): _state_of(row) for row in rows}
 
     def _rows(self, table: str, expression: str, fields: Iterable[str], consistency: str = "") -> list[Row]:
         try:
-            found = self.connection.call(
-                "query",
-                table,
-                filter=expression,
-                output_fields=list(fields),
-                limit=_MAX_ROWS,
-                consistency_level=consistency or self.connection.consistency_level,
-            )
+            return self.connection.find(table, expression, fields, consistency=consistency)
         except CollectionMissingError:
             return []
-        return list(found)
 
 
 def _statistics_of(vault: str) -> str:
     return hashlib.sha256(f"statistics of {vault}".encode()).hexdigest()[:32]
 
 
+def _part(name: str, number: int = 0) -> str:
+    return f"{name}:{number:04d}"
+
+
+def _texts(rows: Iterable[Row]) -> dict[str, str]:
+    return {str(row["part"]): str(row["data"]) for row in rows}
+
+
 def _parts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
     """The rows for the bytes: their keys, and the text of each, which includes the number of rows."""
     pieces = [data[at : at + _PART_BYTES] for at in range(0, len(data), _PART_BYTES)] or [b""]
     for number, piece in enumerate(pieces):
-        yield f"{name}:{number:04d}", f"{len(pieces)}:{base64.b64encode(piece).decode()}"
+        yield _part(name, number), f"{len(pieces)}:{base64.b64encode(piece).decode()}"
 
 
 def _parts_of(name: str) -> str:
@@ -372,8 +351,8 @@ def _note_of(part: str) -> int:
 
 def _joined(name: str, rows: Mapping[str, str]) -> bytes | None:
     """The bytes of a name; None if a part is missing or invalid."""
-    first = rows.get(f"{name}:{0:04d}")
-    texts = [] if first is None else [rows.get(f"{name}:{n:04d}") for n in range(_count_of(first))]
+    first = rows.get(_part(name))
+    texts = [] if first is None else [rows.get(_part(name, number)) for number in range(_count_of(first))]
     if not texts or None in texts or len({_count_of(text) for text in texts if text}) != 1:
         return None
     try:
