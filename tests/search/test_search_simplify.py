@@ -7,6 +7,7 @@ from golden_cases import check_golden
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from indexed_vault import NOW, Indexed
+from query_outline import outline
 
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import pattern_of
@@ -25,7 +26,6 @@ from vault_indexer.search.query import (
     holds,
     parse_query,
 )
-from vault_indexer.search.query.ast import outline
 
 
 def condition(query: str) -> Node:

@@ -190,45 +190,6 @@ class Query:
     notices: tuple[str, ...] = ()
 
 
-def outline(node: Node) -> str:
-    """Returns the tree on one line, with operators as functions and columns after an `@`."""
-    match node:
-        case Word(text, column):
-            return f"{text}@{column}"
-        case Phrase(text, column, match_case):
-            return f'{"match-case " if match_case else ""}"{text}"@{column}'
-        case Regex(pattern, column, match_case):
-            return f"{'match-case ' if match_case else ''}/{pattern}/@{column}"
-        case Not(operand, column):
-            return f"not@{column}({outline(operand)})"
-        case All(parts):
-            return f"all({', '.join(map(outline, parts))})"
-        case Either(parts):
-            return f"any({', '.join(map(outline, parts))})"
-        case Within(scope, inside, column):
-            return f"{scope}@{column}({outline(inside) if inside else ''})"
-        case Property(name, test, column):
-            return f"property@{column}({name}{', ' + outline(test) if test else ''})"
-        case _:
-            return _outline_of_value(node)
-
-
-def _outline_of_value(node: Node) -> str:
-    match node:
-        case Compare(op, value, column):
-            return f"{op} {value}@{column}"
-        case Null(column):
-            return f"null@{column}"
-        case Fact(operator, value, column):
-            return f"{operator}@{column}({value})"
-        case Linked(direction, target, column):
-            return f"{direction}@{column}({target})"
-        case InVault(name, column):
-            return f"vault@{column}({name})"
-        case _:
-            raise AssertionError(node)
-
-
 def ranking_words(node: Node) -> list[str]:
     """Returns the texts of a condition that are searched for, without negated texts, names and values."""
     match node:

@@ -77,7 +77,7 @@ _DUE = "task-due"
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*")
 _COMPARED = re.compile(r"\"[^\"\]]*\"|[^\s\])]+")
 _ESCAPE = re.compile(r"\\([\"\\])")
-_SPACES = re.compile(r"\s*")
+_SPACES = re.compile(r"\s+")
 _NAME_SEARCH = re.compile(r"\[\s*(?:/[^\]\n]+/|\([^\]\n]+\))\s*(?:\]|:[^\]\n]*\])(?!\()")
 """`[/stat.*/]` and `[(a OR b):x]`, Obsidian's syntax for a search of property names."""
 
@@ -108,7 +108,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The operators of the query language, each with a description of its matches. The parser and the completion
-use only this table. `_NAMED`, `_CASE` or `_VALUES` determine how an operator is parsed."""
+use only this table. `_NAMED`, `_CASE` or `_FACTS` determine how an operator is parsed."""
 
 _CASE = MappingProxyType({"match-case": True, "ignore-case": False})
 _NAMED = MappingProxyType({scope.value: scope for scope in Scope})
@@ -214,22 +214,19 @@ class _Parser:
             if rows[-1] and self._takes_or(end):
                 rows.append([])
                 continue
-            part = self._part(end)
-            if part:
-                rows[-1].append(part)
+            before = self.at
+            if node := self._term(end):
+                rows[-1].append(_Part(node, before, self.at))
         if len(rows) == 1:
             return rows[0]
         sides = [_join([part.node for part in row]) for row in rows if row]
-        node = Either(tuple(dict.fromkeys(sides))) if len(sides) > 1 else sides[0]
-        return [_Part(node, start, self.at)]
+        whole = Either(tuple(dict.fromkeys(sides))) if len(sides) > 1 else sides[0]
+        return [_Part(whole, start, self.at)]
 
     def _is_at(self, end: str) -> bool:
-        self._skip_spaces()
+        if spaces := _SPACES.match(self.text, self.at):
+            self.at = spaces.end()
         return self.at >= len(self.text) or (end != "" and self.text[self.at] == end)
-
-    def _skip_spaces(self) -> None:
-        found = _SPACES.match(self.text, self.at)
-        self.at = found.end() if found else self.at
 
     def _takes_or(self, end: str) -> bool:
         """Consumes an OR with terms on both sides. Any other OR is a word."""
@@ -241,11 +238,6 @@ class _Parser:
             self.at = before
             return False
         return True
-
-    def _part(self, end: str) -> _Part | None:
-        start = self.at
-        node = self._term(end)
-        return _Part(node, start, self.at) if node else None
 
     def _term(self, end: str) -> Node | None:
         column = self.at + 1
@@ -311,11 +303,8 @@ class _Parser:
             # The text is parsed again without this group. Without the set, each level of nesting doubles the
             # work.
             self.open.add(start)
-            if strict:
-                raise QueryError("this parenthesis is never closed", start + 1)
-            self.notices.append(f"the parenthesis at column {start + 1} is never closed: taken as text")
-        self.at = start + 1
-        return self._word(end) if self._has_word(end) else None
+            self._report_unclosed("parenthesis", start, strict=strict)
+        return self._word_after(start, end)
 
     def _inside_group(self, start: int) -> Node | None:
         if self.depth == MAX_DEPTH:
@@ -326,8 +315,16 @@ class _Parser:
         self.depth -= 1
         return _join([part.node for part in parts]) if parts else None
 
-    def _has_word(self, end: str) -> bool:
-        return self.at < len(self.text) and not self.text[self.at].isspace() and self.text[self.at] != end
+    def _report_unclosed(self, sign: str, start: int, *, strict: bool) -> None:
+        if strict:
+            raise QueryError(f"this {sign} is never closed", start + 1)
+        self.notices.append(f"the {sign} at column {start + 1} is never closed: taken as text")
+
+    def _word_after(self, start: int, end: str) -> Node | None:
+        """Returns the word behind an opening sign that is taken as text."""
+        self.at = start + 1
+        follows = self.text[self.at : self.at + 1]
+        return self._word(end) if follows.strip() and follows != end else None
 
     def _phrase(self, end: str, *, strict: bool) -> Node | None:
         start = self.at
@@ -339,11 +336,8 @@ class _Parser:
             self.at = close + 1
             words = _ESCAPE.sub(r"\1", self.text[start + 1 : close]).strip()
             return Phrase(words, start + 1) if words else None
-        if strict:
-            raise QueryError("this quote is never closed", start + 1)
-        self.notices.append(f"the quote at column {start + 1} is never closed: taken as text")
-        self.at = start + 1
-        return self._word(end) if self._has_word(end) else None
+        self._report_unclosed("quote", start, strict=strict)
+        return self._word_after(start, end)
 
     def _regex(self, end: str) -> Node:
         start = self.at
@@ -416,7 +410,19 @@ class _Parser:
         value = self._argument(end)
         if not isinstance(value, (Word, Phrase)):
             raise QueryError(f"{name}: takes one value", argument + 1)
-        return _VALUES[name](name, value, column)
+        text = value.text
+        match name:
+            case "vault":
+                return InVault(text.lower(), column)
+            case "links-to" | "linked-from":
+                target = text.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0]
+                if not target.strip():
+                    raise QueryError(f"{name}: takes the name or path of a note", value.column)
+                return Linked(Direction(name), target.strip(), column)
+        convert, is_valid, allowed = _FACTS[name]
+        if not is_valid(convert(text)):
+            raise QueryError(f"{name}: takes {allowed}, not {text!r}", value.column)
+        return Fact(name, convert(text), column)
 
     def _property(self, end: str) -> Node | None:
         found = _PROPERTY.match(self.text, self.at)
@@ -440,7 +446,8 @@ class _Parser:
             return Property(name, None, column)
         test = _join([part.node for part in parts])
         _check_leaves(f"[{name}:]", test, (Word, Phrase, Regex, Compare))
-        return Property(name, Null(column_of(test)) if _is_null(test) else test, column)
+        is_null = isinstance(test, Word) and test.text == "null"
+        return Property(name, Null(column_of(test)) if is_null else test, column)
 
     def _comparison(self) -> Node:
         start = self.at
@@ -493,10 +500,6 @@ def _check_levels(conditions: Iterable[Condition]) -> None:
                 raise QueryError("level: cannot be combined with OR or -( )", column_of(atom))
 
 
-def _is_null(node: Node) -> bool:
-    return isinstance(node, Word) and node.text == "null"
-
-
 def _check_leaves(place: str, inside: Node, allowed: tuple[type, ...]) -> None:
     for atom in atoms(inside):
         if not isinstance(atom, allowed):
@@ -514,54 +517,18 @@ def _check_tags(inside: Node) -> None:
             )
 
 
-def _time_filter(name: str, value: Word | Phrase, column: int) -> Node:
-    if not is_moment(value.text):
-        raise QueryError(f"{name}: takes {MOMENTS}, not {value.text!r}", value.column)
-    return Fact(name, value.text, column)
-
-
-def _language(name: str, value: Word | Phrase, column: int) -> Node:
-    code = value.text.lower()
-    if not re.fullmatch(r"[a-z]{2,3}", code):
-        raise QueryError(
-            f"lang: takes a code of two or three letters, such as es, not {value.text!r}", value.column
-        )
-    return Fact(name, code, column)
-
-
-def _kind(name: str, value: Word | Phrase, column: int) -> Node:
-    kind = value.text.lower()
-    if kind not in KINDS:
-        raise QueryError(f"kind: takes one of {', '.join(KINDS)}, not {value.text!r}", value.column)
-    return Fact(name, kind, column)
-
-
-def _level(name: str, value: Word | Phrase, column: int) -> Node:
-    if value.text not in LEVELS:
-        raise QueryError(f"level: takes {' or '.join(LEVELS)}, not {value.text!r}", value.column)
-    return Fact(name, value.text, column)
-
-
-def _link_filter(name: str, value: Word | Phrase, column: int) -> Node:
-    target = value.text.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0].strip()
-    if not target:
-        raise QueryError(f"{name}: takes the name or path of a note", value.column)
-    return Linked(Direction(name), target, column)
-
-
-def _vault_filter(_name: str, value: Word | Phrase, column: int) -> Node:
-    return InVault(value.text.lower(), column)
-
-
-_VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyType(
+_FACTS: Mapping[str, tuple[Callable[[str], str], Callable[[str], object], str]] = MappingProxyType(
     {
-        "before": _time_filter,
-        "after": _time_filter,
-        "lang": _language,
-        "kind": _kind,
-        "links-to": _link_filter,
-        "linked-from": _link_filter,
-        "vault": _vault_filter,
-        "level": _level,
+        "before": (str, is_moment, MOMENTS),
+        "after": (str, is_moment, MOMENTS),
+        "lang": (
+            str.lower,
+            re.compile(r"[a-z]{2,3}").fullmatch,
+            "a code of two or three letters, such as es",
+        ),
+        "kind": (str.lower, KINDS.__contains__, f"one of {', '.join(KINDS)}"),
+        "level": (str, LEVELS.__contains__, " or ".join(LEVELS)),
     }
 )
+"""For each operator of a `Fact`: how its value is stored, whether that is valid, and which values are
+allowed."""
