@@ -85,8 +85,8 @@ class BaseFile:
     path: str
     size: int
     mtime_ns: int
-    read_properties: Callable[[], Mapping[str, Value]] = dict
-    read_tags: Callable[[], Sequence[str]] = list
+    properties: Callable[[], Mapping[str, Value]] = dict
+    tags: Callable[[], Sequence[str]] = list
 
     def __str__(self) -> str:
         return self.path
@@ -99,17 +99,9 @@ class BaseFile:
     def modified(self) -> datetime:
         return datetime.fromtimestamp(self.mtime_ns / 1e9)
 
-    @property
-    def tags(self) -> Sequence[str]:
-        return self.read_tags()
-
-    @property
-    def properties(self) -> Mapping[str, Value]:
-        return self.read_properties()
-
     def note_property(self, name: str) -> Value:
         """The value of a property, whose name is compared without case; None if the note has none."""
-        found = self.properties
+        found = self.properties()
         if name in found:
             return found[name]
         return next((value for key, value in found.items() if key.lower() == name.lower()), None)

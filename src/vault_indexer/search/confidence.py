@@ -401,7 +401,8 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
             for share, other in zip((of_chunk, of_note), held(terms), strict=True):
                 # A spelling with several words covers the word only if the hit contains all of them.
                 share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
-    required = _required(prepared)
+    # Every hit contains these words.
+    required = frozenset[str]().union(*(_words_of(prepared, each.node) for each in prepared.conditions))
     for number, term in enumerate(prepared.words):
         typed = typed_word(prepared.text, term)
         # The index contains the term as it was typed, so `held` has already found every chunk with it.
@@ -410,11 +411,6 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         matching = prepared.typed_words.chunks_with(typed, keys) | (term.word in required)
         of_chunk[matching, number] = of_note[matching, number] = 1.0
     return of_chunk, of_note
-
-
-def _required(prepared: PreparedQuery) -> frozenset[str]:
-    """Returns the words that every hit contains, because a condition of the query requires them."""
-    return frozenset[str]().union(*(_words_of(prepared, condition.node) for condition in prepared.conditions))
 
 
 def _above_background(prepared: PreparedQuery, keys: Keys) -> Floats:

@@ -138,8 +138,9 @@ def complete_query(catalog: CatalogReader, text: str, limit: int) -> Completions
     for pattern, offer in ((_FOLDER, _folders), (_TAG, _tags), (_VALUE, _values), (_NAME, _names)):
         match = pattern.fullmatch(whole)
         if match:
-            best = _best(offer(catalog, *match.groups()), limit)
-            return Completions(term, tuple(replace(one, text=one.text[len(within) :]) for one in best))
+            offered = sorted(offer(catalog, *match.groups()), key=lambda one: (-one.count, one.text))
+            items = [replace(one, text=one.text[len(within) :]) for one in offered[:limit]]
+            return Completions(term, tuple(items))
     begins = _BEGIN.search(text) is not None
     if begins:
         whole, term = within, ""  # a minus sign alone is a term so far
@@ -159,10 +160,6 @@ def _last_term(text: str) -> tuple[str, str]:
         elif match["close"] and len(operators) > 1:
             operators.pop()
     return term, operators[-1]
-
-
-def _best(found: Iterable[Completion], limit: int) -> list[Completion]:
-    return sorted(found, key=lambda completion: (-completion.count, completion.text))[:limit]
 
 
 def _tags(catalog: CatalogReader, prefix: str) -> Iterator[Completion]:

@@ -22,7 +22,6 @@ from vault_indexer.model import (
     count_in_notes,
     note_id_of,
 )
-from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import count_likely, relevance_of, verdict_of
 from vault_indexer.search.deadline import QueryDeadline
@@ -169,15 +168,13 @@ def _finished_terms(query: str, column: int) -> str:
     return f"{finished} " if finished else ""
 
 
-def family_of(model: EmbeddingModel) -> tuple[str, str, int]:
-    """Returns a key that is equal for models with comparable cosines. Their token weights may differ."""
-    return model.provider, model.name.partition("+")[0], model.dimension
-
-
 def _by_model(vaults: Sequence[SearchedVault]) -> list[list[SearchedVault]]:
+    """Groups the vaults whose models have comparable cosines. The token weights of the models may differ."""
     groups: dict[tuple[str, str, int], list[SearchedVault]] = {}
     for vault in vaults:
-        groups.setdefault(family_of(vault.embedder.model), []).append(vault)
+        model = vault.embedder.model
+        family = model.provider, model.name.partition("+")[0], model.dimension
+        groups.setdefault(family, []).append(vault)
     return list(groups.values())
 
 
@@ -185,7 +182,9 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     presenter = _Presenter(request, settings)
     limits = presenter.limits
     ranked = [RankedGroup.of(group, settings, limits) for group in groups]
-    shown = _relative_to_best(shown_places(ranked, limits))
+    places = shown_places(ranked, limits)
+    top = places[0].score if places else 0.0
+    shown = [place._replace(score=place.score / top if top else 1.0) for place in places]
     relevance: dict[Place, float] = {}
     hits: dict[Place, Hit] = {}
     files: list[Hit] = []
@@ -202,7 +201,13 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     if all_hits and all_hits[0] in files:
         verdict = "strong"
     unread = [fold_path(hit.title) for hit in files if hit.snippet]  # notes that could not be read
-    missing = [word for word in _missing_words(groups) if not any(fold_path(word) in name for name in unread)]
+    # The vaults of a group share their words.
+    unknown, *others = map(missing_words, groups)
+    missing = [
+        word
+        for word in unknown
+        if all(word in other for other in others) and not any(fold_path(word) in name for name in unread)
+    ]
     return SearchResult(
         all_hits,
         _notices(groups, found=bool(shown or files)),
@@ -266,12 +271,6 @@ def _merged(groups: Sequence[RankedGroup], weighed: int) -> list[Place]:
         places += [Place(value, number, row) for row, value in enumerate(values)]
     # By row before group: where only ranks decide, the groups take turns.
     return sorted(places, key=lambda place: (-place.score, place.row, place.group))
-
-
-def _relative_to_best(shown: Sequence[Place]) -> list[Place]:
-    """Returns the places with scores relative to the first one's, or with 1 for all if that is 0."""
-    top = shown[0].score if shown else 0.0
-    return [place._replace(score=place.score / top if top else 1.0) for place in shown]
 
 
 class _Presenter:
@@ -366,12 +365,6 @@ def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: Sea
     if not newest:
         return SearchResult((), notices)
     return SearchResult(newest, (*notices, LISTED), verdict="strong", likely=len(newest))
-
-
-def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:
-    """Returns the query words that no vault contains. The vaults of a group share their words."""
-    first, *others = map(missing_words, groups)
-    return tuple(word for word in first if all(word in other for other in others))
 
 
 def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:

@@ -257,16 +257,16 @@ class PreparedQuery:
     statistics: WordStatistics
     text: str
     words: tuple[QueryTerm, ...]
-    terms: tuple[QueryTerm, ...]
     language: str
     vector: Vectors
     language_weight: float
-    conditions: tuple[Condition, ...]
-    chosen: ChunkFilter | None
-    corrections: tuple[Correction, ...]
-    notices: tuple[str, ...]
     deadline: QueryDeadline
     typed_words: TypedWords
+    terms: tuple[QueryTerm, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    chosen: ChunkFilter | None = None
+    corrections: tuple[Correction, ...] = ()
+    notices: tuple[str, ...] = ()
     word_vectors: WordVectors | None = None
     synonyms: tuple[Synonym, ...] = ()
     as_you_type: bool = False
@@ -349,7 +349,9 @@ def _prepare(
     query, terms, corrections, synonyms, statistics = analyzed
     conditions = tuple(replace(one, node=in_vault(one.node, vault.name)) for one in query.conditions)
     chosen = ChunkFilter(snapshot, conditions, now, deadline) if conditions else None
-    notices = [] if request.as_you_type else [*query.notices, *map(_correction_notice, corrections)]
+    notices = [] if request.as_you_type else [*query.notices]
+    for one in () if request.as_you_type else corrections:
+        notices.append(f"no note contains {one.written!r}: also searched for {one.searched!r}")
     language = language_of(query.text, statistics.languages)
     corrected = with_corrections(statistics.languages, terms, corrections)
     compounded = with_compounds(snapshot, statistics, corrected, language)
@@ -384,10 +386,6 @@ def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors
     except ProviderError as error:
         nowhere = np.zeros(snapshot.vectors.dimension, np.float32)  # a zero vector is near no chunk
         return nowhere, (f"only words and links were searched: {error}",)
-
-
-def _correction_notice(correction: Correction) -> str:
-    return f"no note contains {correction.written!r}: also searched for {correction.searched!r}"
 
 
 def _nearest(catalog: CatalogReader, condition: Condition) -> str:

@@ -18,7 +18,6 @@ from vault_indexer.text.language import asking_characters, detect
 from vault_indexer.text.query import (
     ENDS_AFTER_APOSTROPHE,
     analyze_query,
-    hyphenated_parts,
     is_hyphenated,
     part_at_apostrophe,
 )
@@ -77,14 +76,9 @@ def question_words(
         statistics=statistics,
         text=query.text,
         words=words,
-        terms=(),
         language=language_of(query.text, statistics.languages),
         vector=np.zeros(0, np.float32),
         language_weight=1.0,
-        conditions=(),
-        chosen=None,
-        corrections=(),
-        notices=(),
         deadline=deadline,
         typed_words=TypedWords(vaults[0].snapshot, deadline),
         synonyms=find_synonyms(synonym_groups, statistics.languages, words),
@@ -187,7 +181,7 @@ def _is_held(prepared: PreparedQuery, texts: Sequence[TypedWords], term: QueryTe
     if statistics.knows(term):
         return True
     main = part_at_apostrophe(term.word, prepared.language)
-    parts = hyphenated_parts(term.word) if is_hyphenated(term.word) else [main] if main else []
+    parts = term.word.split("-") if is_hyphenated(term.word) else [main] if main else []
     if parts and all(
         statistics.knows(piece) for part in parts for piece in analyze_query(part, statistics.languages)
     ):

@@ -151,7 +151,9 @@ def load_caches(opened: IndexReader) -> None:
     has a lease of its own, so that other threads can run in between and later edits are included.
     """
     with opened.holder.lease() as snapshot:
-        words = [word.term for word in snapshot.keywords.lexicon.frequent(_words_worth(snapshot))]
+        share = COMMON_WORDS * _CHUNKS // max(1, len(snapshot.keywords))
+        count = max(_FEWEST_WORDS, min(COMMON_WORDS, share))
+        words = [word.term for word in snapshot.keywords.lexicon.frequent(count)]
         if words:
             opened.searcher.search(snapshot, SearchRequest(words[0], limit=1))
         if WORD_LANGUAGES.intersection(snapshot.languages):
@@ -160,11 +162,6 @@ def load_caches(opened: IndexReader) -> None:
         with opened.holder.lease() as snapshot:
             snapshot.keywords.warm(analyze_query(word, snapshot.languages), FIELD_WEIGHTS)
     load_words(opened.holder)
-
-
-def _words_worth(snapshot: Snapshot) -> int:
-    chunks = max(1, len(snapshot.keywords))
-    return max(_FEWEST_WORDS, min(COMMON_WORDS, COMMON_WORDS * _CHUNKS // chunks))
 
 
 def load_words(holder: SnapshotHolder) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.system import record
 from vault_indexer.text.phrases import quantity
 
+if TYPE_CHECKING:
+    from vault_indexer.arrays import Keys
+
 # Explains the rank of a note in the results, or its absence.
 
 
@@ -49,31 +53,16 @@ class ChunkRank:
     is_likely: bool = True
 
 
-def explanation(query: str, note: NoteRow, place: ChunkRank, reasons: Sequence[str]) -> Explanation:
-    return Explanation(
-        query=query,
-        path=note.path,
-        rank=place.rank,
-        candidates=place.candidates,
-        shown=place.shown,
-        why=place.why,
-        reasons=tuple(reasons),
-    )
-
-
 def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
     """Yields one sentence for each filter that the note does not match, or one sentence if it matches all."""
     only = frozenset({note.note_id})
     now = datetime.now().astimezone()
     evaluation = Evaluation(prepared.snapshot, now, prepared.deadline, ReadingBudget(), only)
-    catalog = prepared.snapshot.catalog
-    own = np.array([row.key for row in catalog.chunks_of(note.note_id)], np.int64)
 
     def holds(node: Node) -> bool:
-        level = level_of(node)
-        if level is None:
-            return bool(evaluation.check(node, only)[0].notes)
-        return bool(at_level(catalog, own, level).any())
+        if level := level_of(node):
+            return bool(at_level(prepared.snapshot.catalog, _chunk_keys(prepared, note), level).any())
+        return bool(evaluation.check(node, only)[0].notes)
 
     failed = [condition.source for condition in prepared.conditions if not holds(condition.node)]
     yield from (f"it does not match the filter {source}" for source in failed)
@@ -93,8 +82,7 @@ def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
 def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -> Iterator[str]:
     """Yields why a note is not a candidate: its rank in the fusion, or its distance from each ranking."""
     snapshot = prepared.snapshot
-    own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
-    own = own[prepared.passing(own)]
+    own = _passing_chunks(prepared, note)
     if not len(own):
         yield "no part of it matches the filters" if prepared.conditions else "it has no text to search"
         return
@@ -117,6 +105,16 @@ def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -
     if not scores:
         yield f"words: it contains none of {', '.join(dict.fromkeys(term.word for term in prepared.terms))}"
     yield "links: only links to the strongest notes count, and it is not one of them"
+
+
+def _chunk_keys(prepared: PreparedQuery, note: NoteRow) -> Keys:
+    rows = prepared.snapshot.catalog.chunks_of(note.note_id)
+    return np.array([row.key for row in rows], np.int64)
+
+
+def _passing_chunks(prepared: PreparedQuery, note: NoteRow) -> Keys:
+    keys = _chunk_keys(prepared, note)
+    return keys[prepared.passing(keys)]
 
 
 def attachment_reasons(prepared: PreparedQuery, path: str, *, shown: bool) -> Iterator[str]:
@@ -184,22 +182,29 @@ class Searcher:
         Raises as `search` does."""
         prepared = self._prepare(snapshot, request, deadline)
         reasons = list(filter_reasons(prepared, note))
-        if not prepared.text:
-            own = snapshot.catalog.chunks_of(note.note_id)
-            matches = bool(prepared.passing(np.array([row.key for row in own], np.int64)).any())
-            return explanation(request.query, note, ChunkRank(None, 0, matches, None), reasons)
-        limits = AnswerLimits.of(request, self.settings)
-        ranked = RankedGroup.of([prepared], self.settings, limits)
-        place, row = _rank_of(ranked, note, limits)
-        if row is None:
-            reasons += absence_reasons(prepared, ranked.table, note)
-        elif (shown_note := ranked.copies.shown_note.get(note.note_id)) is not None:
-            path = snapshot.catalog.notes([shown_note])[shown_note].path
-            reasons.append(f"it has the same text as {path}, and is shown with it")
-        else:
-            reasons += place_reasons(place, limits.notes)
-        relevance = None if row is None else ranked.relevance([row])[row]
-        return replace(explanation(request.query, note, place, reasons), relevance=relevance)
+        place, relevance = ChunkRank(None, 0, False, None), None
+        if prepared.text:
+            limits = AnswerLimits.of(request, self.settings)
+            ranked = RankedGroup.of([prepared], self.settings, limits)
+            place, row = _rank_of(ranked, note, limits)
+            if row is None:
+                reasons += absence_reasons(prepared, ranked.table, note)
+            elif (shown_note := ranked.copies.shown_note.get(note.note_id)) is not None:
+                path = snapshot.catalog.notes([shown_note])[shown_note].path
+                reasons.append(f"it has the same text as {path}, and is shown with it")
+            else:
+                reasons += place_reasons(place, limits.notes)
+            relevance = None if row is None else ranked.relevance([row])[row]
+        return Explanation(
+            query=request.query,
+            path=note.path,
+            rank=place.rank,
+            candidates=place.candidates,
+            shown=place.shown if prepared.text else bool(_passing_chunks(prepared, note).size),
+            why=place.why,
+            relevance=relevance,
+            reasons=tuple(reasons),
+        )
 
     def explain_attachment(
         self,

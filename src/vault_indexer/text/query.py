@@ -100,10 +100,6 @@ def is_hyphenated(word: str) -> bool:
     return _HYPHENATED.fullmatch(word) is not None
 
 
-def hyphenated_parts(word: str) -> list[str]:
-    return word.split("-")
-
-
 def part_at_apostrophe(word: str, language: str) -> str:
     """Returns the main part of a word with an apostrophe, such as `Newton` of `Newton's` and `homme` of
     `l'homme`. It is the longer part, but the first one in Turkish. Returns "" for other words."""
@@ -135,7 +131,7 @@ def _terms(text: str, languages: tuple[str, ...], as_written: bool) -> Iterator[
         joined = word_term(whole.replace("-", ""), 1.0, start, match.end()) if is_hyphenated(whole) else None
         yield replace(written, classes=written.classes + joined.classes) if joined else written
         at = 0
-        for part in hyphenated_parts(whole) if joined else compound_parts(whole):
+        for part in whole.split("-") if joined else compound_parts(whole):
             found = token.find(part, at)
             if found < 0:  # written in a form that normalization changes
                 yield word_term(part, PART_WEIGHT, start, match.end())

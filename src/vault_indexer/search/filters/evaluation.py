@@ -16,12 +16,7 @@ import numpy as np
 from vault_indexer.errors import QueryError
 from vault_indexer.model import CHUNK_KEY_BITS, KINDS
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
-from vault_indexer.search.filters.candidates import (
-    TEXT_FIELDS,
-    Ids,
-    Matches,
-    TextCandidates,
-)
+from vault_indexer.search.filters.candidates import TEXT_FIELDS, Ids, Matches, TextCandidates
 from vault_indexer.search.filters.path_filter import NameReader, path_condition
 from vault_indexer.search.filters.properties import PropertyReader
 from vault_indexer.search.filters.scopes import task_states

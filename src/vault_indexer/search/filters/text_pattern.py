@@ -72,6 +72,9 @@ _INVISIBLE = "\u200d\ufe0e\ufe0f"
 """The characters that may follow a sign: the joiner of a sequence, and the variation selectors."""
 
 _CYRILLIC = range(0x0400, 0x0530)
+_DECOMPOSED = {"й": "[иИ]\u0306", "ё": "[еЕ]\u0308", "ї": "[іІ]\u0308", "ў": "[уУ]\u0306"}
+"""Letters as two characters, which `fold` does not separate."""
+
 _ACCENTED_SCRIPTS = 0x0700
 _INDIC = range(0x0900, 0x0C00)
 _FOLDED_BLOCKS = (
@@ -377,19 +380,13 @@ def _letters(folded: str) -> str:
     one = f"[{re.escape(''.join(dict.fromkeys(chars)))}]"
     # In Russian texts, an acute accent may mark the stressed vowel.
     if ord(folded) in _CYRILLIC:
-        apart = _decompose(folded)
+        apart = _DECOMPOSED.get(folded)
         return f"(?:{one}|{apart})\u0301?" if apart else f"{one}\u0301?"
     if ord(folded) in _INDIC and folded.isalpha():
         return f"{one}[{NUKTAS}\u200c\u200d]?"
     if ord(folded) < _ACCENTED_SCRIPTS and folded.isalpha():
         return rf"{one}[{_ACCENTS}]*+\u200c?"  # possessive except for the joiner, which may also end a word
     return one
-
-
-def _decompose(letter: str) -> str:
-    """й and ї as two characters, which `fold` keeps apart from и and і."""
-    pairs = {"й": "[иИ]\u0306", "ё": "[еЕ]\u0308", "ї": "[іІ]\u0308", "ў": "[уУ]\u0306"}
-    return pairs.get(letter, "")
 
 
 @cache

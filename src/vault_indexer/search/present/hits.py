@@ -258,7 +258,7 @@ class _ShownNote:
         self.stale = stale
         self.tags, self.aliases, self.frontmatter = row.tags, row.aliases, row.frontmatter
         self.modified_time = iso_time(row.mtime_ns)
-        self.is_canvas = _is_canvas(row.path)
+        self.is_canvas = _kind_of(row.path) is FileKind.CANVAS
         document = _document_kind_of(row.path)
         self.is_document = document is not None
         self.kind: HitKind = (
@@ -490,11 +490,7 @@ def with_display_titles(catalog: CatalogReader, notes: Mapping[int, NoteRow]) ->
     }
 
 
-@lru_cache(maxsize=4096)
-def _is_canvas(path: str) -> bool:
-    return kind_of(path) is FileKind.CANVAS
-
-
+_kind_of = lru_cache(maxsize=4096)(kind_of)
 _document_kind_of = lru_cache(maxsize=4096)(document_kind_of)
 _language_of_path = lru_cache(maxsize=4096)(language_of_path)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import fsum
@@ -155,7 +155,12 @@ class Snippets:
             # More than all words together: the place that a filter found must be shown.
             wanted |= dict.fromkeys((match.word for match in at_places), 1 + fsum(wanted.values()))
         found = sorted([*self._matches(body, wanted), *at_places])
-        ranked = sorted(_sections(body, headings, found, wanted), key=_preference(body))
+
+        def preference(section: _Section) -> tuple[float, float, bool, int]:
+            blank = not body[section.text : section.end].strip()
+            return -section.worth, -section.own_worth, blank, section.start
+
+        ranked = sorted(_sections(body, headings, found, wanted), key=preference)
         shown_body = blank_hidden(body, fence)
         # A chunk that is hidden as a whole, such as a comment, was found by it, so it is shown.
         body = shown_body if shown_body.strip() else body
@@ -369,14 +374,6 @@ def _sections(
         yield _Section(heading.start, heading.end, end, worth, fsum(wanted[word] for word in own))
 
 
-def _preference(body: str) -> Callable[[_Section], tuple[float, float, bool, int]]:
-    def key(section: _Section) -> tuple[float, float, bool, int]:
-        blank = not body[section.text : section.end].strip()
-        return -section.worth, -section.own_worth, blank, section.start
-
-    return key
-
-
 def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], size: int) -> Span:
     """Returns the part of a long text around the densest matches, of about twice `size` characters."""
     start, end = within
@@ -420,12 +417,10 @@ def _likely(wanted: frozenset[str]) -> re.Pattern[str]:
     `a-b`, is one word."""
     whole = sorted((word for word in wanted if _SIGN.search(word)), key=lambda word: (-len(word), word))
     begins = [re.escape(word) for word in whole]
-    begins += sorted({_beginning(word) for word in wanted.difference(whole)})
+    begins += sorted(
+        {word[:_STEM] if len(word) >= _STEM else rf"{word}\b" for word in wanted.difference(whole)}
+    )
     return re.compile(rf"(?:{'|'.join(begins)})\w*" if begins else r"(?!)")
-
-
-def _beginning(word: str) -> str:
-    return word[:_STEM] if len(word) >= _STEM else rf"{word}\b"
 
 
 @lru_cache(maxsize=1024)

@@ -17,10 +17,8 @@ from vault_indexer.system import record
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from vault_indexer.arrays import Floats, Keys, Mask
+    from vault_indexer.arrays import Positions as Ints
 
 _KEY_BITS = 48
 """The bits of a key in its catalog: 20 for the chunk, and 28 for up to 268 million notes."""
@@ -196,7 +194,7 @@ def fuse(table: Candidates, request: RankRequest) -> None:
         table.take(order[(table.fused_rank[order] <= table.reranked) | named])
 
 
-def fused_scores(table: Candidates, settings: SearchSettings) -> NDArray[np.float64]:
+def fused_scores(table: Candidates, settings: SearchSettings) -> Floats:
     """Returns the score of each row from its ranks so far."""
     ranks = {"vector": table.vector_rank, "keyword": table.word_rank, "graph": table.link_rank}
     rankings = {name: _in_order(column) for name, column in ranks.items()}
@@ -204,7 +202,7 @@ def fused_scores(table: Candidates, settings: SearchSettings) -> NDArray[np.floa
     return np.array([fused.get(row, 0.0) for row in range(len(table))], np.float64)
 
 
-def _in_order(ranks: NDArray[np.int64]) -> list[int]:
+def _in_order(ranks: Ints) -> list[int]:
     rows = np.flatnonzero(ranks)
     return rows[ranks[rows].argsort()].tolist()  # type: ignore[no-any-return]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log2
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -144,11 +144,6 @@ def _neighbour(path: str, shares: Mapping[str, float], degrees: Mapping[str, int
     weight = sum(shares.values()) / log2(2 + degrees.get(path, 0))
     return Neighbour(path, weight, tuple(sorted(shares, key=lambda seed: -shares[seed])))
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
 
 SEEDS = 5
 """Only neighbours of this number of strongest hits join. The neighbours of weak hits are noise. A rule of

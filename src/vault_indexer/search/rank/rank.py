@@ -26,6 +26,9 @@ from vault_indexer.search.rank.retrieve import (
 )
 from vault_indexer.store import Snapshot
 
+if TYPE_CHECKING:
+    from vault_indexer.arrays import Positions
+
 CHANCE = 0.05
 """The share of a document's score lost with each doubling of its number of chunks: the best of many chunks is
 near to any query by chance. Among 500 PDFs, notes lose a quarter less nDCG with it. A long note loses nothing
@@ -142,11 +145,6 @@ def list_by_time(
 # Ranks one query with many settings. The parts that do not depend on the settings are computed once.
 
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
-
 _EVIDENCE = ("cosine", "vector_rank", "words", "word_rank", "note_cosine", "note_coverage", "coverage")
 _FOUND = ("vector_rank", "cosine", "word_rank", "words")
 _LOOKED_UP: Sequence[Stage] = (complete, weigh_notes, cover)
@@ -227,7 +225,7 @@ def _switches(table: Candidates, request: RankRequest) -> _Switches:
     return bool(weights.vector), bool(weights.keyword), table.depth
 
 
-def _evidence_of(table: Candidates, rows: NDArray[np.int64], request: RankRequest) -> Candidates:
+def _evidence_of(table: Candidates, rows: Positions, request: RankRequest) -> Candidates:
     found = Candidates(table.depth)
     found.rows_at(table.key[rows])
     for name in _FOUND:

@@ -18,9 +18,7 @@ from vault_indexer.search.terms import lacking_weight, vector_weight, weight_by_
 from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from vault_indexer.arrays import Floats
 
 
 _TYPED = 2.0

@@ -25,12 +25,8 @@ from vault_indexer.text.terms import VARIANT_MARK, QueryTerm
 from vault_indexer.text.tokens import WORD
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Keys
-    from vault_indexer.ports import Vectors
-
-    Scores = NDArray[np.float32]
+    from vault_indexer.arrays import Floats32, Keys, Mask
+    from vault_indexer.ports import Vectors, WordVectors
 
 _REACHES = (2, 16)
 """A filter is first checked on the best chunks only, up to these multiples of `k`. A rule of thumb."""
@@ -52,7 +48,7 @@ def retrieve(table: Candidates, request: RankRequest) -> None:
     table.last_words = float(min(scores, default=0.0))
 
 
-def merge_top_k(rankings: Sequence[tuple[Keys, Scores]], k: int) -> tuple[Keys, Scores]:
+def merge_top_k(rankings: Sequence[tuple[Keys, Floats32]], k: int) -> tuple[Keys, Floats32]:
     """Returns the k best chunks of the rankings of several vaults by score, with keys unique among the
     vaults."""
     if len(rankings) == 1:
@@ -66,19 +62,19 @@ def merge_top_k(rankings: Sequence[tuple[Keys, Scores]], k: int) -> tuple[Keys, 
     return every[best], scores[best]
 
 
-def _meaning(query: PreparedQuery, k: int) -> tuple[Keys, Scores]:
+def _meaning(query: PreparedQuery, k: int) -> tuple[Keys, Floats32]:
     nearest = by_meaning(query.snapshot, query.vector, k, query.chosen)
     query.deadline.check()
     return nearest
 
 
-def _words(query: PreparedQuery, k: int) -> tuple[Keys, Scores]:
+def _words(query: PreparedQuery, k: int) -> tuple[Keys, Floats32]:
     return by_word(query.snapshot, query.terms, FIELD_WEIGHTS, k, query.chosen)
 
 
 def by_meaning(
     snapshot: Snapshot, query: Vectors, k: int, chosen: ChunkFilter | None = None
-) -> tuple[Keys, Scores]:
+) -> tuple[Keys, Floats32]:
     """Returns the k chunks that pass the filter and are nearest to the query vector, and their cosines, best
     first. There are none for a zero vector, which means that the query has no known token."""
     if not query.any():
@@ -92,10 +88,10 @@ def by_word(
     weights: FieldWeights,
     k: int,
     chosen: ChunkFilter | None = None,
-) -> tuple[Keys, Scores]:
+) -> tuple[Keys, Floats32]:
     """Returns the k best chunks that pass the filter and contain any of the words, and their BM25F scores."""
 
-    def search(k: int, allowed: Keys | None) -> tuple[Keys, Scores]:
+    def search(k: int, allowed: Keys | None) -> tuple[Keys, Floats32]:
         ranking = snapshot.keywords.search(terms, weights, k, allowed)
         return ranking.keys, ranking.scores
 
@@ -103,8 +99,8 @@ def by_word(
 
 
 def _best(
-    search: Callable[[int, Keys | None], tuple[Keys, Scores]], k: int, chosen: ChunkFilter | None
-) -> tuple[Keys, Scores]:
+    search: Callable[[int, Keys | None], tuple[Keys, Floats32]], k: int, chosen: ChunkFilter | None
+) -> tuple[Keys, Floats32]:
     """Returns the k best chunks that pass the filter. The filter is checked on the notes of the best chunks
     first, and on all notes only if too few of these pass."""
     if chosen is None:
@@ -271,14 +267,6 @@ def _sum_up(chunks: list[tuple[float, int]]) -> tuple[int, float]:
 # Weighs notes: the evidence of whole notes, in addition to that of their chunks.
 
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Keys, Mask
-    from vault_indexer.ports import Vectors, WordVectors
-
-    Floats = NDArray[np.float32]
-
 NOTE_MEANING = 2.0
 """The weight of the whole note's meaning, relative to that of the chunk."""
 
@@ -340,7 +328,7 @@ def _is_spoken(query: PreparedQuery) -> bool:
     return query.language_weight >= 1.0 and query.language in query.statistics.languages
 
 
-def chunk_coverage(query: PreparedQuery, keys: Keys, held: Mask) -> tuple[Floats, float]:
+def chunk_coverage(query: PreparedQuery, keys: Keys, held: Mask) -> tuple[Floats32, float]:
     """Returns the share of the query that each chunk covers, and the weight of this share relative to the
     BM25F score of a chunk. `held` marks the words that each chunk contains.
 

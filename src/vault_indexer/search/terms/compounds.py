@@ -40,8 +40,8 @@ _SELDOM = 3
 """A word in more chunks than this is searched for without its compounds. A rule of thumb."""
 
 _SHORTEST = 4
-"""The minimum letters of a word or part that is searched for. `Rat` occurs in too many words that are not
-compounds of it."""
+"""The minimum letters of a word or part that is searched for, since `Rat` occurs in too many words that are
+not compounds of it, and of a word that is corrected, since shorter ones have neighbours by chance."""
 
 _LONGEST = 40
 """The maximum letters of an expanded word, because each place where a word can be divided takes time. A rule
@@ -307,8 +307,6 @@ whole weight: then no hit can contain the whole query, so the vectors have more 
 understand misspelt words.
 """
 
-"""Words with fewer letters are not corrected, because they have neighbours by chance. A rule of thumb."""
-
 _LONG = 8
 """From this length a word may be more than one edit from its likely spelling, because it has few neighbours
 by chance. A rule of thumb."""
@@ -349,7 +347,12 @@ def find_corrections(
     """
     own = language_of(query.text, statistics.languages)
     idle = function_words(own)
-    absent = [term for term in terms if term.word.lower() not in idle and _is_absent(statistics, term)]
+    absent = [
+        term
+        for term in terms
+        if len(term.word) >= _SHORTEST_FORM and term.word.isalpha() and term.word.lower() not in idle
+    ]
+    absent = [term for term in absent if not statistics.knows(term)]
     if not absent:
         return ()
     language = detect(query.text)
@@ -396,10 +399,6 @@ def as_spelt(text: str, corrections: Iterable[Correction]) -> str:
     for correction in corrections:
         text = re.sub(rf"(?<!\w){re.escape(correction.written)}(?!\w)", correction.searched, text)
     return text
-
-
-def _is_absent(statistics: WordStatistics, term: QueryTerm) -> bool:
-    return len(term.word) >= _SHORTEST_FORM and term.word.isalpha() and not statistics.knows(term)
 
 
 def _other_form(snapshot: Snapshot, word: str, language: str) -> str | None:
