@@ -1,11 +1,10 @@
 """Compounds: `Kuchen` finds the note of a `Zwetschgenkuchen`, a `Fahrradschlauch` that of a `Schlauch`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import OpenNotes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -22,10 +21,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("compounds")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index", "auto") as (opened, _):
-        yield opened
+def service(open_notes: OpenNotes) -> VaultService:
+    return open_notes(NOTES, "auto")[0]
 
 
 def test_a_word_finds_its_compounds_and_a_compound_its_parts(service: VaultService) -> None:

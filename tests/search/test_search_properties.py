@@ -3,10 +3,9 @@ all notes finds."""
 
 import json
 import random
-from collections.abc import Iterator
 
 import pytest
-from indexed_vault import indexed_vault, notes_left, write_notes
+from indexed_vault import OpenNotes, notes_left
 
 from vault_indexer.model import JsonValue
 from vault_indexer.parse import parse_note, property_lines
@@ -54,13 +53,11 @@ def random_note(lots: random.Random) -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, str], IndexReader]]:
+def opened(open_notes: OpenNotes) -> tuple[dict[str, str], IndexReader]:
     """The texts of a vault's notes, and its index."""
     lots = random.Random(20240605)
-    folder = tmp_path_factory.mktemp("properties")
     notes = {f"{number} {lots.choice(WORDS)}.md": random_note(lots) for number in range(120)}
-    with indexed_vault(write_notes(folder / "vault", notes), folder / "index") as (_, reader):
-        yield notes, reader
+    return notes, open_notes(notes)[1]
 
 
 def texts_of(path: str, text: str) -> list[str]:
