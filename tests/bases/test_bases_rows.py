@@ -121,10 +121,8 @@ def test_a_view_has_its_columns_rows_and_summaries(vault: tuple[VaultService, Pa
     assert (found.path, found.view, found.type, found.count) == ("Books.base", "Shelf", "table", 4)
     assert found.views == ("Shelf", "Reading list")
     assert [column.name for column in found.columns] == ["name", "State", "author", "Costs", "left"]
-    assert [(column.summary, column.summary_value) for column in found.columns if column.summary] == [
-        ("longest", 7),
-        ("Average", 4),
-    ]
+    summaries = [(column.summary, column.summary_value) for column in found.columns if column.summary]
+    assert summaries == [("longest", 7), ("Average", 4)]
     *_, wrong = [cell for row in rows(found) for cell in row if isinstance(cell, dict) and "error" in cell]
     assert "formulas.cost: toFixed() of a string is not supported" in str(wrong)
     assert rows(found) == [
@@ -141,10 +139,8 @@ def test_a_view_has_its_columns_rows_and_summaries(vault: tuple[VaultService, Pa
 def test_another_view_filters_groups_and_limits(vault: tuple[VaultService, Path]) -> None:
     found = vault[0].base("Books.base", "reading LIST", limit=2, now=NOW)
     assert (found.group_by, found.count) == ("State", 3)
-    assert [(row.path, row.group) for row in found.rows] == [
-        ("Shelf/Faust.md", "waiting"),
-        ("Shelf/Dune.md", "reading"),
-    ]
+    groups = [(row.path, row.group) for row in found.rows]
+    assert groups == [("Shelf/Faust.md", "waiting"), ("Shelf/Dune.md", "reading")]
 
 
 @pytest.mark.parametrize(
@@ -271,16 +267,13 @@ def test_an_error_of_the_file_names_its_key(tmp_path: Path, text: str, message: 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        *(("Average", 2.5), ("Min", 1), ("Max", 4), ("Sum", 5), ("Range", 3), ("Median", 2.5)),
         *(
-            ("Average", 2.5),
-            ("Min", 1),
-            ("Max", 4),
-            ("Sum", 5),
-            ("Range", 3),
-            ("Median", 2.5),
             ("Stddev", 1.5),
+            ("Earliest", datetime(2026, 1, 1)),
+            ("Latest", datetime(2026, 1, 3)),
+            ("Checked", 2),
         ),
-        *(("Earliest", datetime(2026, 1, 1)), ("Latest", datetime(2026, 1, 3)), ("Checked", 2)),
         *(("Unchecked", 1), ("Empty", 1), ("Filled", 8), ("Unique", 8)),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from golden_cases import check_golden
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from query_outline import outline
+from query_trees import outline
 
 from vault_indexer.errors import QueryError
 from vault_indexer.search.query.ast import Direction, Scope

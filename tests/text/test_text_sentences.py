@@ -107,11 +107,6 @@ def test_a_stop_ends_a_sentence_or_does_not(text: str) -> None:
     assert [plain[start:end] for start, end in sentences(plain)] == text.strip().split("|")
 
 
-def test_an_opening_quotation_mark_of_chinese_begins_the_next_sentence() -> None:
-    text = "他说。“你好。”她走了。"
-    assert [text[start:end] for start, end in sentences(text)] == ["他说。", "“你好。”", "她走了。"]
-
-
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
@@ -123,6 +118,7 @@ def test_an_opening_quotation_mark_of_chinese_begins_the_next_sentence() -> None
         ("a\n-b", ["a\n-b"]),
         ("wrapped\n2. line", ["wrapped\n2. line"]),
         ("  so.  Then  ", ["so.", "Then"]),
+        ("他说。“你好。”她走了。", ["他说。", "“你好。”", "她走了。"]),
         ("", []),
         (" \n\n ", []),
     ],
@@ -147,10 +143,7 @@ def test_a_blank_line_ends_a_sentence_and_no_span_has_space_around_it(text: str,
 def test_no_sentence_ends_within_what_is_whole(whole: list[tuple[int, int]], ends: list[int]) -> None:
     text = "A b. C d. E"
     assert [end for _, end in sentences(text, whole)] == [*ends, 11]
-
-
-def test_a_blank_line_ends_what_is_whole_as_well() -> None:
-    assert sentences("A\n\nB", [(0, 4)]) == [(0, 1), (3, 4)]
+    assert sentences("A\n\nB", [(0, 4)]) == [(0, 1), (3, 4)], "a blank line ends what is whole as well"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The syntax tree of a query as text, as goldens write it."""
+"""Syntax trees of queries: as text, as goldens write them, and drawn at random."""
+
+from hypothesis import strategies as st
 
 from vault_indexer.search.query import (
     All,
@@ -48,3 +50,18 @@ def _call(node: Node) -> tuple[str, list[str]]:
             return "vault", [name]
         case _:
             return "null", []
+
+
+def trees(
+    leaves: st.SearchStrategy[Node], *, parts: tuple[int, int] = (1, 3), max_leaves: int = 8
+) -> st.SearchStrategy[Node]:
+    """Trees over these leaves, with at least and at most so many parts of an `All` or `Either`."""
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.lists(inner, min_size=parts[0], max_size=parts[1]).map(lambda nodes: All(tuple(nodes))),
+            st.lists(inner, min_size=parts[0], max_size=parts[1]).map(lambda nodes: Either(tuple(nodes))),
+            inner.map(lambda node: Not(node, 0)),
+        ),
+        max_leaves=max_leaves,
+    )
