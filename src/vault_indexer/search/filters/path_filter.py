@@ -109,6 +109,10 @@ class _Names:
         return found
 
 
+def escape_like(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
 _UNFOLDED = "length(path) != length(CAST(path AS BLOB))"
 
 
@@ -117,8 +121,7 @@ def path_condition(inside: Node) -> tuple[str, list[str]]:
     tenth of the time of a check in Python. SQLite does not fold accents, so non-ASCII paths always pass."""
     match inside:
         case Word(text, _) | Phrase(text, _, _) if plain(text).isascii():
-            escaped = plain(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            return f"(path LIKE ? ESCAPE '\\' OR {_UNFOLDED})", [f"%{escaped}%"]
+            return f"(path LIKE ? ESCAPE '\\' OR {_UNFOLDED})", [f"%{escape_like(plain(text))}%"]
         case All(parts) | Either(parts):
             sides = [path_condition(part) for part in parts]
             joint = " AND " if isinstance(inside, All) else " OR "

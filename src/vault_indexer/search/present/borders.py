@@ -19,16 +19,13 @@ _TOKEN = re.compile(rf"\S{{,{_LONGEST}}}")
 _PICTURE = re.compile(r"[ \t>]*!(?:\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\])\s*")
 
 
-def markup_start(source: str, offset: int) -> int:
-    """Returns `offset`, or the beginning of the markup that a cut there would divide."""
-    markup = _markup_at(source, offset)
-    return markup[0] if markup else offset
-
-
-def markup_end(source: str, offset: int) -> int:
-    """Returns `offset`, or the end of the markup that a cut there would divide."""
-    markup = _markup_at(source, offset)
-    return markup[1] if markup else offset
+def markup_around(source: str, offset: int) -> tuple[int, int]:
+    """Returns the span of the markup that a cut at `offset` would divide, or an empty one there."""
+    first = max(source.rfind("\n", 0, offset) + 1, offset - _LONGEST)
+    last = source.find("\n", offset, offset + _LONGEST)
+    last = min(len(source), offset + _LONGEST) if last < 0 else last
+    spans = ((first + start, first + end) for start, end in whole_spans(source[first:last]))
+    return next(((start, end) for start, end in spans if start < offset < end), (offset, offset))
 
 
 def word_start(text: str, offset: int) -> int:
@@ -65,14 +62,6 @@ def after_pictures(source: str, start: int, end: int, limit: int) -> int:
             return at if source[at:end].strip() else start
         at = last
     return start
-
-
-def _markup_at(source: str, offset: int) -> tuple[int, int] | None:
-    first = max(source.rfind("\n", 0, offset) + 1, offset - _LONGEST)
-    last = source.find("\n", offset, offset + _LONGEST)
-    last = min(len(source), offset + _LONGEST) if last < 0 else last
-    spans = whole_spans(source[first:last])
-    return next(((first + s, first + e) for s, e in spans if first + s < offset < first + e), None)
 
 
 def _address_at(text: str, offset: int) -> tuple[int, int] | None:

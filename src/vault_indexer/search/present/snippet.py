@@ -17,8 +17,7 @@ from vault_indexer.search.present.borders import (
     after_pictures,
     cluster_end,
     cluster_start,
-    markup_end,
-    markup_start,
+    markup_around,
     word_end,
     word_start,
 )
@@ -393,8 +392,8 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
     low = _region_start(body, start, max(start, place - size // 2), place)
     marked = (match.end for match in found[first:last] if match.word[0] == _PLACE and match.start == place)
     high = min(end, max(place + size + size // 2, *marked, 0))
-    low = max(start, markup_start(body, low))
-    return low, end if end - high < size // 2 else min(end, markup_end(body, word_end(body, high)))
+    low = max(start, markup_around(body, low)[0])
+    return low, end if end - high < size // 2 else min(end, markup_around(body, word_end(body, high))[1])
 
 
 def _region_start(body: str, start: int, low: int, place: int) -> int:

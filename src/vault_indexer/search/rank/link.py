@@ -35,9 +35,8 @@ _SHOWN = 3
 
 
 @record
-class AnchorMatch:
-    """A note, the degree in (0, 1] to which its incoming links match the query, and notes (`via`) with such
-    links."""
+class LinkedNote:
+    """A note, how strongly its links connect it with the query, and the notes (`via`) with such links."""
 
     path: str
     weight: float
@@ -55,7 +54,7 @@ class _Texts:
 
 def match_anchor_text(
     snapshot: Snapshot, languages: Mapping[str, str], terms: Sequence[QueryTerm]
-) -> list[AnchorMatch]:
+) -> list[LinkedNote]:
     """Returns the notes that are targets of links with words of the query, best first. `languages` maps the
     paths of the notes to consider to their languages.
 
@@ -71,7 +70,7 @@ def match_anchor_text(
 
 def _match(
     path: str, texts: _Texts, words: Iterable[tuple[float, frozenset[str]]], total: float
-) -> AnchorMatch:
+) -> LinkedNote:
     weight = 0.0
     via: dict[str, None] = {}
     for worth, forms in words:
@@ -82,7 +81,7 @@ def _match(
             # A second link confirms the first; ten say hardly more than five.
             weight += worth * links / (links + 1)
             via.update(dict.fromkeys(texts.sources[form]))
-    return AnchorMatch(path, weight / total, tuple(via)[:_SHOWN])
+    return LinkedNote(path, weight / total, tuple(via)[:_SHOWN])
 
 
 def _texts(snapshot: Snapshot, languages: Mapping[str, str]) -> dict[str, _Texts]:
@@ -115,19 +114,10 @@ _WEIGHED = 60
 of thumb."""
 
 
-@record
-class Neighbour:
-    """A note that is linked with hits. `weight` is the sum over those hits of 1 / (rank + 1), divided among
-    the links of the note, because a hub that is linked with everything is weak evidence."""
-
-    path: str
-    weight: float
-    via: tuple[str, ...]
-
-
-def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[Neighbour]:
+def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[LinkedNote]:
     """Returns the notes linked with the seeds in either direction, by descending weight. `seeds` are paths,
-    strongest first."""
+    strongest first. The weight is the sum over the linked seeds of 1 / (rank + 1), divided among the links of
+    the note, because a hub that is linked with everything is weak evidence."""
     linked = snapshot.graph.neighbours(seeds)
     via: dict[str, dict[str, float]] = {}
     for rank, seed in enumerate(seeds, start=1):
@@ -135,14 +125,15 @@ def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[Neighbour]:
             via.setdefault(other, {})[seed] = 1.0 / (rank + 1)
     likely = sorted(via, key=lambda path: (-sum(via[path].values()), path))[:_WEIGHED]
     degrees = snapshot.graph.degrees(likely)
-    neighbours = [_neighbour(path, via[path], degrees) for path in likely]
+    neighbours = []
+    for path in likely:
+        shares = via[path]
+        # 2, so that a note with one link is divided by more than 1, and one without links by 1.
+        weight = sum(shares.values()) / log2(2 + degrees.get(path, 0))
+        neighbours.append(
+            LinkedNote(path, weight, tuple(sorted(shares, key=shares.__getitem__, reverse=True)))
+        )
     return sorted(neighbours, key=lambda neighbour: (-neighbour.weight, neighbour.path))
-
-
-def _neighbour(path: str, shares: Mapping[str, float], degrees: Mapping[str, int]) -> Neighbour:
-    # 2, so that a note with one link is divided by more than 1, and one without links by 1.
-    weight = sum(shares.values()) / log2(2 + degrees.get(path, 0))
-    return Neighbour(path, weight, tuple(sorted(shares, key=lambda seed: -shares[seed])))
 
 
 SEEDS = 5
