@@ -21,7 +21,6 @@ from vault_indexer.parse.inline import InlineScan, Lines, SpanKind
 from vault_indexer.parse.link_syntax import link_definitions
 from vault_indexer.parse.notes import stem
 from vault_indexer.store import Snapshot
-from vault_indexer.system import batches
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.terms import VARIANT_MARK
@@ -220,7 +219,6 @@ class Prose:
 
 
 _FIELDS = ("content",)
-_BATCH = 500
 
 
 def mentions(snapshot: Snapshot, path: str, limit: int) -> MentionsAnswer:
@@ -258,11 +256,9 @@ def _mentions(snapshot: Snapshot, note: NoteRow, wanted: Sequence[Name]) -> Iter
 
 def _spans(snapshot: Snapshot, keys: Sequence[int]) -> list[tuple[int, int]]:
     """Returns the stretches of a note that the chunks cover, in order, with overlapping ones merged."""
-    sql = (
-        f"SELECT start_pos, end_pos FROM chunks WHERE key IN ({','.join('?' * len(keys))}) ORDER BY start_pos"
-    )
+    sql = "SELECT start_pos, end_pos FROM chunks WHERE key IN (%s)"
     merged: list[tuple[int, int]] = []
-    for start, end in snapshot.catalog.rows(sql, keys):
+    for start, end in sorted(snapshot.catalog.rows_in(sql, keys)):
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
@@ -287,11 +283,8 @@ def _candidates(
         keys.setdefault(note_id_of(key), []).append(key)
     # A note names itself in its own text.
     keys.pop(note.note_id, None)
-    notes: list[tuple[str, str, int, list[int]]] = []
-    for batch in batches(list(keys), _BATCH):
-        sql = f"SELECT path, title, note_id FROM notes WHERE note_id IN ({','.join('?' * len(batch))})"
-        notes += [(path, title, id_, keys[id_]) for path, title, id_ in snapshot.catalog.rows(sql, batch)]
-    return sorted(notes)
+    rows = snapshot.catalog.rows_in("SELECT path, title, note_id FROM notes WHERE note_id IN (%s)", keys)
+    return sorted((path, title, note_id, keys[note_id]) for path, title, note_id in rows)
 
 
 def _holding(snapshot: Snapshot, name: Name) -> Keys:

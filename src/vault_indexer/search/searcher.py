@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.contract.marks import MAX_LIMIT
-from vault_indexer.model import Explanation, NoteRow, SearchRequest, Why
+from vault_indexer.model import Explanation, NoteRow, SearchRequest
 from vault_indexer.ports import Embedder
 from vault_indexer.search.attachments import name_query
 from vault_indexer.search.confidence import count_likely, verdict_of
@@ -39,20 +39,6 @@ if TYPE_CHECKING:
 # Explains the rank of a note in the results, or its absence.
 
 
-@record
-class ChunkRank:
-    """The rank of the note's best chunk among all candidates (None if it is not a candidate), the number of
-    candidates, whether the results include the chunk, and why. `notes` is the number of notes up to and
-    including this one. `is_likely` is true if the chunk is among the likely hits."""
-
-    rank: int | None
-    candidates: int
-    shown: bool
-    why: Why | None
-    notes: int = 0
-    is_likely: bool = True
-
-
 def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
     """Yields one sentence for each filter that the note does not match, or one sentence if it matches all."""
     only = frozenset({note.note_id})
@@ -68,15 +54,6 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
     yield from (f"it does not match the filter {source}" for source in failed)
     if prepared.conditions and not failed:
         yield f"it matches the filter {' '.join(prepared.filters)}"
-
-
-def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
-    """Yields why the results omit a ranked note, or show it only after the likely hits."""
-    if not place.shown:
-        more = f": ask for {place.notes} or more (-n {place.notes})" if place.notes <= MAX_LIMIT else ""
-        yield f"the list ends after {quantity(limit, 'note')}{more}"
-    elif not place.is_likely:
-        yield "it is not among the likely hits: --nearest shows all"
 
 
 def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -> Iterator[str]:
@@ -182,27 +159,34 @@ class Searcher:
         Raises as `search` does."""
         prepared = self._prepare(snapshot, request, deadline)
         reasons = list(filter_reasons(prepared, note))
-        place, relevance = ChunkRank(None, 0, False, None), None
-        if prepared.text:
-            limits = AnswerLimits.of(request, self.settings)
-            ranked = RankedGroup.of([prepared], self.settings, limits)
-            place, row = _rank_of(ranked, note, limits)
-            if row is None:
-                reasons += absence_reasons(prepared, ranked.table, note)
-            elif (shown_note := ranked.copies.shown_note.get(note.note_id)) is not None:
-                path = snapshot.catalog.notes([shown_note])[shown_note].path
-                reasons.append(f"it has the same text as {path}, and is shown with it")
-            else:
-                reasons += place_reasons(place, limits.notes)
-            relevance = None if row is None else ranked.relevance([row])[row]
-        return Explanation(
-            query=request.query,
-            path=note.path,
-            rank=place.rank,
-            candidates=place.candidates,
-            shown=place.shown if prepared.text else bool(_passing_chunks(prepared, note).size),
-            why=place.why,
-            relevance=relevance,
+        found = Explanation(query=request.query, path=note.path, rank=None, shown=False, why=None, reasons=())
+        if not prepared.text:
+            matches = bool(_passing_chunks(prepared, note).size)
+            return replace(found, shown=matches, reasons=tuple(reasons))
+        limits = AnswerLimits.of(request, self.settings)
+        ranked = RankedGroup.of([prepared], self.settings, limits)
+        table, shown_note = ranked.table, ranked.copies.shown_note
+        found = replace(found, candidates=len(table))
+        own = np.flatnonzero(table.note == note.note_id)
+        if not len(own):
+            return replace(found, reasons=(*reasons, *absence_reasons(prepared, table, note)))
+        row = int(own[0])  # the best chunk of the note
+        shown = [place.row for place in shown_places([ranked], limits)]
+        if note.note_id in shown_note:
+            path = snapshot.catalog.notes([shown_note[note.note_id]])[shown_note[note.note_id]].path
+            reasons.append(f"it has the same text as {path}, and is shown with it")
+        elif row not in shown:
+            needed = len(set(table.note[: row + 1].tolist()) - set(shown_note))
+            more = f": ask for {needed} or more (-n {needed})" if needed <= MAX_LIMIT else ""
+            reasons.append(f"the list ends after {quantity(limits.notes, 'note')}{more}")
+        elif row not in _likely_rows(ranked, shown):
+            reasons.append("it is not among the likely hits: --nearest shows all")
+        return replace(
+            found,
+            rank=row + 1,
+            shown=row in shown,
+            why=reasons_of(prepared, table, [row])[row],
+            relevance=ranked.relevance([row])[row],
             reasons=tuple(reasons),
         )
 
@@ -235,19 +219,9 @@ class Searcher:
         return prepare_query(only, request, deadline, self.settings.synonyms.groups)[0]
 
 
-def _rank_of(ranked: RankedGroup, note: NoteRow, limits: AnswerLimits) -> tuple[ChunkRank, int | None]:
-    """Returns the rank of the note's best chunk, and its row (None if the note is not a candidate)."""
-    table, (query,) = ranked.table, ranked.queries
-    own = np.flatnonzero(table.note == note.note_id)
-    if not len(own):
-        return ChunkRank(None, len(table), False, None), None
-    row = int(own[0])
-    why = reasons_of(query, table, [row])[row]
-    shown = [place.row for place in shown_places([ranked], limits)]
+def _likely_rows(ranked: RankedGroup, shown: Sequence[int]) -> Sequence[int]:
     relevance = list(ranked.relevance(shown).values())
-    likely = shown[: count_likely(relevance, verdict_of(relevance))]
-    notes = len(set(table.note[: row + 1].tolist()) - set(ranked.copies.shown_note))
-    return ChunkRank(row + 1, len(table), row in shown, why, notes, row in likely), row
+    return shown[: count_likely(relevance, verdict_of(relevance))]
 
 
 # The snapshots of one generation, with the searcher for its model.

@@ -81,8 +81,9 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
     Marks count if the query has them: `việt` finds `viet` at `FOLDED_WEIGHT`, while `viet` finds `việt` like
     an inflected form, because the user probably had no keyboard for it.
     """
-    own = _language_among(text, languages)
-    as_written = own in _ALWAYS_MARKED and _has_marks(text)
+    language = detect_query(text, languages)
+    own = language if language in languages or not languages else ""
+    as_written = own in _ALWAYS_MARKED and fold(exact := normalize(text)) != exact
     ordered = (own, *(language for language in languages if language != own)) if own else tuple(languages)
     distinct: dict[tuple[TermClass, ...], QueryTerm] = {}
     for term in _terms(text, ordered or ("",), as_written):
@@ -90,7 +91,8 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
         distinct[term.classes] = replace(same, weight=same.weight + term.weight) if same else term
     terms = list(distinct.values())
     if typing and terms and not text[-1].isspace():
-        terms = _with_open_end(terms)
+        last = max(terms, key=lambda term: (term.end, -term.start))
+        terms[terms.index(last)] = replace(last, prefix=True)
     return terms
 
 
@@ -107,16 +109,6 @@ def part_at_apostrophe(word: str, language: str) -> str:
         return ""
     first, second = match.groups()
     return first if language in ENDS_AFTER_APOSTROPHE or len(first) >= len(second) else second
-
-
-def _language_among(text: str, languages: Sequence[str]) -> str:
-    """Returns the query's language if it is one of `languages` or these are empty, otherwise ""."""
-    language = detect_query(text, languages)
-    return language if language in languages or not languages else ""
-
-
-def _has_marks(text: str) -> bool:
-    return not text.isascii() and fold(exact := normalize(text)) != exact
 
 
 def _terms(text: str, languages: tuple[str, ...], as_written: bool) -> Iterator[QueryTerm]:
@@ -206,8 +198,3 @@ def _with_marks(exact: str, folded: str, language: str) -> TermClass:
 def _variants(stems: Iterable[str], exact: str) -> tuple[tuple[str, float], ...]:
     variants = [VARIANT_MARK + form for form in stems] + [form for form in stems if form != exact]
     return tuple((form, VARIANT_WEIGHT) for form in variants)
-
-
-def _with_open_end(terms: list[QueryTerm]) -> list[QueryTerm]:
-    last = max(terms, key=lambda term: (term.end, -term.start))
-    return [replace(term, prefix=True) if term is last else term for term in terms]

@@ -159,7 +159,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     stop = match["stop"]
     if stop[0] != "." or stop[1:2] in {".", "!", "?"}:
         return True
-    word = _word_before(text, match.start())
+    before = _WORD_BEFORE.search(text[max(0, match.start() - _LONGEST_ABBREVIATION) : match.start()])
+    word = before[1] if before else ""
     if word.isdecimal():
         return not _is_numbering(text, match.start() - len(word), first, following)
     if len(word) == 1 and word.isalpha() and word.isupper():
@@ -172,11 +173,6 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if folded in _NUMBER_ABBREVIATIONS:
         return first is None or not first.isdecimal()
     return folded not in _ABBREVIATIONS and not _DOTTED_END.search(folded)
-
-
-def _word_before(text: str, stop: int) -> str:
-    word = _WORD_BEFORE.search(text[max(0, stop - _LONGEST_ABBREVIATION) : stop])
-    return word[1] if word else ""
 
 
 def _is_in_spaced_abbreviation(text: str, stop: int) -> bool:

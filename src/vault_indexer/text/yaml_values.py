@@ -265,13 +265,10 @@ def _refusal(detail: str, event: yaml.Event) -> YamlRefusedError:
 
 def nesting_of(value: JsonValue) -> int:
     """The depth of nested collections, including the value itself."""
-    match value:
-        case dict():
-            return 1 + max(map(nesting_of, value.values()), default=0)
-        case list():
-            return 1 + max(map(nesting_of, value), default=0)
-        case _:
-            return 0
+    if not isinstance(value, dict | list):
+        return 0
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(nesting_of, inner), default=0)
 
 
 def _plain_kind(text: str) -> str:

@@ -95,8 +95,9 @@ def _reduce(node: Node, facts: _Facts, key_of: Callable[[Node], _Key]) -> Node |
         case Either(parts):
             return _reduce_parts(Either, parts, facts, key_of)
         case _:
-            known = _value(key_of(node), facts)
-            return node if known is None else known
+            key = key_of(node)
+            implied = _implied_by(key) if isinstance(key, TextPattern) and key not in facts else ()
+            return False if any(facts.get(word) is False for word in implied) else facts.get(key, node)
 
 
 def _reduce_parts(
@@ -143,14 +144,6 @@ def _literal(node: Node, wanted: bool) -> tuple[Node, bool] | None:
             return None
         case _:
             return node, wanted
-
-
-def _value(key: _Key, facts: _Facts) -> bool | None:
-    if key in facts:
-        return facts[key]
-    if isinstance(key, TextPattern) and any(facts.get(word) is False for word in _implied_by(key)):
-        return False
-    return None
 
 
 @lru_cache(maxsize=512)

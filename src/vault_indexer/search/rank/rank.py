@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,10 +116,12 @@ def rank(
     Cosines and word statistics must be comparable, so the queries must share one model and one collection of
     words (`WordStatistics`). With `by_note` each note occurs once, with its best chunk.
     """
-    request = RankRequest(queries, settings, limit, by_note)
-    table = Candidates(depth_of(settings, limit))
-    table.named = first_chunks_by_name(queries)
-    for stage in STAGES:
+    return _ranked(RankRequest(queries, settings, limit, by_note), first_chunks_by_name(queries), STAGES)
+
+
+def _ranked(request: RankRequest, named: dict[int, int], stages: Iterable[Stage]) -> Candidates:
+    table = Candidates(depth_of(request.settings, request.limit), named)
+    for stage in stages:
         stage(table, request)
     table.take(table.best_first(table.score))
     return table
@@ -172,22 +174,10 @@ class RepeatedRank:
     def rank(self, settings: SearchSettings, *, by_note: bool, limit: int) -> Candidates:
         """Returns all candidates, best first, in the same table as `rank`."""
         request = RankRequest([self._query], settings, limit, by_note)
-        table = Candidates(depth_of(settings, limit))
-        table.named = self._named
-        for stage in STAGES:
-            self._replaced.get(stage, stage)(table, request)
-        table.take(table.best_first(table.score))
-        return table
-
-    @property
-    def _replaced(self) -> dict[Stage, Stage]:
         first, *others = _LOOKED_UP
-        return {
-            retrieve: self._retrieve,
-            link: _nothing,
-            first: self._look_up,
-            **dict.fromkeys(others, _nothing),
-        }
+        replaced: dict[Stage, Stage] = {retrieve: self._retrieve, first: self._look_up}
+        stages = (replaced.get(stage, stage) for stage in STAGES if stage not in (link, *others))
+        return _ranked(request, self._named, stages)
 
     def _retrieve(self, table: Candidates, request: RankRequest) -> None:
         weights = request.settings.weights
@@ -252,7 +242,3 @@ def _joined(one: Candidates, other: Candidates) -> Candidates:
     joined.held = {0: HeldWords(np.arange(len(joined)), mask)}
     joined.coverage_weight = max(one.coverage_weight, other.coverage_weight)
     return joined
-
-
-def _nothing(table: Candidates, request: RankRequest) -> None:
-    del table, request

@@ -37,7 +37,8 @@ def retrieve(table: Candidates, request: RankRequest) -> None:
     weights, k = request.settings.weights, table.depth
     queries = request.queries
     near, cosines = merge_top_k([_meaning(query, k) for query in queries] if weights.vector else [], k)
-    matching, scores = merge_top_k([_words(query, k) for query in queries] if weights.keyword else [], k)
+    by_words = (by_word(one.snapshot, one.terms, FIELD_WEIGHTS, k, one.chosen) for one in queries)
+    matching, scores = merge_top_k(list(by_words) if weights.keyword else [], k)
     rows = table.rows_at(np.concatenate([near, matching]))
     nearest, best = rows[: len(near)], rows[len(near) :]
     table.vector_rank[nearest] = np.arange(1, len(near) + 1)
@@ -66,10 +67,6 @@ def _meaning(query: PreparedQuery, k: int) -> tuple[Keys, Floats32]:
     nearest = by_meaning(query.snapshot, query.vector, k, query.chosen)
     query.deadline.check()
     return nearest
-
-
-def _words(query: PreparedQuery, k: int) -> tuple[Keys, Floats32]:
-    return by_word(query.snapshot, query.terms, FIELD_WEIGHTS, k, query.chosen)
 
 
 def by_meaning(
