@@ -253,7 +253,7 @@ def wrong(open_notes: OpenNotes) -> VaultService:
     return open_notes({f"{number}.base": text for number, text in enumerate(WRONG)})[0]
 
 
-@pytest.mark.parametrize(("number", "message"), enumerate(WRONG.values()))
+@pytest.mark.parametrize(("number", "message"), list(enumerate(WRONG.values())))
 def test_an_error_of_the_file_names_its_key(wrong: VaultService, number: int, message: str) -> None:
     try:
         told = str(rows(wrong.base(f"{number}.base")))

@@ -50,8 +50,7 @@ class Found(NamedTuple):
 
 
 class Name:
-    """One name of a note. `required` are sets of index terms. A text with the name contains one term of
-    each."""
+    """One name of a note. A text with the name contains one index term of each of the sets `required`."""
 
     def __init__(self, name: str) -> None:
         self.text = name
@@ -108,8 +107,7 @@ def find(text: str, wanted: Sequence[Name], start: int, end: int) -> list[Found]
 
 
 def _required_terms(name: str) -> Iterator[frozenset[str]]:
-    """Yields sets of index terms, as from `text.tokens.analyze`. Every text with this name has one of each
-    set."""
+    """Yields sets of index terms (`text.tokens.analyze`). A text with this name has one of each."""
     for word in WORD.findall(name):
         parts = [part for part in _PARTS.findall(word) if len(part) > 1]
         if not parts and len(word) > 1:
@@ -276,8 +274,7 @@ def _prose(snapshot: Snapshot, note_id: int, text: str) -> Prose:
 def _candidates(
     snapshot: Snapshot, note: NoteRow, wanted: Sequence[Name]
 ) -> list[tuple[str, str, int, list[int]]]:
-    """Returns path, title and id of the other notes with their chunks that contain all words of a name, by
-    path."""
+    """Returns path, title, id and chunks of the other notes with all words of a name, by path."""
     keys: dict[int, list[int]] = {}
     for key in sorted({key for name in wanted for key in _holding(snapshot, name).tolist()}):
         keys.setdefault(note_id_of(key), []).append(key)

@@ -62,8 +62,7 @@ def graph_nodes(snapshot: Snapshot, distances: Mapping[str, int]) -> tuple[Graph
 
 
 def _next_ring(graph: LinkGraph, ring: Iterable[str], known: Mapping[str, int]) -> list[str]:
-    """Returns the files that are linked with the ring and not yet known, those linked with most of it
-    first."""
+    """Returns the unknown files that are linked with the ring, those linked with most of it first."""
     counts: Counter[str] = Counter()
     for others in graph.neighbours(ring).values():
         counts.update(others - known.keys())

@@ -28,8 +28,7 @@ _HUB = 1000
 """A file linked with more others than this is weak evidence for any two of them, and slow to evaluate."""
 
 _LINKED_CANDIDATES = 200
-"""Limit of neighbours that are candidates because of a link alone. Other neighbours must be near in
-meaning."""
+"""Limit of neighbours that a link alone makes candidates; others must be near in meaning."""
 
 
 _LEAST_NEAR = 0.3
@@ -125,8 +124,7 @@ def shared_links(graph: LinkGraph, path: str, linked: Collection[str]) -> dict[s
 
 
 def _links(graph: LinkGraph, path: str) -> dict[str, tuple[str, ...]]:
-    """Returns the files linked with a path and the directions: first both directions, then outgoing, then
-    incoming."""
+    """Returns the files linked with a path and the directions: both first, then outgoing, then incoming."""
     edges = graph.edges_at([path]).get(path, [])
     out = {edge.target for edge in edges if edge.source == path}
     into = {edge.source for edge in edges if edge.target == path}

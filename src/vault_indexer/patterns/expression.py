@@ -57,8 +57,7 @@ class Dialect:
     same: frozenset[str]
     signs: Mapping[str, str] = field(default_factory=dict)
     is_python: bool = False
-    """In Python, `[]` is not an empty class: `]` is the first character of a class. `{,2}` is a
-    repetition."""
+    """In Python, `]` may be the first character of a class, and `{,2}` is a repetition."""
 
 
 _SPACES = (
@@ -305,8 +304,7 @@ def compile_re2(expression: str | bytes, *, match_case: bool = True, captures: b
 
 
 _MAX_MEMORY = 32 << 20
-"""The maximum bytes for the program and the automaton of one set. RE2 allocates only the memory that it
-needs."""
+"""The maximum bytes for the program and automaton of a set. RE2 allocates only what it needs."""
 
 _ALWAYS = "(?s).*"
 
@@ -323,8 +321,7 @@ class ExpressionSet:
     def __init__(
         self, expressions: Sequence[tuple[int, str]], *, whole: bool = True, memory: int = _MAX_MEMORY
     ) -> None:
-        """With `whole`, an expression must match the whole text, otherwise any part of it. `memory` is in
-        bytes."""
+        """With `whole`, an expression must match the whole text, not any part. `memory` is in bytes."""
         self._expressions = expressions
         self._whole = whole
         self._memory = memory

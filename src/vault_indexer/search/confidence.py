@@ -375,26 +375,15 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         return found.documents_of(keys), found.ranges[note_of]
 
     of_chunk, of_note = (mask.astype(np.float64) for mask in held(prepared.words))
-    widened = {
-        term.word: [term] for term in prepared.terms if term.compounds and not is_hyphenated(term.word)
-    }
-    likely = {
-        correction.written: analyze_query(correction.searched, languages)
-        for correction in prepared.corrections
-    }
-    spaced = {
-        term.word: analyze_query(term.word.replace("-", " "), languages)
-        for term in prepared.words
-        if is_hyphenated(term.word)
-    }
-    alike = [
-        (word, synonym.searched_words) for synonym in prepared.synonyms for word in synonym.written_words
+    widened = {one.word: one for one in prepared.terms if one.compounds and not is_hyphenated(one.word)}
+    spellings = {one.written: one.searched for one in prepared.corrections}
+    spellings |= {one.word: one.word.replace("-", " ") for one in prepared.words if is_hyphenated(one.word)}
+    instead: list[tuple[str, Sequence[QueryTerm], float]] = [
+        *((word, [term], INSIDE) for word, term in widened.items()),
+        *((word, analyze_query(other, languages), CORRECTED) for word, other in spellings.items()),
     ]
-    instead = [
-        *((word, terms, INSIDE) for word, terms in widened.items()),
-        *((word, terms, CORRECTED) for word, terms in (likely | spaced).items()),
-        *((word.word, terms, CORRECTED) for word, terms in alike),
-    ]
+    for synonym in prepared.synonyms:
+        instead += [(word.word, synonym.searched_words, CORRECTED) for word in synonym.written_words]
     numbers = {term.word: number for number, term in enumerate(prepared.words)}
     for word, terms, worth in instead:
         if (number := numbers.get(word)) is not None:

@@ -44,8 +44,7 @@ from vault_indexer.store.catalog import fold_path
 from vault_indexer.system import record
 
 _WHOLE = 0.999
-"""From this coverage a note contains all words of the query. It is below 1 because a coverage is a sum of
-rounded shares."""
+"""From this coverage a note contains all words of the query: a coverage is a sum of rounded shares."""
 
 _WEIGHED = 4
 """With vaults of different models, the relevance is computed for this multiple of the limit, because some
@@ -232,8 +231,7 @@ def _first_notes(hits: Sequence[Hit], limits: AnswerLimits) -> tuple[Hit, ...]:
 
 
 def shown_places(groups: Sequence[RankedGroup], limits: AnswerLimits) -> list[Place]:
-    """Returns the candidates of all groups that the results show, best first, without copies and within
-    `limits`."""
+    """Returns the candidates that the results show, best first, without copies and within `limits`."""
     notes = [group.table.note.tolist() for group in groups]
     shown: list[Place] = []
     counts: dict[tuple[int, int], int] = {}
@@ -284,8 +282,7 @@ class _Presenter:
     def hits(
         self, group: RankedGroup, shown: Mapping[int, Place], relevance: Mapping[int, float]
     ) -> tuple[dict[int, Hit], list[Hit]]:
-        """Returns the hits of the rows that are relevant enough, by row, and the attachments whose names
-        match the query."""
+        """Returns the hits of the rows that are relevant enough, by row, and the matching attachments."""
         table, copies = group.table, group.copies.paths
         vaults, keys, notes = table.vault.tolist(), table.local_key.tolist(), table.note.tolist()
         hits: dict[int, Hit] = {}
@@ -354,8 +351,7 @@ def place_of_files(coverages: Iterable[float]) -> int:
 
 
 def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
-    """Returns the results of a query of filters only. No words rank the notes, so the most recently changed
-    come first."""
+    """Returns the results of a query of filters only: no words rank, so the last changed come first."""
     presenter = _Presenter(request, settings)
     hits = [hit for group in groups for query in group for hit in presenter.newest(query)]
     # A note whose name is the query has a title score, so it comes before newer notes.

@@ -189,8 +189,7 @@ def _needs(word: str) -> Iterator[Node]:
 
 
 def _expression(word: str) -> str:
-    """Returns an expression that matches the word in the source. It is one group, so that the index does not
-    search for pieces of it."""
+    """Returns an expression for the word in the source, as one group: the index searches for no pieces."""
     before = _BEFORE if word[0].isalnum() else ""
     behind = _BEHIND if word[-1].isalnum() else ""
     if number := _parts_of_number(word):
@@ -206,8 +205,7 @@ def _literal(char: str) -> str:
 
 
 def _parts_of_number(text: str) -> tuple[str, str] | None:
-    """Returns the digits before and after the decimal sign, or None if the number is ambiguous, like
-    `1.234`."""
+    """Returns the digits before and after the decimal sign; None for an ambiguous number: `1.234`."""
     if plain := _PLAIN_NUMBER.fullmatch(text):
         whole, decimals = plain[1], plain[2] or ""
         return None if len(decimals) == 3 and len(whole) < 4 else (whole, decimals)
@@ -217,8 +215,7 @@ def _parts_of_number(text: str) -> tuple[str, str] | None:
 
 
 def _in_groups(digits: str) -> str:
-    """Returns an expression for the digits with an optional sign before each group of three, or of two as in
-    India."""
+    """Returns an expression for digits with optional signs between groups of three, or two as in India."""
     left = range(len(digits), 0, -1)
     return digits[0] + "".join(
         f"{_IN_GROUPS if here % 3 == 0 or (here > 3 and here % 2) else ''}{digit}"

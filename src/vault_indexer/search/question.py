@@ -88,8 +88,7 @@ def question_words(
 
 
 def missing_words(group: Sequence[PreparedQuery]) -> tuple[str, ...]:
-    """Returns the content words of a prepared query that no note of its vaults contains, each once, as
-    written."""
+    """Returns the content words of a query that no note of its vaults contains, once each, as written."""
     if not group[0].words:
         return ()
     return unknown_words(_weighed_words(group[0], [query.typed_words for query in group]))

@@ -74,8 +74,7 @@ class ReadyVaults:
     unready: int = 0
 
     def answer(self, request: SearchRequest) -> SearchAnswer:
-        """Returns the ranked hits of all the vaults, without the notices of their sessions. Raises as
-        `search_vaults`."""
+        """Returns the ranked hits, without the notices of the sessions. Raises as `search_vaults`."""
         started = time.perf_counter()
         with self._leased() as (searched, state):
             found = self._search(searched, request)
@@ -93,8 +92,7 @@ class ReadyVaults:
 
     @contextmanager
     def passages(self, request: SearchRequest) -> Iterator[FoundPassages]:
-        """Yields the hits for a question and leases the snapshots during the block. Raises as
-        `search_vaults`."""
+        """Yields the hits for a question; the block leases the snapshots. Raises as `search_vaults`."""
         with self._leased() as (searched, state):
             yield FoundPassages(
                 self._search(searched, request),
@@ -165,8 +163,7 @@ def load_caches(opened: IndexReader) -> None:
 
 
 def load_words(holder: SnapshotHolder) -> None:
-    """Loads the words of all segments that are not loaded yet, one segment at a time, including segments
-    committed in the meantime."""
+    """Loads the words of segments one by one, including those committed in the meantime."""
     left = True
     while left:
         with holder.lease() as snapshot:
@@ -221,8 +218,7 @@ class RepeatedQuery:
         self._prepared: dict[Groups, _Prepared] = {}
 
     def paths(self, settings: SearchSettings) -> list[str]:
-        """Returns the notes and attachments that match, best first. Raises QueryError for an invalid
-        query."""
+        """Returns the matching notes and attachments, best first. Raises QueryError."""
         prepared = self._prepare(settings.synonyms.groups)
         if not prepared.query.text:
             deadline = QueryDeadline(_FOR_EVER)

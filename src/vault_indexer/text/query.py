@@ -51,8 +51,7 @@ PART_WEIGHT = 0.5
 """The weight of a part of a compound (`main` of `src/main.rs`), relative to the whole."""
 
 _ALWAYS_MARKED = frozenset({"vi"})
-"""Languages in which nearly every sentence has marks. In a query with marks, a word without them is
-intended."""
+"""Languages where nearly every sentence has marks: in a query with some, a word without is intended."""
 
 _MARKS_OPTIONAL = re.compile("[\u0400-\u1dff]")
 """Scripts whose marks are optional: Cyrillic (ё), Hebrew and Arabic (vowel points, hamza), Indic scripts
@@ -65,8 +64,7 @@ ENDS_AFTER_APOSTROPHE = frozenset({"tr", "az"})
 """Languages that write an apostrophe between a name and its endings."""
 
 _OTHER_ENCODING = str.maketrans("șțşţ", "şţșț")
-"""Romanian letters have a comma below. Old keyboards and fonts use the Turkish letters with a cedilla
-instead."""
+"""Romanian letters have a comma below; old keyboards and fonts write the Turkish cedilla instead."""
 
 _TOKEN = re.compile(f"{RUN.pattern}|{WORD.pattern}")
 
@@ -97,8 +95,7 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
 
 
 def is_hyphenated(word: str) -> bool:
-    """Whether the word consists of words joined by hyphens, which may also be written as one word or with
-    spaces."""
+    """Whether hyphens join words in it, which may also be written as one word or with spaces."""
     return _HYPHENATED.fullmatch(word) is not None
 
 
@@ -182,8 +179,7 @@ def _term_classes(exact: str, language: str, as_written: bool) -> tuple[TermClas
 
 
 def _with_marks(exact: str, folded: str, language: str) -> TermClass:
-    """Returns the class of the exact form and of forms with the same stem, without the form that only lacks
-    the marks."""
+    """Returns the class of the exact form and forms of its stem, without that which only lacks marks."""
     own = stem_with_marks(exact, language)
     # The index contains stems without marks only. A stem that differs from `folded` is a form of the word.
     stems = [VARIANT_MARK + fold(own)] if own != exact else []

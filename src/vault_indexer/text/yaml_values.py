@@ -220,8 +220,7 @@ class _Builder:
         return SURROGATE.sub("\ufffd", written.replace(self._question, "?"))
 
     def _until_end(self) -> Iterator[yaml.Event]:
-        """Yields the event that begins each item (or key) of the current collection; callers read its
-        rest."""
+        """Yields the first event of each item (or key) of the collection; callers read the rest."""
         while not isinstance(event := next(self._events), self._yaml.CollectionEndEvent):
             yield event
         self._end = event

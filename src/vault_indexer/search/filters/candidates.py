@@ -130,8 +130,7 @@ class TextCandidates:
         return self._of_names[pattern]
 
     def _needs(self, pattern: Pattern) -> list[tuple[str, ...]]:
-        """Returns for each part of a pattern the index terms of which every matching text contains at least
-        one."""
+        """Returns for each part of a pattern index terms of which every match contains at least one."""
         if pattern not in self._needed:
             words = [] if isinstance(pattern, RegexMatcher) else self._needs_of_words(pattern)
             self._needed[pattern] = [*words, *self._terms_with(pattern.pieces)]

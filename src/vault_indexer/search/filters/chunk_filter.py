@@ -51,8 +51,7 @@ NOTHING = Either(())
 """A condition that no note meets."""
 
 _ROUNDS = 3
-"""The maximum number of times that the facts from the parts of a condition are applied to its other parts. A
-rule of thumb."""
+"""The maximum number of times that the facts from parts are applied to the other parts. A rule of thumb."""
 
 _PLAIN_WORDS = re.compile("[a-z0-9]+(?: [a-z0-9]+)*")
 
@@ -134,8 +133,7 @@ def _reduce_parts(
 
 
 def _literal(node: Node, wanted: bool) -> tuple[Node, bool] | None:
-    """Returns the leaf of a literal, and its value if the node has the value `wanted`; None for other
-    trees."""
+    """Returns the leaf of a literal, and its value if the node is `wanted`; None for other trees."""
     match node:
         case Not(operand, _):
             literal = _literal(operand, wanted)
@@ -295,8 +293,7 @@ def at_level(catalog: CatalogReader, keys: Keys, level: tuple[int, bool]) -> Mas
 
 
 def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]]) -> set[int]:
-    """Returns the keys of the chunks that touch a place. A place outside all chunks, such as a comment
-    between two, has none."""
+    """Returns the keys of the chunks that touch a place. A comment between two chunks has none."""
     ordered = {note_id: _Places(spans) for note_id, spans in places.items()}
     sql = "SELECT key, start_pos, end_pos FROM chunks WHERE note_id IN (%s)"
     rows = catalog.rows_in(sql, sorted(places))

@@ -54,8 +54,7 @@ _FACTS: Mapping[str, tuple[str, Callable[[str, datetime], str | int]]] = {
     "after": ("mtime_ns >= ?", moment_ns),
     "lang": ("language = ?", lambda code, _now: code),
 }
-"""For each operator of a `Fact`, the SQL condition on a row of the table `notes`, and the function that
-converts the operator's value."""
+"""For each operator of a `Fact`: its SQL condition on the table `notes`, and how its value is read."""
 
 
 class Bounds(NamedTuple):
@@ -220,8 +219,7 @@ class Evaluation:
                 raise AssertionError(node)
 
     def _all(self, parts: tuple[Node, ...], notes: Ids, *, all_places: bool) -> Matches:
-        """Checks that every part is true, cheap parts first. Only the notes that pass are searched for all
-        places."""
+        """Checks every part, cheap ones first. Only the notes that pass are searched for all places."""
         ordered = sorted(parts, key=_cost)
         for part in ordered:
             notes = self._check(part, notes, all_places=False).notes

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Mask
 
 _FEW_LEAVES = 2
-"""Up to this number of conditions, SQLite searches the names. For more, all names are read once. A rule of
-thumb."""
+"""Above this number of conditions all names are read once; up to it, SQLite searches. A rule of thumb."""
 
 
 class NameReader:

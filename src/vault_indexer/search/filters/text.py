@@ -224,8 +224,7 @@ class TextReader:
         return Matches(frozenset(places), places)
 
     def _may_hold(self, inside: Node, scope: Scope) -> MayHold | None:
-        """Returns a test on the UTF-8 text whether a note may have a piece that matches a tree, or None if
-        there is no such test."""
+        """Returns a test on the UTF-8 text whether some piece may match a tree, or None if there is none."""
         match inside:
             case Word() | Phrase() | Regex():
                 pattern = pattern_of(inside)
@@ -289,8 +288,7 @@ class TextReader:
     def _spans(
         self, found: Pieces, searched: NoteSource, test: PieceTest, required: Pattern | None
     ) -> Iterator[Span]:
-        """Yields the places of the pieces that pass a test. Only pieces with the required pattern are
-        tested."""
+        """Yields the places of the pieces that have the required pattern and pass the test."""
         numbers = (
             self._numbers_matching(found, searched, required)
             if isinstance(required, RegexMatcher)

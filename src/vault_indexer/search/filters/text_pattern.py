@@ -56,8 +56,7 @@ _SCANNED_SPACE = rf"(?:[\x00-\x20\x{{80}}-\x{{10ffff}}>|-]|{_MARK}|{_HIDDEN}|{_R
 the rendered text."""
 
 _SCANNED_WORDS = 5
-"""Limit of words of a phrase that a scanner searches for. Few texts contain these words but not the rest. A
-rule of thumb."""
+"""Limit of words of a phrase for a scanner; few texts with these lack others. A rule of thumb."""
 
 _ACCENTS = "\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200d\u2060"
 _PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"})
@@ -115,8 +114,7 @@ class TextPattern:
 
     @cached_property
     def quick(self) -> re.Pattern[str] | None:
-        """The expression for lower-case text without accents, which is ten times faster; None if there is
-        none."""
+        """The expression for lower-case text without accents, ten times faster; None if there is none."""
         has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.source))
         return re.compile(_expression(self.source, re.escape)) if self.source.isascii() and has_word else None
 
@@ -183,8 +181,7 @@ class SearchedText:
         return lowered if len(lowered) == len(self.text) else None
 
     def byte_at(self, position: int) -> int:
-        """Returns the byte in `encoded` at which a character begins. The length of the text maps to the
-        end."""
+        """Returns the byte in `encoded` at which a character begins, also for the end of the text."""
         return position if self.text.isascii() else int(self._bytes_of_chars[position])
 
     def char_at(self, byte: int) -> int:
@@ -305,8 +302,7 @@ def _scanned_letter(letters: str) -> str:
 
 
 def _in_case(letters: str, cased: str) -> str:
-    """Returns an expression for all spellings of one or two folded ASCII letters that can have the case of
-    `cased`."""
+    """Returns an expression for the spellings of one or two folded ASCII letters in the case of `cased`."""
     if len(letters) == 2:
         apart = _in_case(letters[0], cased[0]) + _in_case(letters[1], cased[1])
         return f"(?:{apart}|[{re.escape(_spellings()[letters])}])"

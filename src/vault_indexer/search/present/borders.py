@@ -29,8 +29,7 @@ def markup_around(source: str, offset: int) -> tuple[int, int]:
 
 
 def word_start(text: str, offset: int) -> int:
-    """Returns `offset`, or the beginning of the word or the end of the address that a cut there would
-    divide."""
+    """Returns `offset`, or the start of the word or the end of the address that a cut would divide."""
     first = max(0, offset - _NEAR)
     near = max(text.rfind(space, first, offset + 1) for space in _SPACES)
     # If the text begins within reach and no space was found, `near` is -1 and the word begins at 0.
@@ -121,8 +120,7 @@ def _divides(text: str, offset: int) -> bool:
 
 
 def _extends(char: str) -> bool:
-    """Whether the character is a joiner, a skin tone, a flag tag, a half-width sound mark, or a vowel of Thai
-    or Lao."""
+    """Whether it is a joiner, a skin tone, a flag tag, a half-width sound mark, a vowel of Thai or Lao."""
     return (
         char in "\u200c\u200d\uff9e\uff9f\u0e33\u0eb3"
         or "\U0001f3fb" <= char <= "\U0001f3ff"

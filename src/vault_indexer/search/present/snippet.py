@@ -243,8 +243,7 @@ class Snippets:
     def _at_places(
         self, body: str, places: Sequence[Span], fence: str, labels: frozenset[str]
     ) -> list[_Match]:
-        """Returns the matches of phrases within the places, or an empty match at the start of a place without
-        phrases."""
+        """Returns the matches of phrases in the places, and an empty one at a place without phrases."""
         found: list[_Match] = []
         for start, end in places[:_MOST_PLACES]:
             first, last = _paragraph(body, start, end)
@@ -320,8 +319,7 @@ def _paragraph(body: str, start: int, end: int) -> Span:
 
 
 def _with_plain_letters(text: str) -> str | None:
-    """Returns the text with each non-ASCII sign replaced by `?`, or None if it has non-ASCII letters, digits
-    or marks."""
+    """Returns the text with `?` for each non-ASCII sign, or None if it has such letters, digits or marks."""
     others = (char for char in set(text) if char > "\x7f")
     if any(char.isalnum() or unicodedata.category(char)[0] == "M" for char in others):
         return None
@@ -351,8 +349,7 @@ def _parts_of_run(run: str, span: Span, wanted: Sequence[str]) -> Iterator[_Matc
 def _sections(
     body: str, headings: Sequence[ChunkHeading], found: Sequence[_Match], wanted: Mapping[str, float]
 ) -> Iterator[_Section]:
-    """Yields the parts of the body, each with the weight of the words in its headings and text, and in its
-    text only."""
+    """Yields the parts of the body with the weights of their words, with headings and without."""
     starts = [match.start for match in found]
 
     def words(start: int, end: int) -> set[str]:
@@ -485,8 +482,7 @@ def _densest(units: Sequence[Span], found: Sequence[_Match], wanted: Mapping[str
 
 
 def _worth_a_look(spans: Sequence[Span], starts: Sequence[int], size: int) -> range:
-    """Returns the sentences from which a window of `size` characters can reach a match, or the first sentence
-    if there is no match."""
+    """Returns the sentences from which a window of `size` can reach a match; without matches the first."""
     if not starts:
         return range(1)
     first = bisect_left(spans, (starts[0] - size, 0))

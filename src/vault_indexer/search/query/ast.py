@@ -16,8 +16,7 @@ from vault_indexer.system import record
 
 
 class Scope(StrEnum):
-    """The piece of a note in which the words inside an operator must occur together. The value is the name of
-    the operator."""
+    """The piece of a note in which the words inside an operator must be together, by the operator's name."""
 
     CONTENT = "content"
     HEADING = "heading"
@@ -121,8 +120,7 @@ class Null:
 
 @record
 class Property:
-    """A property of the frontmatter whose value passes `test`. None requires only that the property
-    exists."""
+    """A property whose value passes `test`. None requires only that the property exists."""
 
     name: str
     test: Node | None
@@ -268,8 +266,7 @@ def with_case(node: Node, match_case: bool, decided: Container[int] = ()) -> Nod
 
 
 def level_of(node: Node) -> tuple[int, bool] | None:
-    """Returns the level that chunks must have (True) or must not have (False), or None for any other
-    condition."""
+    """Returns the level that chunks must have (True) or not have (False); None for other conditions."""
     match node:
         case Fact("level", value, _):
             return LEVELS.index(value), True
@@ -354,8 +351,7 @@ def is_moment(text: str) -> bool:
 
 
 def number(value: object) -> float | None:
-    """Returns the value of a finite number, or of a text with one; None for other values, including
-    booleans."""
+    """Returns a finite number, or that in a text; None for other values, including booleans."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -367,8 +363,7 @@ def number(value: object) -> float | None:
 
 
 def iso_date(value: object) -> str | None:
-    """Returns a date or time in a form that sorts alphabetically ("2026-01", "2026-01-31T09:30:00"), or
-    None."""
+    """Returns a date or time in a form that sorts ("2026-01", "2026-01-31T09:30:00"), or None."""
     if not isinstance(value, str):
         return None
     text = value.strip()

@@ -118,15 +118,11 @@ def parse_query(text: str) -> Query:
     """Returns the parsed query. Raises QueryError with the column of the error."""
     parser = _Parser(text)
     parts = [inner for part in parser.sequence("") for inner in _spread(part)]
-    conditions: list[Condition] = []
-    words: list[str] = []
-    for part in parts:
-        source = text[part.start : part.end].strip()
-        words.extend(ranking_words(part.node))
-        if not _is_plain(part.node):
-            conditions.append(Condition(part.node, source))
-    if not has_words(" ".join(words)) and (conditions or any(_has_telling_sign(part.node) for part in parts)):
-        words, conditions = [], list(_conditions_on_signs(text, parts))
+    words = [word for part in parts for word in ranking_words(part.node)]
+    is_wordless = not has_words(" ".join(words))
+    conditions = list(_conditions(text, parts, with_signs=is_wordless))
+    if is_wordless and conditions:
+        words = []
     _check_levels(conditions)
     conditions = list({condition.node: condition for condition in reversed(conditions)}.values())[::-1]
     _check_size(conditions)
@@ -140,20 +136,19 @@ def parse_query(text: str) -> Query:
     )
 
 
-def _conditions_on_signs(text: str, parts: Iterable[_Part]) -> Iterator[Condition]:
-    """Yields the conditions of a query without words. Signs do not rank, so they are required in the note or
-    in its name."""
+def _conditions(text: str, parts: Iterable[_Part], *, with_signs: bool) -> Iterator[Condition]:
+    """Yields the conditions of a query. Signs do not rank, so in a query without words, note or name must
+    have them (`with_signs`)."""
     for part in parts:
-        node = part.node
-        if not _is_plain(node):
-            yield Condition(node, text[part.start : part.end].strip())
-        elif _has_telling_sign(node):
-            yield Condition(replace_leaves(node, _in_note_or_name), text[part.start : part.end].strip())
+        source = text[part.start : part.end].strip()
+        if not _is_plain(part.node):
+            yield Condition(part.node, source)
+        elif with_signs and _has_telling_sign(part.node):
+            yield Condition(replace_leaves(part.node, _in_note_or_name), source)
 
 
 def _has_telling_sign(node: Node) -> bool:
-    """Whether there is a rare sign, or two signs in a row. A single ASCII sign such as `?` is in most
-    notes."""
+    """Whether there is a rare sign or two in a row. One ASCII sign such as `?` is in most notes."""
     return any(len(sign) > 1 or not sign.isascii() for sign in ranking_words(node))
 
 
@@ -361,8 +356,7 @@ class _Parser:
         return cased
 
     def _word(self, end: str) -> Word:
-        """Returns the word up to white space or to the enclosing bracket. It may contain its own
-        parentheses."""
+        """Returns the word up to white space or the enclosing bracket. It may have parentheses in it."""
         start, inner = self.at, 0
         while self.at < len(self.text) and not self.text[self.at].isspace():
             char = self.text[self.at]
@@ -470,20 +464,15 @@ def _join(nodes: list[Node]) -> Node:
 
 
 def _check_size(conditions: Iterable[Condition]) -> None:
-    terms = [leaf for condition in conditions for leaf in leaves(condition.node)]
-    operators = [
-        atom
-        for condition in conditions
-        for atom in atoms(condition.node)
-        if not isinstance(atom, (Word, Phrase))
-    ]
+    whole = All(tuple(condition.node for condition in conditions))
+    terms = list(leaves(whole))
+    operators = [atom for atom in atoms(whole) if not isinstance(atom, (Word, Phrase))]
     expressions = [term for term in terms if isinstance(term, Regex)]
-    bounds = (
+    for found, most, kind in (
         (terms, MAX_TERMS, "terms"),
         (operators, MAX_OPERATORS, "operators"),
         (expressions, MAX_EXPRESSIONS, "regular expressions"),
-    )
-    for found, most, kind in bounds:
+    ):
         if len(found) > most:
             raise QueryError(
                 f"the filters of this query have {len(found)} {kind}: at most {most} are allowed",
@@ -492,8 +481,7 @@ def _check_size(conditions: Iterable[Condition]) -> None:
 
 
 def _check_levels(conditions: Iterable[Condition]) -> None:
-    """Checks that `level:` is not an alternative, because it applies to chunks and other conditions to
-    notes."""
+    """Checks that `level:` is no alternative: it applies to chunks, other conditions to notes."""
     for condition in conditions:
         for atom in () if level_of(condition.node) else atoms(condition.node):
             if level_of(atom):
@@ -530,5 +518,4 @@ _FACTS: Mapping[str, tuple[Callable[[str], str], Callable[[str], object], str]] 
         "level": (str, LEVELS.__contains__, " or ".join(LEVELS)),
     }
 )
-"""For each operator of a `Fact`: how its value is stored, whether that is valid, and which values are
-allowed."""
+"""For each operator of a `Fact`: how its value is stored, whether that is valid, what is allowed."""

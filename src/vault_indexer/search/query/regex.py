@@ -76,8 +76,7 @@ def regex_end(text: str, start: int, end: str) -> int | None:
 
 
 def looks_unfinished(text: str, start: int) -> str | None:
-    """Returns a notice for a word that begins with a slash and looks like an expression, but is taken as
-    text."""
+    """Returns a notice for a word that looks like an expression but is taken as text."""
     body = re.match(r"/((?:\\.|[^/\\])+)(/?)", text[start:])
     if not body:
         return None
@@ -122,8 +121,7 @@ def compile_regex(pattern: str, column: int = 1, *, match_case: bool = False) ->
 
 
 _NO_LETTER = "[^0-9A-Za-z]"
-"""The characters that may surround and separate words. They include non-ASCII letters, which the exact
-expression excludes."""
+"""What may surround words, including non-ASCII letters, which the exact expression excludes."""
 
 
 class ByteScanner:

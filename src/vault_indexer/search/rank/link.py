@@ -45,8 +45,7 @@ class LinkedNote:
 
 @dataclass(slots=True)
 class _Texts:
-    """The texts of the links to one note: the number of links that contain each term, and the linking
-    notes."""
+    """The texts of the links to one note: how many links contain each term, and the linking notes."""
 
     held: Counter[str] = field(default_factory=Counter)
     sources: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -110,8 +109,7 @@ def _forms(display: str, language: str) -> frozenset[str]:
 
 
 _WEIGHED = 60
-"""Limit of neighbours considered, because counting the links of a hub's many neighbours is expensive. A rule
-of thumb."""
+"""Limit of neighbours considered: counting the links of a hub's many is expensive. A rule of thumb."""
 
 
 def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[LinkedNote]:
@@ -137,8 +135,7 @@ def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[LinkedNote]:
 
 
 SEEDS = 5
-"""Only neighbours of this number of strongest hits join. The neighbours of weak hits are noise. A rule of
-thumb."""
+"""The number of strongest hits whose neighbours join; those of weak hits are noise. A rule of thumb."""
 
 NEIGHBOURS = 10
 """Limit of neighbours added, by descending weight. With 20, nDCG@10 is the same to .001."""
@@ -149,8 +146,7 @@ near ties and fill up the results."""
 
 
 class LinkScore(NamedTuple):
-    """The degree in (0, 1] to which the links to a chunk's note match the query, and the notes with such
-    links."""
+    """The degree in (0, 1] to which links to a chunk's note match the query, and the linking notes."""
 
     score: float
     via: tuple[str, ...]

@@ -153,8 +153,7 @@ _LOOKED_UP: Sequence[Stage] = (complete, weigh_notes, cover)
 """The stages that look up evidence for each row separately. It does not depend on the weights."""
 
 _Switches = tuple[bool, bool, int]
-"""Whether meaning and words have any weight, and the number of chunks from each ranking. Retrieval and lookup
-depend on no other settings."""
+"""Whether meaning and words weigh, and the depth: retrieval and lookup depend on no other settings."""
 
 
 class RepeatedRank:

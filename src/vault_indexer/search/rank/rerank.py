@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 _TYPED = 2.0
-"""The weight of a row that contains the words with signs (see `_typed`), relative to all evidence. It exceeds
-the evidence and age together."""
+"""The weight of words with signs (see `_typed`): more than all evidence and age together."""
 
 
 class Evidence(NamedTuple):

@@ -50,8 +50,7 @@ def retrieve(table: Candidates, request: RankRequest) -> None:
 
 
 def merge_top_k(rankings: Sequence[tuple[Keys, Floats32]], k: int) -> tuple[Keys, Floats32]:
-    """Returns the k best chunks of the rankings of several vaults by score, with keys unique among the
-    vaults."""
+    """Returns the k best chunks of the rankings of vaults, with keys unique among the vaults."""
     if len(rankings) == 1:
         return rankings[0]
     keys = [global_keys(number, keys) for number, (keys, _) in enumerate(rankings)]
@@ -294,16 +293,13 @@ def weigh_notes(table: Candidates, request: RankRequest) -> None:
 
 
 HELD = 1.0
-"""The weight of the share of query words that a chunk contains, relative to its BM25F score. A rule of
-thumb."""
+"""The weight of a chunk's share of the query's words, relative to its BM25F score. A rule of thumb."""
 
 ALIKE = 2.0
-"""The weight of the share that similar words cover. Values from 1.5 to 2.5 give about the same results on the
-tuning halves."""
+"""The weight of the share that similar words cover. From 1.5 to 2.5 the tuning halves differ little."""
 
 BY_CHANCE = 0.2
-"""The cosine of two unrelated words. Values from .1 to .4, or squared cosines, give about the same
-results."""
+"""The cosine of two unrelated words. Values from .1 to .4, or squared cosines, differ little."""
 
 _NUMBERS = 1 << 16
 

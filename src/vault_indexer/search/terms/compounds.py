@@ -33,8 +33,7 @@ COMPOUNDING = frozenset({"da", "de", "et", "fi", "hu", "nb", "nl", "nn", "no", "
 """The languages (ISO 639-1) that write compounds as one word. Only German and Dutch have been measured."""
 
 COMPOUND_WEIGHT = 0.5
-"""The weight of an occurrence within a compound, relative to the word itself. Values from .3 to .7 give the
-same results."""
+"""The weight of an occurrence in a compound, relative to the word. From .3 to .7 results are the same."""
 
 _SELDOM = 3
 """A word in more chunks than this is searched for without its compounds. A rule of thumb."""
@@ -44,8 +43,7 @@ _SHORTEST = 4
 not compounds of it, and of a word that is corrected, since shorter ones have neighbours by chance."""
 
 _LONGEST = 40
-"""The maximum letters of an expanded word, because each place where a word can be divided takes time. A rule
-of thumb."""
+"""The maximum letters of an expanded word: each place to divide it takes time. A rule of thumb."""
 
 _LONG_PART = 5
 """The minimum letters of both parts of a query word if the vault contains only one of them. A first part that
@@ -93,8 +91,7 @@ def _is_content_word(term: QueryTerm, language: str) -> bool:
 
 
 def _widened(snapshot: Snapshot, term: QueryTerm, language: str) -> QueryTerm:
-    """Returns the term with a class for each compound in the vault. The best class decides a document's
-    score."""
+    """Returns the term with a class for each compound in the vault. A document gets its best class."""
     compounds = _compounds_with(snapshot, term.word, language)
     if not compounds:
         return term
@@ -155,8 +152,7 @@ def _known_part(statistics: WordStatistics, part: str, language: str) -> Words:
 
 
 def _known_beginning(snapshot: Snapshot, part: str, language: str) -> Words:
-    """Returns the part as query words with its compounds, or none if it is short or no word begins with
-    it."""
+    """Returns the part with its compounds; none if it is short or no word begins with it."""
     if fold(part) in function_words(language) or len(part) <= _LONG_PART:
         return ()
     if not snapshot.keywords.lexicon.with_prefix(part, 1):
@@ -177,8 +173,7 @@ Groups = tuple[tuple[str, ...], ...]
 
 @record
 class Synonym:
-    """A phrase (`searched`) that is searched for in addition to words of a query (`written`), each with its
-    words."""
+    """A phrase (`searched`) that is searched for in addition to words of a query (`written`)."""
 
     written: str
     written_words: Words
@@ -308,8 +303,7 @@ understand misspelt words.
 """
 
 _LONG = 8
-"""From this length a word may be more than one edit from its likely spelling, because it has few neighbours
-by chance. A rule of thumb."""
+"""From this length more than one edit is allowed: neighbours by chance are few. A rule of thumb."""
 
 _CANDIDATES = 8
 """Limit of neighbours considered. A rule of thumb."""
@@ -378,8 +372,7 @@ def find_corrections(
 def with_corrections(
     languages: Sequence[str], terms: Iterable[QueryTerm], corrections: Iterable[Correction]
 ) -> Iterator[QueryTerm]:
-    """Yields the words of a query. A likely spelling follows its word, and the two share the word's
-    weight."""
+    """Yields the words of a query. A likely spelling follows its word and shares its weight."""
     likely = {correction.written: correction.searched for correction in corrections}
     for term in terms:
         if term.word not in likely:

@@ -1,5 +1,4 @@
-"""The words of a query in a vault of several languages, without the stems of languages that are rare in
-it."""
+"""The words of a query in a vault, without the stems of languages that are rare in it."""
 
 from __future__ import annotations
 
