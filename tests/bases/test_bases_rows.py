@@ -157,9 +157,7 @@ def test_a_base_without_views_shows_every_file(vault: VaultService) -> None:
     assert (found.view, found.count) == ("Table", len(NOTES) - 1)  # without the broken one
 
 
-def test_an_unknown_function_in_a_formula_that_no_view_uses_is_no_error(
-    vault: VaultService,
-) -> None:
+def test_an_unknown_function_in_a_formula_that_no_view_uses_is_no_error(vault: VaultService) -> None:
     assert vault.base("Wrong", "A").count == vault.base("Plain").count
 
 

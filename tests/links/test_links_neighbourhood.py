@@ -496,11 +496,7 @@ def test_a_note_is_found_by_its_path_or_its_name(crowded: VaultService, named: s
         ),
         ("Tarjet", UnknownNoteError, "no such note in the index: 'Tarjet'; did you mean Target.md?"),
         ("Zebra", UnknownNoteError, "no such note in the index: 'Zebra'"),
-        (
-            "{vault}/target",
-            UnknownNoteError,
-            "no such note in the index: {named!r}; did you mean Target.md?",
-        ),
+        ("{vault}/target", UnknownNoteError, "no such note in the index: {named!r}; did you mean Target.md?"),
         pytest.param(
             "/no/such/folder",
             UnknownNoteError,

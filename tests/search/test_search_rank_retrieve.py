@@ -117,9 +117,7 @@ def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(open_n
     assert found[answer.results[0].path].shown
 
 
-def test_a_note_that_is_no_candidate_is_told_how_far_it_was_from_each_ranking(
-    open_notes: OpenNotes,
-) -> None:
+def test_a_note_that_is_no_candidate_is_told_how_far_it_was_from_each_ranking(open_notes: OpenNotes) -> None:
     notes = {
         "Ferry.md": "The ferry timetable of the ferry.",
         "Boat.md": "One ferry among many boats of the harbour, and nothing of when they leave.",

@@ -13,18 +13,7 @@ from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import pattern_of
 from vault_indexer.search.filters.chunk_filter import NOTHING, ChunkFilter, simplify
 from vault_indexer.search.filters.evaluation import Evaluation
-from vault_indexer.search.query import (
-    All,
-    Node,
-    Not,
-    Phrase,
-    Scope,
-    Text,
-    Within,
-    Word,
-    holds,
-    parse_query,
-)
+from vault_indexer.search.query import All, Node, Not, Phrase, Scope, Text, Within, Word, holds, parse_query
 
 
 def condition(query: str) -> Node:

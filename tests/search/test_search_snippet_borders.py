@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 from golden_cases import check_golden, of_parts
 
-from vault_indexer.search.present.borders import (
-    after_pictures,
-    markup_around,
-    word_end,
-    word_start,
-)
+from vault_indexer.search.present.borders import after_pictures, markup_around, word_end, word_start
 from vault_indexer.search.present.snippet import Snippets
 
 FILL = "plain words that fill a long line without an end "

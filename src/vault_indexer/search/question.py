@@ -15,12 +15,7 @@ from vault_indexer.search.query import parse_query
 from vault_indexer.search.terms import Groups, WordStatistics, find_synonyms, language_of, query_words
 from vault_indexer.system import record
 from vault_indexer.text.language import asking_characters, detect
-from vault_indexer.text.query import (
-    ENDS_AFTER_APOSTROPHE,
-    analyze_query,
-    is_hyphenated,
-    part_at_apostrophe,
-)
+from vault_indexer.text.query import ENDS_AFTER_APOSTROPHE, analyze_query, is_hyphenated, part_at_apostrophe
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN, clusters
 

@@ -149,11 +149,7 @@ class Searcher:
         return search_vaults([only], request, self.settings, deadline)
 
     def explain(
-        self,
-        snapshot: Snapshot,
-        note: NoteRow,
-        request: SearchRequest,
-        deadline: QueryDeadline | None = None,
+        self, snapshot: Snapshot, note: NoteRow, request: SearchRequest, deadline: QueryDeadline | None = None
     ) -> Explanation:
         """Returns the rank of the note in the results with its reasons, or the reasons for its absence.
         Raises as `search` does."""
@@ -191,11 +187,7 @@ class Searcher:
         )
 
     def explain_attachment(
-        self,
-        snapshot: Snapshot,
-        path: str,
-        request: SearchRequest,
-        deadline: QueryDeadline | None = None,
+        self, snapshot: Snapshot, path: str, request: SearchRequest, deadline: QueryDeadline | None = None
     ) -> Explanation:
         """Returns whether the results include an attachment, and why or why not. Raises as `search` does."""
         prepared = self._prepare(snapshot, request, deadline)

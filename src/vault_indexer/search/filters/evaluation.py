@@ -94,11 +94,7 @@ class Evaluation:
         self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
         self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes))
         self._reader = TextReader(
-            snapshot.catalog,
-            deadline,
-            budget,
-            self._candidates,
-            lambda note_id: self._positions[note_id],
+            snapshot.catalog, deadline, budget, self._candidates, lambda note_id: self._positions[note_id]
         )
         self._names = NameReader(snapshot.catalog, deadline)
         self._properties = PropertyReader(snapshot.catalog)

@@ -266,12 +266,7 @@ class TextReader:
         return has_property(wanted, task_fields(text[start:end]))
 
     def _test_of_pattern(
-        self,
-        note_id: int,
-        searched: NoteSource,
-        scope: Scope,
-        required: TextPattern | None,
-        pattern: Pattern,
+        self, note_id: int, searched: NoteSource, scope: Scope, required: TextPattern | None, pattern: Pattern
     ) -> PieceTest:
         """Returns the test for pieces of one note, of which each contains the word `required`. A pattern that
         the keyword index or a search of the whole text excludes is not tested in the pieces."""

@@ -104,11 +104,7 @@ def _by_links(table: Candidates, request: RankRequest) -> Evidence | None:
 
 
 EVIDENCE: Mapping[str, Callable[[Candidates, RankRequest], Evidence | None]] = MappingProxyType(
-    {
-        "words": _by_words,
-        "meaning": _by_meaning,
-        "links": _by_links,
-    }
+    {"words": _by_words, "meaning": _by_meaning, "links": _by_links}
 )
 """The sources of evidence by name. If `Why` has a field of that name, a hit shows the value there. A
 cross-encoder would be one more entry."""
