@@ -6,7 +6,6 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -151,14 +150,6 @@ _BEFORE_URL = 300
 _DEFINITION = re.compile(r"^[ >]*(\[[^\]\r\n]+\]:.*(?:\n[ >]*\S+)?)", re.MULTILINE)
 
 
-@dataclass(slots=True)
-class _Section:
-    """The inline leaves from one heading to the next, and a cache of the spans in them that are not prose."""
-
-    leaves: list[Leaf]
-    spans: dict[Leaf, list[tuple[int, int]]] = field(default_factory=dict)
-
-
 class Prose:
     """The prose of one text, according to the parser.
 
@@ -171,38 +162,35 @@ class Prose:
         self._text = text
         self._headings = sorted(headings)
         self._links = links
-        self._sections: dict[int, _Section] = {}
+        self._sections: dict[int, list[Leaf]] = {}
+        self._spans: dict[Leaf, list[tuple[int, int]]] = {}
 
     def holds(self, start: int, end: int) -> bool:
         """Whether all of `text[start:end]` is prose and not part of a bare URL."""
         if any(first < end and start < last for first, last in self._links) or self._is_in_url(start):
             return False
-        section = self._section_at(start)
-        at = bisect_right(section.leaves, start, key=lambda leaf: leaf.start) - 1
-        if at < 0 or end > section.leaves[at].end:
+        leaves = self._leaves_around(start)
+        at = bisect_right(leaves, start, key=lambda leaf: leaf.start) - 1
+        if at < 0 or end > leaves[at].end:
             return False
-        return not any(
-            first < end and start < last for first, last in self._spans(section, section.leaves[at])
-        )
+        return not any(first < end and start < last for first, last in self._spans_in(leaves[at]))
 
-    def _section_at(self, position: int) -> _Section:
+    def _leaves_around(self, position: int) -> list[Leaf]:
+        """Returns the inline leaves of the section at a position."""
         number = bisect_right(self._headings, position)
         if number not in self._sections:
             after = self._headings[number : number + 1]
             start = self._headings[number - 1] if number else read_frontmatter(self._text).block_end
             leaves = scan_blocks(self._text, start, after[0] if after else len(self._text)).leaves
-            self._sections[number] = _Section(
-                sorted(leaf for leaf in leaves if leaf.kind is not LeafKind.HTML)
-            )
+            self._sections[number] = sorted(leaf for leaf in leaves if leaf.kind is not LeafKind.HTML)
         return self._sections[number]
 
-    def _spans(self, section: _Section, leaf: Leaf) -> list[tuple[int, int]]:
-        if leaf not in section.spans:
+    def _spans_in(self, leaf: Leaf) -> list[tuple[int, int]]:
+        """Returns the spans of a leaf that are not prose."""
+        if leaf not in self._spans:
             spans = InlineScan(self._text, leaf.start, leaf.end, self._definitions).spans()
-            section.spans[leaf] = [
-                (span.start, span.end) for span in spans if span.kind is not SpanKind.ESCAPE
-            ]
-        return section.spans[leaf]
+            self._spans[leaf] = [(span.start, span.end) for span in spans if span.kind is not SpanKind.ESCAPE]
+        return self._spans[leaf]
 
     @cached_property
     def _definitions(self) -> Mapping[str, str]:

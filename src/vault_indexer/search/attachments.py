@@ -77,11 +77,6 @@ class NameQuery:
         folded = fold_path(name)
         return missing + [part for part in self.parts if part not in folded]
 
-    def is_met_by(self, path: str, mtime_ns: int) -> bool:
-        return not self.missing_words(path) and all(
-            self.meets(node, path, mtime_ns) for node in self.conditions
-        )
-
     def meets(self, node: Node, path: str, mtime_ns: int) -> bool:
         return holds(node, partial(_leaf_holds, path, mtime_ns, self.now))
 
@@ -116,8 +111,10 @@ def match_attachments(prepared: PreparedQuery, wanted: NameQuery, limit: int) ->
     names = prepared.snapshot.catalog.attachments()
     for number in _candidates(names, wanted):
         prepared.deadline.check()
-        if wanted.is_met_by(names.paths[number], names.times[number]):
-            found.append(names.paths[number])
+        path, time_ns = names.paths[number], names.times[number]
+        meets = (wanted.meets(node, path, time_ns) for node in wanted.conditions)
+        if not wanted.missing_words(path) and all(meets):
+            found.append(path)
             if len(found) == most:
                 break
     return found

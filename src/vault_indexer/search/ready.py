@@ -197,13 +197,6 @@ _FOR_EVER = 3600.0
 """In seconds. Settings are compared by their results, not by their speed, so no query may time out."""
 
 
-@record
-class _Prepared:
-    query: PreparedQuery
-    rank: RepeatedRank
-    attachments: tuple[str, ...]
-
-
 class RepeatedQuery:
     """Returns the paths of the notes, each once, that a search with the same settings returns.
 
@@ -215,30 +208,28 @@ class RepeatedQuery:
         """`limit` is the maximum number of notes."""
         self._vault = SearchedVault("", None, snapshot, embedder)
         self._request = SearchRequest(text, limit, by_note=True, min_relevance=0.0)
-        self._prepared: dict[Groups, _Prepared] = {}
+        self._prepared: dict[Groups, tuple[PreparedQuery, RepeatedRank, list[str]]] = {}
 
     def paths(self, settings: SearchSettings) -> list[str]:
         """Returns the matching notes and attachments, best first. Raises QueryError."""
-        prepared = self._prepare(settings.synonyms.groups)
-        if not prepared.query.text:
+        query, repeated, attachments = self._prepare(settings.synonyms.groups)
+        if not query.text:
             deadline = QueryDeadline(_FOR_EVER)
             return [hit.path for hit in search_vaults([self._vault], self._request, settings, deadline).hits]
         limits = AnswerLimits.of(self._request, settings)
-        group = [prepared.query]
-        table = prepared.rank.rank(settings, by_note=True, limit=limits.notes)
-        shown = shown_places([RankedGroup(group, table, find_copies(group, table))], limits)
+        table = repeated.rank(settings, by_note=True, limit=limits.notes)
+        shown = shown_places([RankedGroup([query], table, find_copies([query], table))], limits)
         ids = [note_id_of(key) for key in table.local_key[[place.row for place in shown]].tolist()]
         notes = self._vault.snapshot.catalog.notes(ids)
         paths = [notes[note_id].path for note_id in ids]
         at = place_of_files(table.note_coverage[place.row] for place in shown)
-        return [*paths[:at], *prepared.attachments, *paths[at:]][: limits.notes]
+        return [*paths[:at], *attachments, *paths[at:]][: limits.notes]
 
-    def _prepare(self, synonyms: Groups) -> _Prepared:
+    def _prepare(self, synonyms: Groups) -> tuple[PreparedQuery, RepeatedRank, list[str]]:
         if synonyms not in self._prepared:
             deadline = QueryDeadline(_FOR_EVER)
             (query,) = prepare_query([self._vault], self._request, deadline, synonyms)
-            files = match_attachments(
-                query, name_query(query, datetime.now().astimezone()), self._request.limit
-            )
-            self._prepared[synonyms] = _Prepared(query, RepeatedRank(query), tuple(files))
+            names = name_query(query, datetime.now().astimezone())
+            files = match_attachments(query, names, self._request.limit)
+            self._prepared[synonyms] = query, RepeatedRank(query), files
         return self._prepared[synonyms]

@@ -195,7 +195,8 @@ class RepeatedRank:
 
     def _look_up(self, table: Candidates, request: RankRequest) -> None:
         """Sets the evidence of each row. Evidence of chunks that were rows before is reused."""
-        switches = _switches(table, request)
+        weights = request.settings.weights
+        switches = bool(weights.vector), bool(weights.keyword), table.depth
         known = self._known.setdefault(switches, Candidates(table.depth))
         new = np.flatnonzero(~np.isin(table.key, known.key))
         if len(new):
@@ -207,11 +208,6 @@ class RepeatedRank:
             setattr(table, name, getattr(known, name)[places])
         table.held = {0: HeldWords(np.arange(len(table)), known.held[0].mask[places])} if len(known) else {}
         table.coverage_weight = known.coverage_weight
-
-
-def _switches(table: Candidates, request: RankRequest) -> _Switches:
-    weights = request.settings.weights
-    return bool(weights.vector), bool(weights.keyword), table.depth
 
 
 def _evidence_of(table: Candidates, rows: Positions, request: RankRequest) -> Candidates:
