@@ -330,7 +330,10 @@ def shown(value: Value) -> str:
         case bool():
             return str(value).lower()
         case int() | float():
-            return _shown_number(number_of(value) or 0.0)
+            number = number_of(value) or 0.0
+            if math.isfinite(number):
+                return str(whole(number))
+            return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
         case datetime():
             is_day = (value.hour, value.minute, value.second) == (0, 0, 0)
             return value.date().isoformat() if is_day else value.isoformat(" ", "seconds")
@@ -340,12 +343,6 @@ def shown(value: Value) -> str:
             return ", ".join(f"{key}: {shown(inner)}" for key, inner in value.items())
         case _:
             return str(value)
-
-
-def _shown_number(value: float) -> str:
-    if math.isfinite(value):
-        return str(whole(value))
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def as_json(value: Value) -> JsonValue:

@@ -243,7 +243,8 @@ def word_weights(prepared: PreparedQuery) -> Floats:
     rarity = np.array([term.weight for term in weighed])
     alike = np.array([term.weight for term in prepared.words])
     weights = (chunks * rarity + _SMALL_VAULT * alike) / (chunks + _SMALL_VAULT)
-    languages = _languages(prepared)
+    # The language of a short query is uncertain, and every vault has some English.
+    languages = {prepared.language, detect(prepared.text) or "en"}
     idle = frozenset[str]().union(*map(function_words, languages), *map(interrogatives, languages))
     pairs = pair_contents(prepared.text)
     content = [pairs.get(term.word, _content(term.word, idle)) for term in prepared.words]
@@ -288,12 +289,6 @@ def standardized(cosines: Floats, background: Floats) -> Floats:
         return np.zeros(len(cosines))
     deviations: Floats = np.clip(np.nan_to_num((cosines - background.mean()) / spread), 0.0, _LARGEST_Z)
     return deviations
-
-
-def _languages(prepared: PreparedQuery) -> set[str]:
-    """Returns the likely languages of the query. The language of a short query is uncertain, so English,
-    which occurs in every vault, is added if none is detected."""
-    return {prepared.language, detect(prepared.text) or "en"}
 
 
 def _content(word: str, idle: frozenset[str]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect_query
@@ -109,7 +109,11 @@ def part_at_apostrophe(word: str, language: str) -> str:
 
 
 def _terms(text: str, languages: tuple[str, ...], as_written: bool) -> Iterator[QueryTerm]:
-    word_term = partial(_word_term, languages, as_written)
+
+    def word_term(word: str, weight: float, start: int, end: int) -> QueryTerm:
+        classes = _word_classes(normalize(word)[:LONGEST_TERM], languages, as_written)
+        return QueryTerm(word, classes, weight, start, end)
+
     for match in _TOKEN.finditer(text):
         token, start = match[0], match.start()
         if RUN.match(token):
@@ -142,13 +146,6 @@ def _run_terms(run: str, start: int) -> Iterator[QueryTerm]:
 def _run_classes(characters: str) -> tuple[TermClass, ...]:
     """Returns the class of the characters. The same sound in the other kana counts like an inflected form."""
     return (TermClass(characters, tuple((form, VARIANT_WEIGHT) for form in other_kana(characters))),)
-
-
-def _word_term(
-    languages: tuple[str, ...], as_written: bool, word: str, weight: float, start: int, end: int
-) -> QueryTerm:
-    classes = _word_classes(normalize(word)[:LONGEST_TERM], languages, as_written)
-    return QueryTerm(word, classes, weight, start, end)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -92,11 +92,8 @@ class _Names:
         self._known: dict[Text, Mask] = {}
 
     def mask_containing(self, wanted: Text) -> Mask:
-        if wanted not in self._known:
-            self._known[wanted] = self._look_for(wanted)
-        return self._known[wanted]
-
-    def _look_for(self, wanted: Text) -> Mask:
+        if wanted in self._known:
+            return self._known[wanted]
         text = "" if isinstance(wanted, Regex) else plain(wanted.text)
         is_plain = isinstance(wanted, Word) or (isinstance(wanted, Phrase) and not wanted.match_case)
         found = np.zeros(len(self._names), bool)
@@ -105,6 +102,7 @@ class _Names:
         else:
             pairs = zip(self._names, self._folded, strict=True)
             found[:] = [name_contains(name, folded, wanted) for name, folded in pairs]
+        self._known[wanted] = found
         return found
 
 

@@ -386,19 +386,15 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
             best, place = worth, starts[number]
         if best == most:  # no other place can have more
             break
-    low = _region_start(body, start, max(start, place - size // 2), place)
+    low = max(start, place - size // 2)
+    if low > start:
+        # At the start of a sentence or line, or otherwise of a word.
+        after = _SENTENCE_END.search(body, low, place)
+        low = after.end() if after else word_start(body, low)
     marked = (match.end for match in found[first:last] if match.word[0] == _PLACE and match.start == place)
     high = min(end, max(place + size + size // 2, *marked, 0))
     low = max(start, markup_around(body, low)[0])
     return low, end if end - high < size // 2 else min(end, markup_around(body, word_end(body, high))[1])
-
-
-def _region_start(body: str, start: int, low: int, place: int) -> int:
-    """Returns the start of a sentence or line from `low` to `place`, or otherwise of a word."""
-    if low == start:
-        return start
-    after = _SENTENCE_END.search(body, low, place)
-    return after.end() if after else word_start(body, low)
 
 
 @lru_cache(maxsize=65_536)
