@@ -79,8 +79,7 @@ class _Evidence(NamedTuple):
 
 
 def related_notes(snapshot: Snapshot, path: str, limit: int) -> list[RelatedNote]:
-    """Returns the notes nearest to the mean of the note's chunk vectors, linked with the note, or linked with
-    its neighbours."""
+    """Returns the notes near the mean of the note's vectors, or linked with it or its neighbours."""
     note = snapshot.catalog.note(path)
     if note is None:
         return []

@@ -284,8 +284,7 @@ def _checked(pattern: str, dialect: Dialect, flags: str) -> str:
 
 
 def compile_re2(expression: str | bytes, *, match_case: bool = True, captures: bool = True) -> Any:
-    """Returns the program of RE2 for an expression in its own syntax, as text or as UTF-8. Raises
-    PatternError."""
+    """Returns RE2's program for an expression in its own syntax, as text or UTF-8. Raises PatternError."""
     import re2  # 7 ms, and few vaults and queries have patterns
 
     options = re2.Options()

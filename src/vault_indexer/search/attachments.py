@@ -147,8 +147,7 @@ def _needed(wanted: NameQuery) -> set[str]:
 
 
 def _needed_by(node: Node, within: bool) -> Iterator[str]:
-    """Yields folded texts that every path contains if it meets the condition. `within` is true inside `file:`
-    or `path:`."""
+    """Yields folded texts that a path needs to meet the condition, `within` `file:` or `path:` or not."""
     match node:
         case Word(text, _) | Phrase(text, _, _) if within:
             yield plain(text)

@@ -120,8 +120,7 @@ def _pairs(run: Sequence[str]) -> Iterator[str]:
 
 
 STRONG, LIKELY, WEAK = 0.8, 0.5, 0.2
-"""The lowest relevance of the best hit for each verdict. 96% of the answerable queries of the tuning half
-reach `WEAK`."""
+"""The least relevance for each verdict. 96% of the answerable queries (tuning half) reach `WEAK`."""
 
 CORRECTED = 0.9
 """The share of a word that a hit covers by its likely spelling alone, or by spaces instead of hyphens. A rule
@@ -178,8 +177,7 @@ class LogisticMap(NamedTuple):
     apart: float
 
     def relevance(self, signs: Signs) -> float:
-        """Returns the relevance in [0, 1]. It never falls as the share (of the same words), the title or the
-        deviation grows."""
+        """Returns the relevance in [0, 1], which never falls as share, title or deviation grow."""
         slope = self.deviation + self.apart * signs.is_apart
         odds = self.base + self.share * signs.share + self.title * signs.title + slope * signs.deviation**2
         return 1.0 / (1.0 + exp(-odds))
@@ -195,8 +193,7 @@ best of 1, 1.5 and 2 on the tuning halves."""
 
 
 def relevance_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
-    """Returns the relevance, in [0, 1], of rows of one vault, in their order. It is 1 for a note whose name
-    is the query."""
+    """Returns the relevance, in [0, 1], of rows of one vault: 1 for a note whose name is the query."""
     signs = signs_of(prepared, table, rows)
     return {row: 1.0 if table.title[row] else RELEVANCE.relevance(own) for row, own in signs.items()}
 

@@ -24,8 +24,7 @@ _ORDERS = {"path": "path", "recent": "mtime_ns DESC, path"}
 
 
 def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
-    """Returns the notes that match the request. Raises UsageError for a folder without notes, a tag that no
-    note has, and an invalid time."""
+    """Returns the notes that match. Raises UsageError for an unknown folder or tag and an invalid time."""
     conditions, values = ["1"], Values()
     if folder := request.folder.strip().strip("/"):
         below, bounds = folder_condition("path", folder)

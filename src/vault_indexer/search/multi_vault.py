@@ -364,8 +364,7 @@ def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: Sea
 
 
 def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
-    """Returns the notices of all vaults, each once. Without hits, the notices about filters are included only
-    if every vault has one."""
+    """Returns the notices, each once; without hits, those about filters only if every vault has one."""
     notices = [notice for group in groups for query in group for notice in query.notices]
     of_filters = [query.notices_of_filters(found=found) for group in groups for query in group]
     if all(of_filters) or found:

@@ -151,8 +151,7 @@ class Searcher:
     def explain(
         self, snapshot: Snapshot, note: NoteRow, request: SearchRequest, deadline: QueryDeadline | None = None
     ) -> Explanation:
-        """Returns the rank of the note in the results with its reasons, or the reasons for its absence.
-        Raises as `search` does."""
+        """Returns the note's rank with its reasons, or the reasons for its absence. Raises as `search`."""
         prepared = self._prepare(snapshot, request, deadline)
         reasons = list(filter_reasons(prepared, note))
         found = Explanation(query=request.query, path=note.path, rank=None, shown=False, why=None, reasons=())

@@ -17,8 +17,7 @@ Span = tuple[int, int]
 
 _CLOSERS = "\"'”’»›)\\]}*_`」』）】》〉"
 _ALSO_OPENERS = "“‘«‹"
-"""Quotes that close a quotation in German and some other languages, and open one in most. Between a stop and
-white space they close it."""
+"""Quotes that close in German and open in most languages; between a stop and white space they close."""
 
 _MARK = rf"[{MARKS}{CLUSTER_MARKS}\u3099\u309a\ufe00-\ufe0f]"
 """Marks that are displayed together with the preceding character, which may be a blank."""
@@ -31,8 +30,7 @@ _CANDIDATE = re.compile(
     r"|(?P<item>\n(?=[ \t>]*+(?:[-*+]|(?<=[ \t])\d{1,9}[.)])[ \t]+\S))"
 )
 _SIGN = re.compile(r"[.!?…؟۔。！？｡．।។៕။།༎\n]")
-"""The characters that can begin a candidate. A search for one character of a set is many times faster than
-one for a candidate."""
+"""What can begin a candidate: a search for one character is many times faster than for a candidate."""
 
 _WHOLE = re.compile(
     r"``[^`\n]*+(?:`[^`\n]++)*``|`[^`\n]++`"
@@ -79,8 +77,7 @@ _MONTHS = "januar februar märz april mai juni juli august september oktober nov
 _ABBREVIATIONS = frozenset(_ALWAYS.split())
 _NUMBER_ABBREVIATIONS = frozenset(_BEFORE_NUMBER.split())
 _ACRONYM = re.compile(r"(?:[A-Z]\.)+[A-Z]")
-"""`U.S`, without its last stop. The next word decides whether that ends a sentence: `U.S. Army`, `U.S.
-He`."""
+"""`U.S`, without its last stop. The next word decides whether that is an end: `U.S. Army`, `U.S. He`."""
 _BEGINS = """
 The This That These Those There He She It We You They I A An And But In On At As If When Where While After
 Before Since Then So His Her Its Our Their My What Who How Why For From With However
@@ -94,8 +91,7 @@ _SPACED_ABBREVIATION = re.compile(rf"(?<!\w)(?:{'|'.join(_SPACED_PARTS)})\.", re
 
 
 def whole_spans(text: str) -> list[Span]:
-    """Returns the spans within which no sentence ends (links, code, emphasis on one line), in order and
-    without nesting."""
+    """Returns the spans within which no sentence ends (links, code, emphasis), in order, not nested."""
     return [match.span() for match in _WHOLE.finditer(text)] if _OPENS_WHOLE.search(text) else []
 
 

@@ -146,8 +146,7 @@ def _literal(node: Node, wanted: bool) -> tuple[Node, bool] | None:
 
 @lru_cache(maxsize=512)
 def _implied_by(pattern: TextPattern) -> tuple[TextPattern, ...]:
-    """Returns the patterns that every text with the pattern contains: each of its words, and the same words
-    in any case."""
+    """Returns the patterns that a text with the pattern contains: its words, and the same in any case."""
     if not _PLAIN_WORDS.fullmatch(pattern.source):
         return ()
     words = {text_pattern(word) for word in pattern.source.split()}

@@ -26,8 +26,7 @@ class HeadingRow(NamedTuple):
 
 @record
 class NoteText:
-    """The text and structure of one note. `blocks` and `tasks` are None if the catalog does not contain them;
-    then the text is parsed."""
+    """A note's text and structure. `blocks` and `tasks` that the catalog lacks (None) are parsed."""
 
     text: str
     headings: Sequence[HeadingRow] = ()

@@ -315,8 +315,7 @@ class TextReader:
                 yield number
 
     def _numbers_matching(self, found: Pieces, searched: NoteSource, matcher: RegexMatcher) -> Iterator[int]:
-        """Yields the pieces in which a match of the whole text begins. They include all pieces that match on
-        their own."""
+        """Yields the pieces in which a match of the text begins, including all that match on their own."""
         text, data = searched.text, searched.encoded
         at = position = 0
         while at <= len(data):

@@ -108,8 +108,7 @@ class TextPattern:
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """The expression for any text. It is compiled on first use, because that takes some 10 ms, and most
-        queries need only the words."""
+        """The expression for any text. To compile it takes 10 ms, and most queries need only the words."""
         return re.compile(_expression(self.source, _letters))
 
     @cached_property
@@ -251,8 +250,7 @@ def _gap_expression(gap: str, *, first: bool, after_run: bool) -> str:
 
 
 def _scanner(source: str, cased: str | None) -> ByteScanner | None:
-    """Returns the expression of a pattern without the features that RE2 lacks: inner borders, and limits on
-    the distance between words."""
+    """Returns the scanner of a pattern, without inner borders and limits of distance, which RE2 lacks."""
     found = list(_PIECE.finditer(source))
     letters = _cased_letters(found, cased)
     parts: list[str] = []
@@ -368,8 +366,7 @@ def _folding() -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def _letters(folded: str) -> str:
-    """Returns an expression for all spellings of one folded letter, or of two that one letter represents,
-    such as "ss" for ß."""
+    """Returns an expression for all spellings of a folded letter, or of two that are one: "ss" for ß."""
     if len(folded) == 2:
         return f"(?:{_letters(folded[0])}{_letters(folded[1])}|[{re.escape(_spellings()[folded])}])"
     chars = _spellings().get(folded, "") + folded

@@ -114,8 +114,7 @@ MayHold = Callable[[int, NoteSource], bool]
 
 _READ_AT_ONCE = 64
 _MANY = 512
-"""A query that reads more notes than this scans the whole vault, so it no longer evicts other entries from
-the cache. A rule of thumb."""
+"""A query that reads more notes scans the vault, so it evicts nothing from the cache. A rule of thumb."""
 
 _HELD_BYTES = 32_000_000
 """Limit of bytes of texts kept while a batch of notes is checked. A rule of thumb."""

@@ -52,8 +52,7 @@ def word_end(text: str, offset: int) -> int:
 
 
 def after_pictures(source: str, start: int, end: int, limit: int) -> int:
-    """Returns the offset after the leading pictures of `source[start:end]`, at most `limit`, or `start` if
-    there is no other text."""
+    """Returns the offset, up to `limit`, after the leading pictures; `start` if there is no other text."""
     at = start
     while at < end:
         last = source.find("\n", at, end) + 1 or end

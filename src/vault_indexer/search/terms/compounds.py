@@ -235,8 +235,7 @@ class _Phrase:
 
 @record
 class _Phrases:
-    """Phrases by number, the phrase numbers of each group, and the numbers of phrases by the forms of their
-    first word."""
+    """Phrases by number, and their numbers by group and by the forms of their first word."""
 
     phrases: tuple[_Phrase, ...]
     groups: tuple[tuple[int, ...], ...]
@@ -312,8 +311,7 @@ _FREQUENT = 3
 """A word in at least this number of chunks is unlikely to be a misspelling itself. A rule of thumb."""
 
 _KNOWN_WELL = "en"
-"""The language for which nearly all common words are known. Its common words are accepted as corrections even
-if they are rare in the vault."""
+"""The language whose common words are nearly all known, and are corrections even if rare in the vault."""
 
 _SPELLING_MOST = 8
 """Limit of words of a query that are corrected. Each takes milliseconds, and a query with more unknown words
