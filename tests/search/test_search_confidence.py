@@ -13,10 +13,12 @@ import pytest
 from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
+from indexed_vault import OpenNotes
 
 from vault_indexer import open_vault
 from vault_indexer.api import Vault
 from vault_indexer.errors import UsageError
+from vault_indexer.model import SearchRequest
 from vault_indexer.search.confidence import (
     RELEVANCE,
     Signs,
@@ -79,12 +81,10 @@ def test_words_that_no_note_has_are_named(demo: Vault) -> None:
 
 
 @pytest.mark.long
-def test_words_that_ask_and_the_ends_behind_an_apostrophe_are_not_missing(tmp_path: Path) -> None:
+def test_words_that_ask_and_the_ends_behind_an_apostrophe_are_not_missing(open_notes: OpenNotes) -> None:
     def missing(note: str, question: str) -> str:
-        (tmp_path / "vault").mkdir(exist_ok=True)
-        (tmp_path / "vault" / "a.md").write_text(note, encoding="utf-8")
-        with open_vault(tmp_path / "vault", index_dir=tmp_path / "index") as opened:
-            return " ".join(opened.search(question).missing_words)
+        service, _ = open_notes({"a.md": note}, "auto")
+        return " ".join(service.search(SearchRequest(question)).missing_words)
 
     check_golden(Path(__file__).parent / "fixtures" / "apostrophes.md", {"": of_parts(missing)})
 
