@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import OpenNotes
 
 from vault_indexer.bases.expressions import parse_expression
 from vault_indexer.bases.functions import FIELDS, GLOBALS, LIST_EXPRESSIONS, METHODS
@@ -41,13 +41,10 @@ See [[Frank Herbert|him]], ![[Cover]] and #sand.
 
 
 @pytest.fixture(scope="module")
-def scope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
-    folder = tmp_path_factory.mktemp("bases")
-    with (
-        indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (_, reader),
-        reader.holder.lease() as snapshot,
-    ):
-        files = VaultFiles(snapshot.catalog, folder / "vault", "Own.base")
+def scope(open_notes: OpenNotes) -> Iterator[Scope]:
+    service, reader = open_notes(NOTES)
+    with reader.holder.lease() as snapshot:
+        files = VaultFiles(snapshot.catalog, service.vault, "Own.base")
         formulas = {
             "ppu": parse_expression("price / age", "ppu"),
             "text": parse_expression('formula.ppu.toFixed(1) + " each"', "text"),

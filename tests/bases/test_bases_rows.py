@@ -1,7 +1,7 @@
 """Bases of a vault: which rows a view has, through the service, the command and HTTP."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from cli_sandbox import Sandbox
 from command_here import CommandHere
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import OpenNotes, write_notes
 
 from vault_indexer.bases import VaultFiles, base_view, choose_view, read_definition
 from vault_indexer.bases.rows import SUMMARIES
@@ -106,25 +106,21 @@ views:
 
 
 @pytest.fixture(scope="module")
-def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[VaultService, Path]]:
-    folder = tmp_path_factory.mktemp("bases")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (service, _):
-        yield service, folder
+def vault(open_notes: OpenNotes) -> VaultService:
+    return open_notes(NOTES)[0]
 
 
 def rows(found: BaseView) -> list[tuple[object, ...]]:
     return [row.cells for row in found.rows]
 
 
-def test_a_view_has_its_columns_rows_and_summaries(vault: tuple[VaultService, Path]) -> None:
-    found = vault[0].base("books", now=NOW)
+def test_a_view_has_its_columns_rows_and_summaries(vault: VaultService) -> None:
+    found = vault.base("books", now=NOW)
     assert (found.path, found.view, found.type, found.count) == ("Books.base", "Shelf", "table", 4)
     assert found.views == ("Shelf", "Reading list")
     assert [column.name for column in found.columns] == ["name", "State", "author", "Costs", "left"]
-    assert [(column.summary, column.summary_value) for column in found.columns if column.summary] == [
-        ("longest", 7),
-        ("Average", 4),
-    ]
+    summaries = [(column.summary, column.summary_value) for column in found.columns if column.summary]
+    assert summaries == [("longest", 7), ("Average", 4)]
     *_, wrong = [cell for row in rows(found) for cell in row if isinstance(cell, dict) and "error" in cell]
     assert "formulas.cost: toFixed() of a string is not supported" in str(wrong)
     assert rows(found) == [
@@ -138,35 +134,31 @@ def test_a_view_has_its_columns_rows_and_summaries(vault: tuple[VaultService, Pa
     ]
 
 
-def test_another_view_filters_groups_and_limits(vault: tuple[VaultService, Path]) -> None:
-    found = vault[0].base("Books.base", "reading LIST", limit=2, now=NOW)
+def test_another_view_filters_groups_and_limits(vault: VaultService) -> None:
+    found = vault.base("Books.base", "reading LIST", limit=2, now=NOW)
     assert (found.group_by, found.count) == ("State", 3)
-    assert [(row.path, row.group) for row in found.rows] == [
-        ("Shelf/Faust.md", "waiting"),
-        ("Shelf/Dune.md", "reading"),
-    ]
+    groups = [(row.path, row.group) for row in found.rows]
+    assert groups == [("Shelf/Faust.md", "waiting"), ("Shelf/Dune.md", "reading")]
 
 
 @pytest.mark.parametrize(
     ("within", "paths"), [("", ["Around.base", "Books.base"]), ("Dune", ["Herbert.md", "Shelf/Dune.md"])]
 )
 def test_this_is_the_base_or_the_note_that_embeds_it(
-    vault: tuple[VaultService, Path], within: str, paths: list[str]
+    vault: VaultService, within: str, paths: list[str]
 ) -> None:
-    found = [row.path for row in vault[0].base("Around", shown_in=within).rows]
+    found = [row.path for row in vault.base("Around", shown_in=within).rows]
     assert set(paths) <= set(found)
     assert ("Other.md" in found) == (not within)
 
 
-def test_a_base_without_views_shows_every_file(vault: tuple[VaultService, Path]) -> None:
-    found = vault[0].base("Plain")
+def test_a_base_without_views_shows_every_file(vault: VaultService) -> None:
+    found = vault.base("Plain")
     assert (found.view, found.count) == ("Table", len(NOTES) - 1)  # without the broken one
 
 
-def test_an_unknown_function_in_a_formula_that_no_view_uses_is_no_error(
-    vault: tuple[VaultService, Path],
-) -> None:
-    assert vault[0].base("Wrong", "A").count == vault[0].base("Plain").count
+def test_an_unknown_function_in_a_formula_that_no_view_uses_is_no_error(vault: VaultService) -> None:
+    assert vault.base("Wrong", "A").count == vault.base("Plain").count
 
 
 @pytest.mark.parametrize(
@@ -179,9 +171,9 @@ def test_an_unknown_function_in_a_formula_that_no_view_uses_is_no_error(
     ],
 )
 def test_a_base_in_a_block_of_code_has_its_rows(
-    vault: tuple[VaultService, Path], view: str, line: int, cells: list[object]
+    vault: VaultService, view: str, line: int, cells: list[object]
 ) -> None:
-    found = vault[0].base("Shelves", view, line=line)
+    found = vault.base("Shelves", view, line=line)
     assert rows(found) == cells
     views = {0: ("Cheap", "Dear", "Quoted"), 4: ("Cheap", "Dear"), 16: ("Quoted",)}
     assert (found.path, found.views) == ("Shelves.md", views[line])
@@ -203,15 +195,15 @@ class ReadingsOfNotes:
 @pytest.mark.parametrize(
     ("few", "asked"), [(9, ["Shelf/Dune.md", "Shelf/Emma.md"]), (1, ["Shelf/Dune.md", "all"])]
 )
-def test_properties_are_read_of_the_files_that_need_them(tmp_path: Path, few: int, asked: list[str]) -> None:
+def test_properties_are_read_of_the_files_that_need_them(
+    open_notes: OpenNotes, few: int, asked: list[str]
+) -> None:
     text = "filters: file.inFolder('Shelf')\nviews: [{order: [price], sort: [price]}]"
     notes = {name: NOTES[name] for name in ("Shelf/Dune.md", "Shelf/Emma.md", "Other.md", "Plain.base")}
-    with (
-        indexed_vault(write_notes(tmp_path / "vault", notes), tmp_path / "index") as (_, reader),
-        reader.holder.lease() as snapshot,
-    ):
+    service, reader = open_notes(notes)
+    with reader.holder.lease() as snapshot:
         catalog = ReadingsOfNotes(snapshot.catalog)
-        files = VaultFiles(cast("CatalogReader", catalog), tmp_path / "vault", "Plain.base", few)
+        files = VaultFiles(cast("CatalogReader", catalog), service.vault, "Plain.base", few)
         definition, table = choose_view([read_definition("Plain.base", text)], "")
         found = base_view(files, definition, table, "Plain.base", limit=9, now=NOW)
     assert rows(found) == [(3,), (12.5,)]
@@ -235,52 +227,49 @@ def test_properties_are_read_of_the_files_that_need_them(tmp_path: Path, few: in
         ("Late", "", r"Late.base: views\[0\].filters: lower\(\) of a number .* for Shelf/Dune.md"),
     ],
 )
-def test_an_error_names_base_key_and_file(
-    vault: tuple[VaultService, Path], name: str, view: str, message: str
-) -> None:
+def test_an_error_names_base_key_and_file(vault: VaultService, name: str, view: str, message: str) -> None:
     with pytest.raises((UsageError, UnknownNoteError), match=message):
-        vault[0].base(name, view)
+        vault.base(name, view)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("filters: {all: [x]}", "filters: must be a text or have the keys and, or, not"),
-        ("filters: [1]", "filters: must be a text"),
-        ("views: {a: 1}", "views: must be a list"),
-        ("views: [a]", r"views\[0\]: must be keys with values"),
-        ("views: [{limit: ten}]", r"views\[0\].limit: must be a whole number, not 'ten'"),
-        ("views: [{sort: [{property: a, direction: UP}]}]", r"views\[0\].sort: .* direction ASC or DESC"),
-        ("views: [{groupBy: {direction: ASC}}]", r"views\[0\].groupBy: must have a property"),
-        ("views: [{order: [formula.x]}]", "formula.x is not a formula of this base"),
-        ("views: [{order: [file.x]}]", "file.x is not supported"),
-        ("views: [{order: [a], summaries: {a: Total}}]", "summary 'Total' is not supported; there are"),
-    ],
-)
-def test_an_error_of_the_file_names_its_key(tmp_path: Path, text: str, message: str) -> None:
-    with indexed_vault(write_notes(tmp_path / "vault", {"A.base": text}), tmp_path / "index") as (service, _):
-        try:
-            found = service.base("A")
-        except UsageError as error:
-            told = str(error)
-        else:
-            told = str(rows(found))
+WRONG = {
+    "filters: {all: [x]}": "filters: must be a text or have the keys and, or, not",
+    "filters: [1]": "filters: must be a text",
+    "views: {a: 1}": "views: must be a list",
+    "views: [a]": r"views\[0\]: must be keys with values",
+    "views: [{limit: ten}]": r"views\[0\].limit: must be a whole number, not 'ten'",
+    "views: [{sort: [{property: a, direction: UP}]}]": r"views\[0\].sort: .* direction ASC or DESC",
+    "views: [{groupBy: {direction: ASC}}]": r"views\[0\].groupBy: must have a property",
+    "views: [{order: [formula.x]}]": "formula.x is not a formula of this base",
+    "views: [{order: [file.x]}]": "file.x is not supported",
+    "views: [{order: [a], summaries: {a: Total}}]": "summary 'Total' is not supported; there are",
+}
+
+
+@pytest.fixture(scope="module")
+def wrong(open_notes: OpenNotes) -> VaultService:
+    return open_notes({f"{number}.base": text for number, text in enumerate(WRONG)})[0]
+
+
+@pytest.mark.parametrize(("number", "message"), list(enumerate(WRONG.values())))
+def test_an_error_of_the_file_names_its_key(wrong: VaultService, number: int, message: str) -> None:
+    try:
+        told = str(rows(wrong.base(f"{number}.base")))
+    except UsageError as error:
+        told = str(error)
     assert re.search(message, told)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        *(("Average", 2.5), ("Min", 1), ("Max", 4), ("Sum", 5), ("Range", 3), ("Median", 2.5)),
         *(
-            ("Average", 2.5),
-            ("Min", 1),
-            ("Max", 4),
-            ("Sum", 5),
-            ("Range", 3),
-            ("Median", 2.5),
             ("Stddev", 1.5),
+            ("Earliest", datetime(2026, 1, 1)),
+            ("Latest", datetime(2026, 1, 3)),
+            ("Checked", 2),
         ),
-        *(("Earliest", datetime(2026, 1, 1)), ("Latest", datetime(2026, 1, 3)), ("Checked", 2)),
         *(("Unchecked", 1), ("Empty", 1), ("Filled", 8), ("Unique", 8)),
     ],
 )
@@ -292,8 +281,8 @@ def test_each_summary_reads_the_values_of_its_type(name: str, value: object) -> 
     assert function(chosen) == value
 
 
-def test_a_base_is_found_by_its_views_and_filters(vault: tuple[VaultService, Path]) -> None:
-    hits = vault[0].search(SearchRequest('kind:base "reading list"')).results
+def test_a_base_is_found_by_its_views_and_filters(vault: VaultService) -> None:
+    hits = vault.search(SearchRequest('kind:base "reading list"')).results
     assert [(hit.path, hit.kind) for hit in hits] == [("Books.base", "base")]
     assert "## Reading list" in extract("Books.base", BASE.encode())
     with pytest.raises(NoteError, match="damaged: not valid YAML"):

@@ -1,15 +1,11 @@
 """Places that name a note without linking it; and the laws of finding names in texts."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import OpenNotes
 from linked_vault import NOTES
 
-from vault_indexer.config.sources import OptionValue
 from vault_indexer.links.mentions import Name, find, names
 from vault_indexer.model import Mention
 from vault_indexer.service import VaultService
@@ -19,22 +15,11 @@ from vault_indexer.text.tokens import analyze
 DIARY = NOTES["Diary.md"]
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("mentions")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (opened, _):
-        yield opened
-
-
-def test_a_name_is_found_where_chunks_touch(tmp_path: Path) -> None:
-    vault = write_notes(tmp_path / "vault", {"Bread.md": "# Bread\n", "Diary.md": "Baked bread again. " * 12})
-    options: dict[str, OptionValue] = {
-        "chunking.strategy": "markdown",
-        "chunking.markdown.max_chunk_size": 8,
-        "chunking.markdown.min_chunk_size": 1,
-    }
-    with indexed_vault(vault, tmp_path / "index", options=options) as (opened, _):
-        found = opened.mentions("Bread").mentions
+def test_a_name_is_found_where_chunks_touch(open_notes: OpenNotes) -> None:
+    sizes = {"chunking.markdown.max_chunk_size": 8, "chunking.markdown.min_chunk_size": 1}
+    notes = {"Bread.md": "# Bread\n", "Diary.md": "Baked bread again. " * 12}
+    service, _ = open_notes(notes, options={"chunking.strategy": "markdown", **sizes})
+    found = service.mentions("Bread").mentions
     assert [one.start_pos for one in found] == [6 + 19 * number for number in range(12)]
 
 
@@ -42,44 +27,28 @@ def in_diary(service: VaultService, note: str) -> list[Mention]:
     return [one for one in service.mentions(note).mentions if one.path == "Diary.md"]
 
 
-def test_names_are_found_in_prose_and_nowhere_else(service: VaultService) -> None:
-    found = [(one.line, DIARY[one.start_pos : one.end_pos]) for one in in_diary(service, "Bread")]
-    assert found == [
-        (7, "bread"),
-        (7, "SOURDOUGH"),
-        (7, "olbrot"),
-        (17, "Bread"),
-        (19, "bread"),
-        (23, "bread"),
-        (26, "bread"),
-    ]
+def test_names_are_found_in_prose_and_nowhere_else(linked: VaultService) -> None:
+    found = [(one.line, DIARY[one.start_pos : one.end_pos]) for one in in_diary(linked, "Bread")]
+    words = [(7, "bread"), (7, "SOURDOUGH"), (7, "olbrot"), (17, "Bread")]
+    assert found == [*words, (19, "bread"), (23, "bread"), (26, "bread")]
+    alias = in_diary(linked, "Bread")[1]
+    assert (alias.name, [alias.snippet[start:end] for start, end in alias.marks]) == (
+        *("Sourdough", ["SOURDOUGH"]),
+    )
+    assert [one.line for one in in_diary(linked, "Night sky")] == [25], "over a line break"
+    without_spaces = linked.mentions("検索").mentions
+    assert [(one.path, one.line) for one in without_spaces] == [("Japanese.md", 3)]
 
 
-def test_a_mention_says_which_name_and_marks_it(service: VaultService) -> None:
-    alias = in_diary(service, "Bread")[1]
-    assert alias.name == "Sourdough"
-    ((start, end),) = alias.marks
-    assert alias.snippet[start:end] == "SOURDOUGH"
+def test_a_note_does_not_mention_itself_and_an_unnamed_one_has_none(linked: VaultService) -> None:
+    assert "kitchen/Bread.md" not in {one.path for one in linked.mentions("Bread").mentions}
+    assert linked.mentions("Japanese").mentions == ()
 
 
-def test_a_name_may_run_over_a_line_break(service: VaultService) -> None:
-    assert [one.line for one in in_diary(service, "Night sky")] == [25]
-
-
-def test_a_name_in_a_script_without_spaces_is_found_within_a_run(service: VaultService) -> None:
-    found = service.mentions("検索").mentions
-    assert [(one.path, one.line) for one in found] == [("Japanese.md", 3)]
-
-
-def test_a_note_does_not_mention_itself_and_an_unnamed_one_has_none(service: VaultService) -> None:
-    assert "kitchen/Bread.md" not in {one.path for one in service.mentions("Bread").mentions}
-    assert service.mentions("Japanese").mentions == ()
-
-
-def test_a_limit_is_said(service: VaultService) -> None:
-    answer = service.mentions("Bread", limit=2)
+def test_a_limit_is_said(linked: VaultService) -> None:
+    answer = linked.mentions("Bread", limit=2)
     assert (len(answer.mentions), answer.more) == (2, True)
-    assert not service.mentions("Bread").more
+    assert not linked.mentions("Bread").more
 
 
 @pytest.mark.parametrize(

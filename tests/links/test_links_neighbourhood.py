@@ -1,7 +1,6 @@
 """What lies around a note: rings of links, clusters of the vault, and what two notes share."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
 from math import log
 from pathlib import Path
 from typing import cast
@@ -9,7 +8,7 @@ from typing import cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reliability_lab import assembly_of, opened
+from indexed_vault import OpenNotes
 
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.links.mentions import find, names
@@ -43,22 +42,13 @@ def text_of(path: str, links: str) -> str:
     return f"# {Path(path).stem} title\n\n{shown}\n"
 
 
-@contextmanager
-def service_of(root: Path, notes: Mapping[str, str]) -> Iterator[VaultService]:
-    for path, text in notes.items():
-        file = root / "vault" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    with opened(assembly_of(root / "vault", root / "index")) as session:
-        yield VaultService(session)
+PLAIN = {"embedding.token_weights": "none"}
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    root = tmp_path_factory.mktemp("around")
+def service(open_notes: OpenNotes) -> VaultService:
     notes = {path: text_of(path, links) for path, links in LINKS.items()} | {"pic.png": ""}
-    with service_of(root, notes) as made:
-        yield made
+    return open_notes(notes)[0]
 
 
 @pytest.mark.parametrize(
@@ -113,33 +103,33 @@ def test_a_graph_is_asked_for_in_one_way_and_within_bounds(service: VaultService
     assert len(centres.nodes) == 2 and centres.more
 
 
-def test_notes_that_are_only_near_in_meaning_are_on_the_first_ring(tmp_path: Path) -> None:
+def test_notes_that_are_only_near_in_meaning_are_on_the_first_ring(open_notes: OpenNotes) -> None:
     words = "The telescope shows the rings of Saturn on a clear night."
     notes = {"Sky.md": f"{words} [[Moon]]", "Moon.md": f"{words} More.", "Star.md": f"{words} Less."}
-    with service_of(tmp_path, notes) as service:
-        found = service.graph("Sky", limit=2)
-        assert [one.path for one in found.nodes] == ["Sky.md", "Star.md"]
-        assert (found.more, [one.kind for one in found.edges]) == (True, ["related"])
-        whole = service.graph("Sky")
-        assert {(one.source, one.target, one.kind) for one in whole.edges} == {
-            ("Moon.md", "Sky.md", "link"),
-            ("Sky.md", "Star.md", "related"),
-        }
-        assert [(one.path, one.distance) for one in whole.nodes] == [
-            ("Sky.md", 0),
-            ("Star.md", 1),
-            ("Moon.md", 1),
-        ]
-        assert service.graph("Sky", related=False).edges == whole.edges[:1]
-        moon, star = service.related("Sky")
-        assert [(one.closeness, one.is_near) for one in (moon, star)] == [("close", True)] * 2
-        assert (moon.path, moon.links, star.path, star.links) == ("Moon.md", ("links to",), "Star.md", ())
-        assert (moon.chunk_id, star.chunk_id) == ("Moon_chunk_0", "Star_chunk_0")
-        for one, link in ((moon, 0.35), (star, 0.0)):
-            assert one.similarity is not None and one.similarity > 0.5
-            assert one.why == Nearness(one.similarity, link, 0.0)
-            assert one.score == pytest.approx((one.similarity + link) / 1.85)
-        assert [one.weight for one in whole.edges] == [1, star.score]
+    service, _ = open_notes(notes, options=PLAIN)
+    found = service.graph("Sky", limit=2)
+    assert [one.path for one in found.nodes] == ["Sky.md", "Star.md"]
+    assert (found.more, [one.kind for one in found.edges]) == (True, ["related"])
+    whole = service.graph("Sky")
+    assert {(one.source, one.target, one.kind) for one in whole.edges} == {
+        ("Moon.md", "Sky.md", "link"),
+        ("Sky.md", "Star.md", "related"),
+    }
+    assert [(one.path, one.distance) for one in whole.nodes] == [
+        ("Sky.md", 0),
+        ("Star.md", 1),
+        ("Moon.md", 1),
+    ]
+    assert service.graph("Sky", related=False).edges == whole.edges[:1]
+    moon, star = service.related("Sky")
+    assert [(one.closeness, one.is_near) for one in (moon, star)] == [("close", True)] * 2
+    assert (moon.path, moon.links, star.path, star.links) == ("Moon.md", ("links to",), "Star.md", ())
+    assert (moon.chunk_id, star.chunk_id) == ("Moon_chunk_0", "Star_chunk_0")
+    for one, link in ((moon, 0.35), (star, 0.0)):
+        assert one.similarity is not None and one.similarity > 0.5
+        assert one.why == Nearness(one.similarity, link, 0.0)
+        assert one.score == pytest.approx((one.similarity + link) / 1.85)
+    assert [one.weight for one in whole.edges] == [1, star.score]
 
 
 def test_communities_are_the_largest_first_and_name_their_most_linked_notes(service: VaultService) -> None:
@@ -157,7 +147,7 @@ def test_communities_are_the_largest_first_and_name_their_most_linked_notes(serv
     assert [one.degree for one in hub.members[:1]] == [6]
 
 
-def test_folders_of_a_folder_are_clusters_and_so_are_the_notes_in_it(tmp_path: Path) -> None:
+def test_folders_of_a_folder_are_clusters_and_so_are_the_notes_in_it(open_notes: OpenNotes) -> None:
     notes = {
         "Top.md": "a/One",
         "a/One.md": "a/Two a/b/Three a/b/Three",
@@ -167,55 +157,55 @@ def test_folders_of_a_folder_are_clusters_and_so_are_the_notes_in_it(tmp_path: P
         "a/b/c/Five.md": "",
         "ab/Six.md": "",
     }
-    with service_of(tmp_path, {path: text_of(path, links) for path, links in notes.items()}) as service:
-        whole = service.clusters("folder")
-        assert [(one.name, one.folder, one.notes, one.links) for one in whole.clusters] == [
-            ("a", "a", 5, 5),
-            ("ab", "ab", 1, 0),
-            ("in no folder", "", 1, 0),
+    service, _ = open_notes({path: text_of(path, links) for path, links in notes.items()})
+    whole = service.clusters("folder")
+    assert [(one.name, one.folder, one.notes, one.links) for one in whole.clusters] == [
+        ("a", "a", 5, 5),
+        ("ab", "ab", 1, 0),
+        ("in no folder", "", 1, 0),
+    ]
+    assert [(one.source, one.target, one.links) for one in whole.edges] == [(0, 2, 1)]
+    for folder in ("a", "/a/"):
+        inside = service.clusters("folder", folder)
+        assert (inside.folder, inside.notes) == ("a", 7)
+        assert [(one.name, one.folder, one.notes, one.links) for one in inside.clusters] == [
+            ("b", "a/b", 3, 1),
+            ("in a", "", 2, 2),
         ]
-        assert [(one.source, one.target, one.links) for one in whole.edges] == [(0, 2, 1)]
-        for folder in ("a", "/a/"):
-            inside = service.clusters("folder", folder)
-            assert (inside.folder, inside.notes) == ("a", 7)
-            assert [(one.name, one.folder, one.notes, one.links) for one in inside.clusters] == [
-                ("b", "a/b", 3, 1),
-                ("in a", "", 2, 2),
-            ]
-            assert [(one.source, one.target, one.links) for one in inside.edges] == [(0, 1, 2)]
-        assert [node.path for node in whole.clusters[0].members] == [
-            *("a/One.md", "a/Two.md", "a/b/Three.md", "a/b/Four.md", "a/b/c/Five.md")
-        ]
-        assert service.clusters("folder", "none").clusters == ()
+        assert [(one.source, one.target, one.links) for one in inside.edges] == [(0, 1, 2)]
+    assert [node.path for node in whole.clusters[0].members] == [
+        *("a/One.md", "a/Two.md", "a/b/Three.md", "a/b/Four.md", "a/b/c/Five.md")
+    ]
+    assert service.clusters("folder", "none").clusters == ()
 
 
-def test_small_communities_are_one_and_so_are_folders_beyond_the_most(tmp_path: Path) -> None:
+def test_small_communities_are_one_and_so_are_folders_beyond_the_most(open_notes: OpenNotes) -> None:
     folders = MAX_CLUSTERS + 2
     notes = {f"f{number:02}/One.md": f"f{number:02}/Two" for number in range(folders)}
     notes |= {f"f{number:02}/Two.md": "" for number in range(folders)}
     notes |= {f"f00/{number:02}.md": "" for number in range(30)}
-    with service_of(tmp_path, {path: text_of(path, links) for path, links in notes.items()}) as service:
-        found = service.clusters("folder")
-        assert len(found.clusters) == MAX_CLUSTERS
-        assert [one.name for one in found.clusters[:2]] == ["f00", "f01"]
-        rest = found.clusters[-1]
-        assert (rest.name, rest.folder, rest.notes, rest.links) == ("other notes", "", 6, 3)
-        assert (found.clusters[0].notes, len(found.clusters[0].members)) == (32, 25)
-        assert [(one.name, one.notes) for one in service.clusters("community").clusters] == [
-            ("other notes", 2 * folders),
-            ("notes without links", 30),
-        ]
+    service, _ = open_notes({path: text_of(path, links) for path, links in notes.items()})
+    found = service.clusters("folder")
+    assert len(found.clusters) == MAX_CLUSTERS
+    assert [one.name for one in found.clusters[:2]] == ["f00", "f01"]
+    rest = found.clusters[-1]
+    assert (rest.name, rest.folder, rest.notes, rest.links) == ("other notes", "", 6, 3)
+    assert (found.clusters[0].notes, len(found.clusters[0].members)) == (32, 25)
+    assert [(one.name, one.notes) for one in service.clusters("community").clusters] == [
+        ("other notes", 2 * folders),
+        ("notes without links", 30),
+    ]
 
 
-def test_communities_of_equal_titles_have_different_names(tmp_path: Path) -> None:
+def test_communities_of_equal_titles_have_different_names(open_notes: OpenNotes) -> None:
     linked = {"Index": "A B", "A": "Index B", "B": "Index"}
     notes = {
         f"{folder}/{name}.md": f"# {name}\n\n" + " ".join(f"[[{folder}/{one}]]" for one in links.split())
         for folder in ("one", "two")
         for name, links in linked.items()
     }
-    with service_of(tmp_path, notes) as service:
-        names = [one.name for one in service.clusters("community").clusters]
+    service, _ = open_notes(notes)
+    names = [one.name for one in service.clusters("community").clusters]
     assert len(set(names)) == len(names) == 2
     assert names[0].count(", ") == 1
     assert names[1].startswith("two/")
@@ -314,10 +304,12 @@ CLOSENESS = {
 """The text of a note, how close it is to that of the sky, and whether it is worth showing at first."""
 
 
-def test_closeness_is_said_in_words_compared_with_the_nearest_note(tmp_path: Path) -> None:
+def test_closeness_is_said_in_words_compared_with_the_nearest_note(open_notes: OpenNotes) -> None:
     notes = {f"{name}.md": text for name, (text, *_) in CLOSENESS.items()}
-    with service_of(tmp_path, notes | {"Sky.md": "#sky The telescope shows the rings of Saturn."}) as service:
-        found = {one.title: (one.closeness, one.is_near) for one in service.related("Sky")}
+    service, _ = open_notes(
+        notes | {"Sky.md": "#sky The telescope shows the rings of Saturn."}, options=PLAIN
+    )
+    found = {one.title: (one.closeness, one.is_near) for one in service.related("Sky")}
     assert found == {name: tuple(rest) for name, (_, *rest) in CLOSENESS.items()}
 
 
@@ -327,19 +319,21 @@ def test_an_unknown_path_is_related_with_nothing(service: VaultService) -> None:
         assert related_notes(snapshot, "pic.png", 10) == []
 
 
-def test_of_a_hub_two_hundred_neighbours_are_related_and_of_a_leaf_a_hundred_others(tmp_path: Path) -> None:
+def test_of_a_hub_two_hundred_neighbours_are_related_and_of_a_leaf_a_hundred_others(
+    open_notes: OpenNotes,
+) -> None:
     leaves = [f"n{number:03}" for number in range(202)]
     shared = [f"s{number}" for number in range(7)]
     notes = {"Hub.md": " ".join(leaves), **dict.fromkeys([f"{leaf}.md" for leaf in leaves], "")}
     notes |= dict.fromkeys(("P.md", "Q.md"), " ".join(shared))
     notes |= {"R.md": "s0 s1", **dict.fromkeys([f"{one}.md" for one in shared], "")}
-    with service_of(tmp_path, {path: text_of(path, links) for path, links in notes.items()}) as service:
-        with service.reader().holder.lease() as snapshot:
-            of_hub = [one.path for one in related_notes(snapshot, "Hub.md", 1000) if one.links]
-            of_leaf = [one.path for one in related_notes(snapshot, "n150.md", 1000)]
-        assert of_hub == [f"{leaf}.md" for leaf in leaves[:200]]
-        assert of_leaf == ["Hub.md", *(f"{leaf}.md" for leaf in leaves[:100])]
-        near = next(one for one in service.related("P") if one.path == "Q.md")
+    service, _ = open_notes({path: text_of(path, links) for path, links in notes.items()})
+    with service.reader().holder.lease() as snapshot:
+        of_hub = [one.path for one in related_notes(snapshot, "Hub.md", 1000) if one.links]
+        of_leaf = [one.path for one in related_notes(snapshot, "n150.md", 1000)]
+    assert of_hub == [f"{leaf}.md" for leaf in leaves[:200]]
+    assert of_leaf == ["Hub.md", *(f"{leaf}.md" for leaf in leaves[:100])]
+    near = next(one for one in service.related("P") if one.path == "Q.md")
     assert (near.shared, near.shared_count) == (("s2.md", "s3.md", "s4.md", "s5.md", "s6.md"), 7)
     assert near.why.shared == pytest.approx(of_shared(2, 2, 2, 2, 2, 3, 3))
 
@@ -403,7 +397,7 @@ def test_a_name_is_found_as_a_whole_word_within_the_span(
 
 
 @pytest.fixture(scope="module")
-def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+def crowded(open_notes: OpenNotes) -> VaultService:
     """A vault of many notes of one name, many links to one note, and links of every kind."""
     notes = {f"t{number:02}/Twin.md": "# Twin\n" for number in range(12)}
     notes |= {
@@ -417,8 +411,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
         " Blank.md": "x",
         "deep/Same name.md": "x",
     }
-    with service_of(tmp_path_factory.mktemp("crowded"), notes) as made:
-        yield made
+    return open_notes(notes)[0]
 
 
 def test_of_an_ambiguous_link_ten_files_are_named(crowded: VaultService) -> None:
@@ -503,11 +496,7 @@ def test_a_note_is_found_by_its_path_or_its_name(crowded: VaultService, named: s
         ),
         ("Tarjet", UnknownNoteError, "no such note in the index: 'Tarjet'; did you mean Target.md?"),
         ("Zebra", UnknownNoteError, "no such note in the index: 'Zebra'"),
-        (
-            "{vault}/target",
-            UnknownNoteError,
-            "no such note in the index: {named!r}; did you mean Target.md?",
-        ),
+        ("{vault}/target", UnknownNoteError, "no such note in the index: {named!r}; did you mean Target.md?"),
         pytest.param(
             "/no/such/folder",
             UnknownNoteError,

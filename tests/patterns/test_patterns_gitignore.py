@@ -88,18 +88,8 @@ def test_each_pattern_means_what_git_says(git: GitFolder, pattern: str) -> None:
 
 PIECES = st.sampled_from(
     [
-        *"ab/*?[]!^-\\ \t#:.",
-        "**",
-        "**/",
-        "/**",
-        "[a-c]",
-        "[!a",
-        "[[:alpha:]]",
-        "[[:upper:]",
-        "d/",
-        ".md",
-        "e",
-        "\\ ",
+        *"ab/*?[]!^-\\ \t#:.e",
+        *("**", "**/", "/**", "[a-c]", "[!a", "[[:alpha:]]", "[[:upper:]", "d/", ".md", "\\ "),
     ]
 )
 LINES = st.lists(st.lists(PIECES, min_size=1, max_size=6).map("".join), min_size=1, max_size=8)
@@ -142,8 +132,6 @@ def test_long_lists_and_many_stars_are_understood_and_fast() -> None:
     for number in range(500):
         assert not patterns.matches(f"x/d{number}/note {number}.md", is_dir=False)
     assert time.process_time() - started < 5.0
-    with pytest.raises(PatternError, match=r"more than 20,000 stars"):
-        GitignorePatterns(["*" * 20_001])
 
 
 def test_a_set_without_room_for_its_automaton_is_divided() -> None:

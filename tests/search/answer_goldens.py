@@ -16,10 +16,9 @@ from shutil import copytree
 from typing import Any
 
 from foreign_embedder import ForeignEmbedder
-from reliability_lab import assembly_of, unheard
+from reliability_lab import assembly_of, opened
 from small_vault import write_vault
 
-from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import Explanation, Hit, SearchAnswer, SearchRequest, Why
 from vault_indexer.search import IndexReader, Searcher
@@ -129,10 +128,7 @@ def _touch(file: Path, when: datetime) -> None:
 def _opened(
     stack: ExitStack, vault: Path, index: Path, options: Mapping[str, Any] | None = None
 ) -> VaultService:
-    session = LocalSession(assembly_of(vault, index, options))
-    session.open(unheard, build=True)
-    stack.callback(session.close)
-    return VaultService(session)
+    return VaultService(stack.enter_context(opened(assembly_of(vault, index, options))))
 
 
 class _Foreign(VaultService):

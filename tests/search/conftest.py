@@ -1,11 +1,13 @@
 from collections.abc import Iterator
 
 import pytest
-from indexed_vault import Indexed, indexed_vault, write_notes
+from indexed_vault import Indexed, OpenNotes, indexed_vault, open_notes
 from small_vault import Ask, write_vault
 
 from vault_indexer.model import SearchAnswer, SearchRequest
 from vault_indexer.service import VaultService
+
+__all__ = ["open_notes"]
 
 
 @pytest.fixture(scope="session")
@@ -28,11 +30,9 @@ def ask(indexed: Indexed) -> Ask:
 
 
 @pytest.fixture(scope="module")
-def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+def opened(request: pytest.FixtureRequest, open_notes: OpenNotes) -> Indexed:
     """The service of a vault of the module's `NOTES`, and the same index opened to be read."""
-    folder = tmp_path_factory.mktemp("notes")
-    with indexed_vault(write_notes(folder / "vault", request.module.NOTES), folder / "index") as both:
-        yield both
+    return open_notes(request.module.NOTES)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,12 @@
 """A vault of given notes with its index, open to be asked and to be read."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import pytest
 from reliability_lab import in_one_process, opened
 
 from vault_indexer.bootstrap import resolve_target
@@ -48,6 +49,22 @@ def indexed_vault(
         generation = assembly.index_dir.current()
         assert generation is not None
         yield VaultService(session, assembly.chunker), assembly.open_to_read(generation)
+
+
+OpenNotes = Callable[..., Indexed]
+"""`indexed_vault` of notes by name; the index stays open to the end of the module."""
+
+
+@pytest.fixture(scope="module")
+def open_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenNotes]:
+    with ExitStack() as stack:
+
+        def opened(notes: Mapping[str, str], *args: object, **options: object) -> Indexed:
+            folder = tmp_path_factory.mktemp("notes")
+            vault = write_notes(folder / "vault", notes)
+            return stack.enter_context(indexed_vault(vault, folder / "index", *args, **options))  # type: ignore[arg-type]
+
+        yield opened
 
 
 def notes_left(reader: IndexReader, query: str) -> set[str]:

@@ -73,23 +73,10 @@ def test_a_title_is_no_way_around_a_filter(ask: Ask) -> None:
     assert all(hit.path.startswith("Sky/") for hit in ask("humus path:Sky/").results)
 
 
-def test_the_last_word_may_be_unfinished(ask: Ask) -> None:
-    typed = ask("colli", as_you_type=True)
-    assert typed.results[0].path == "Sky/Telescope.md"
-    assert typed.results[0].why.keyword is not None
-    assert not any("colli" in notice for notice in typed.notices)
-
-
 @pytest.mark.parametrize(
     "unfinished",
     [
-        "tag:",
-        "-tag:",
-        "OR tag:",
-        "[status:",
-        "-(leaves or heap",
-        'tag:"gard',
-        "before:202",
+        *("tag:", "-tag:", "OR tag:", "[status:", "-(leaves or heap", 'tag:"gard', "before:202"),
         "heading:(heap -tag:",
     ],
 )
@@ -102,12 +89,6 @@ def test_an_unfinished_term_leaves_the_hits_of_those_before_it(ask: Ask, unfinis
 @pytest.mark.parametrize("query", ["tag:", "before:202 compost", "-tag: compost", "tag:x:( heap) ("])
 def test_a_mistake_before_the_end_finds_nothing(ask: Ask, query: str) -> None:
     assert not ask(query, as_you_type=True).results
-
-
-def test_notes_are_ranked_once_each(ask: Ask) -> None:
-    paths = [hit.path for hit in ask("heap leaves", by_note=True).results]
-    assert len(paths) == len(set(paths))
-    assert paths[0] == "Garden/Compost.md"
 
 
 @pytest.mark.parametrize("query", ['""', "()", "  "])
@@ -155,27 +136,6 @@ def test_a_hit_can_be_opened_where_it_matches(ask: Ask, indexed: Indexed) -> Non
     assert hit.start_line <= hit.line <= hit.end_line
 
 
-def test_explain_a_note_that_is_there(indexed: Indexed) -> None:
-    told = indexed[0].explain("Compost", SearchRequest("humus"))
-    assert (told.path, told.rank, told.shown) == ("Garden/Compost.md", 1, True)
-    assert told.why is not None
-    assert told.why.title > 0, "the query is an alias of it"
-
-
-@pytest.mark.parametrize(
-    ("note", "query", "reason"),
-    [
-        ("Sky/Roof.md", "heap tag:area", "it does not match the filter tag:area"),
-        ("Sky/Roof.md", "tag:area", "it does not match the filter tag:area"),
-        ("Sky/Roof", "moon path:Garden -blanket", "it does not match the filter -blanket"),
-    ],
-)
-def test_explain_a_note_that_is_not_there(indexed: Indexed, note: str, query: str, reason: str) -> None:
-    told = indexed[0].explain(note, SearchRequest(query))
-    assert (told.rank, told.shown, told.why) == (None, False, None)
-    assert reason in told.reasons
-
-
 def test_explain_a_note_that_the_limit_cuts_off(indexed: Indexed) -> None:
     told = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=1))
     assert not told.shown
@@ -185,17 +145,3 @@ def test_explain_a_note_that_the_limit_cuts_off(indexed: Indexed) -> None:
         shown = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=limit))
         assert shown.shown is is_shown
     assert "it is not among the likely hits: --nearest shows all" in shown.reasons
-
-
-def test_explain_no_such_note(indexed: Indexed) -> None:
-    with pytest.raises(UsageError, match="no such note"):
-        indexed[0].explain("Nowhere", SearchRequest("heap"))
-
-
-def test_a_hit_comes_with_its_section(ask: Ask) -> None:
-    plain = ask("collect leaves", limit=1).results[0]
-    wide = ask("collect leaves", limit=1, expand="section").results[0]
-    assert plain.passage is None
-    assert wide.passage is not None
-    assert wide.passage.start_pos <= wide.start_pos < wide.end_pos <= wide.passage.end_pos
-    assert "collect leaves" in wide.passage.text

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
-from indexed_vault import Indexed, indexed_vault, write_notes
+from indexed_vault import Indexed, OpenNotes
 
 from vault_indexer.search.query import OPERATORS
 from vault_indexer.service import VaultService
@@ -56,7 +56,7 @@ def test_kinds_tell_folders_tags_properties_and_values_apart(indexed: Indexed) -
 
 
 @pytest.mark.posix("quotation marks in names")
-def test_what_a_query_cannot_say_is_not_offered(tmp_path: Path) -> None:
+def test_what_a_query_cannot_say_is_not_offered(open_notes: OpenNotes) -> None:
     """Brackets, quotation marks and line breaks in names and values; values that are long, or no text."""
     frontmatter = (
         f'"a[b": one\nplain: {{in: it}}\nmany: [say "x", fine, {"y" * 60}, {"z" * 61}, "a]b", 3.5, [deep]]'
@@ -65,18 +65,12 @@ def test_what_a_query_cannot_say_is_not_offered(tmp_path: Path) -> None:
         "A.md": f"---\n{frontmatter}\n---\nText.\n",
         "B.md": "---\nMany: fine\nmany: fine\n---\nText.\n",
         "C.md": "---\nnothing\n---\nText.\n",
+        'say "it"/in/D.md': "Text.\n",
+        "say so/in/E.md": "Text.\n",
     }
-    vault = write_notes(tmp_path / "vault", notes)
-    (vault / 'say "it"' / "in").mkdir(parents=True)
-    (vault / 'say "it"' / "in" / "D.md").write_text("Text.\n")
-    (vault / "say so" / "in").mkdir(parents=True)
-    (vault / "say so" / "in" / "E.md").write_text("Text.\n")
-    with indexed_vault(vault, tmp_path / "index") as (service, _):
-        assert offered(service, "path:") == ("path:", [('path:"say so/"', 1), ('path:"say so/in/"', 1)])
-        assert offered(service, "[")[1] == [("[many]", 2), ("[Many]", 1), ("[plain]", 1)]
-        assert offered(service, "[plain:")[1] == []
-        assert offered(service, "[MANY:")[1] == [
-            ('[MANY:"fine"]', 3),
-            ('[MANY:"3.5"]', 1),
-            (f'[MANY:"{"y" * 60}"]', 1),
-        ]
+    service, _ = open_notes(notes)
+    assert offered(service, "path:") == ("path:", [('path:"say so/"', 1), ('path:"say so/in/"', 1)])
+    assert offered(service, "[")[1] == [("[many]", 2), ("[Many]", 1), ("[plain]", 1)]
+    assert offered(service, "[plain:")[1] == []
+    values = [('[MANY:"fine"]', 3), ('[MANY:"3.5"]', 1), (f'[MANY:"{"y" * 60}"]', 1)]
+    assert offered(service, "[MANY:")[1] == values

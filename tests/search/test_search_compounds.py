@@ -1,11 +1,10 @@
 """Compounds: `Kuchen` finds the note of a `Zwetschgenkuchen`, a `Fahrradschlauch` that of a `Schlauch`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import OpenNotes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -22,10 +21,8 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("compounds")
-    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index", "auto") as (opened, _):
-        yield opened
+def service(open_notes: OpenNotes) -> VaultService:
+    return open_notes(NOTES, "auto")[0]
 
 
 def test_a_word_finds_its_compounds_and_a_compound_its_parts(service: VaultService) -> None:
@@ -37,12 +34,9 @@ def test_a_word_finds_its_compounds_and_a_compound_its_parts(service: VaultServi
     check_golden(Path(__file__).parent / "fixtures" / "compound_notes.md", {"": best})
 
 
-def test_a_note_that_holds_the_compound_is_about_the_word(service: VaultService) -> None:
+def test_a_note_that_holds_the_compound_is_about_the_word_and_marks_it(service: VaultService) -> None:
     answer = service.search(SearchRequest("Frist"))
+    best, second, *_ = answer.results
     assert answer.verdict in ("likely", "strong")
-    assert answer.results[0].relevance > 0.5 > answer.results[1].relevance
-
-
-def test_the_compound_is_marked(service: VaultService) -> None:
-    best = service.search(SearchRequest("Frist")).results[0]
+    assert best.relevance > 0.5 > second.relevance
     assert [best.snippet[start:end] for start, end in best.marks] == ["Kündigungsfristen"]

@@ -143,22 +143,23 @@ def test_no_more_notes_are_checked_than_a_ranking_needs(indexed: Indexed) -> Non
     assert lazy.is_open
 
 
-def test_terms_are_bounded_and_named() -> None:
-    allowed = " OR ".join(f'"w{number}"' for number in range(MAX_TERMS))
-    assert len(parse_query(allowed).conditions) == 1
-    with pytest.raises(QueryError, match=f"{MAX_TERMS + 1} terms: at most {MAX_TERMS}") as caught:
-        parse_query(f'{allowed} OR "more"')
-    assert caught.value.column == len(allowed) + len(" OR ") + 1
-    with pytest.raises(QueryError, match="terms"):
-        parse_query("line:(" + " OR ".join(f"w{number}" for number in range(MAX_TERMS + 1)) + ")")
-
-
-def test_operators_are_bounded_and_named() -> None:
-    allowed = " ".join(f"tag:t{number}" for number in range(MAX_OPERATORS))
-    assert len(parse_query(allowed).conditions) == MAX_OPERATORS
-    with pytest.raises(QueryError, match=f"{MAX_OPERATORS + 1} operators: at most {MAX_OPERATORS}") as caught:
-        parse_query(f"{allowed} path:x")
-    assert caught.value.column == len(allowed) + 2
+@pytest.mark.parametrize(
+    ("opening", "term", "joint", "closing", "most", "kind"),
+    [
+        ("", '"w{}"', " OR ", "", MAX_TERMS, "terms"),
+        ("line:(", "w{}", " OR ", ")", MAX_TERMS, "terms"),
+        ("", "tag:t{}", " ", "", MAX_OPERATORS, "operators"),
+        ("path:(", "/{}/", " OR ", ")", MAX_EXPRESSIONS, "regular expressions"),
+    ],
+)
+def test_terms_operators_and_expressions_are_bounded_and_named(
+    opening: str, term: str, joint: str, closing: str, most: int, kind: str
+) -> None:
+    allowed = opening + joint.join(map(term.format, range(most)))
+    assert parse_query(allowed + closing).conditions
+    with pytest.raises(QueryError, match=f"{most + 1} {kind}: at most {most} are allowed") as caught:
+        parse_query(allowed + joint + term.format("more") + closing)
+    assert caught.value.column == len(allowed) + len(joint) + 1
 
 
 def test_words_that_only_rank_are_not_bounded() -> None:
@@ -193,10 +194,3 @@ def test_what_is_wrong_in_an_unfinished_query_is_a_notice_while_typing(ask: Ask,
     answer = ask(query, as_you_type=True)
     assert answer.results == ()
     assert str(caught.value) in answer.notices
-
-
-def test_regular_expressions_of_a_query_have_a_bound() -> None:
-    allowed = " OR ".join(f"/{number}/" for number in range(MAX_EXPRESSIONS))
-    assert parse_query(f"path:({allowed})").conditions
-    with pytest.raises(QueryError, match=f"at most {MAX_EXPRESSIONS} are allowed"):
-        parse_query(f"path:({allowed} OR /x/)")

@@ -6,14 +6,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from indexed_vault import Indexed
-from reliability_lab import assembly_of, opened
+from indexed_vault import Indexed, OpenNotes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.parse import Task
 from vault_indexer.search.filters.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
 from vault_indexer.search.query.ast import Scope
-from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.reader import CatalogReader
 
 
@@ -48,18 +46,13 @@ def test_a_catalog_from_before_they_were_kept_is_read(indexed: Indexed, tmp_path
 
 @pytest.mark.parametrize(
     "text",
-    [
-        pytest.param("---\nstatus: harbour\n...\nThe ferry waits.\n", id="dots"),
-        pytest.param("---\rstatus: harbour\r---\rThe ferry waits.\r", id="carriage-returns"),
-    ],
+    ["---\nstatus: harbour\n...\nThe ferry waits.\n", "---\rstatus: harbour\r---\rThe ferry waits.\r"],
+    ids=["dots", "carriage returns"],
 )
-def test_the_content_begins_behind_every_end_of_frontmatter(tmp_path: Path, text: str) -> None:
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault" / "Tides.md").write_bytes(text.encode())
-    with opened(assembly_of(tmp_path / "vault", tmp_path / "index")) as session:
-        service = VaultService(session)
-        assert service.search(SearchRequest("content:ferry")).results
-        assert not service.search(SearchRequest("content:harbour")).results
+def test_the_content_begins_behind_every_end_of_frontmatter(open_notes: OpenNotes, text: str) -> None:
+    service, _ = open_notes({"Tides.md": text})
+    assert service.search(SearchRequest("content:ferry")).results
+    assert not service.search(SearchRequest("content:harbour")).results
 
 
 TEXT = "---\na: b\n---\nintro\n# A\na\n\n## B\nb\n# C\n- [ ] open\n- [x] done\n"

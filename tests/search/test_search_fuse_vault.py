@@ -1,17 +1,14 @@
 """What the fusion does in a vault: function words, foreign languages, the texts of links."""
 
-import shutil
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
-from indexed_vault import Indexed, indexed_vault, write_notes
+from indexed_vault import Indexed
 
-from vault_indexer.config.sources import OptionValue
+from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.terms.words import (
@@ -22,9 +19,6 @@ from vault_indexer.search.terms.words import (
     language_weight,
     vector_weight,
 )
-from vault_indexer.service import VaultService
-
-Opened = AbstractContextManager[Indexed]
 
 NOTES = {
     "How to do what you do.md": "How to do it: do as you do, how you do it and what to do with it.",
@@ -41,57 +35,34 @@ NOTES = {
 }
 
 
-def opened(vault: Path, index_dir: Path, **options: OptionValue) -> Opened:
-    chosen = {key.replace("__", "."): value for key, value in options.items()}
-    return indexed_vault(vault, index_dir, options=chosen)
+def hits(opened: Indexed, query: str, **settings: object) -> dict[str, Hit]:
+    """The hit of each note, by path. `settings` are those of `search`."""
+    _, reader = opened
+    searcher = reader.searcher.with_settings(SearchSettings.model_validate(settings))
+    with reader.holder.lease() as snapshot:
+        return {hit.path: hit for hit in searcher.search(snapshot, SearchRequest(query, by_note=True)).hits}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the vault and its index."""
-    made = tmp_path_factory.mktemp("fuse")
-    with opened(write_notes(made / "vault", NOTES), made / "index"):
-        return made
-
-
-@pytest.fixture
-def copy(folder: Path, tmp_path: Path) -> tuple[Path, Path]:
-    """The vault, and an index of it to be opened in another way."""
-    return folder / "vault", shutil.copytree(folder / "index", tmp_path / "index")
-
-
-@pytest.fixture(scope="module")
-def service(folder: Path) -> Iterator[VaultService]:
-    with opened(folder / "vault", folder / "index") as (held, _):
-        yield held
-
-
-def hits(service: VaultService, query: str) -> dict[str, Hit]:
-    return {hit.path: hit for hit in service.search(SearchRequest(query, by_note=True)).results}
-
-
-def test_function_words_do_not_decide(service: VaultService) -> None:
-    found = hits(service, "what do I do with lemons")
+def test_function_words_do_not_decide(opened: Indexed) -> None:
+    found = hits(opened, "what do I do with lemons")
     words = {path: hit.why.keyword.score for path, hit in found.items() if hit.why.keyword}
     assert max(words, key=words.__getitem__) == "Shopping.md"
 
 
-def test_a_query_of_function_words_alone_still_finds(service: VaultService) -> None:
-    assert next(iter(hits(service, "how to do"))) == "How to do what you do.md"
+def test_a_query_of_function_words_alone_still_finds(opened: Indexed) -> None:
+    assert next(iter(hits(opened, "how to do"))) == "How to do what you do.md"
 
 
-def test_a_note_is_found_by_what_links_call_it(service: VaultService) -> None:
-    why = hits(service, "sauerkraut")["Ferment.md"].why
+def test_a_note_is_found_by_what_links_call_it(opened: Indexed) -> None:
+    why = hits(opened, "sauerkraut")["Ferment.md"].why
     assert why.graph is not None
     assert why.graph.via == ("Kitchen.md",)
     assert why.graph.score == pytest.approx(2 / 3)  # two links of two say all of the query: n / (n + 1)
     assert why.keyword is None or "sauerkraut" not in why.keyword.terms
 
 
-def test_the_link_ranking_can_be_left_out(copy: tuple[Path, Path], service: VaultService) -> None:
-    found = hits(service, "sauerkraut")
-    with opened(*copy, search__weights__graph=0) as (held, _):
-        without = hits(held, "sauerkraut")
+def test_the_link_ranking_can_be_left_out(opened: Indexed) -> None:
+    found, without = (hits(opened, "sauerkraut", weights={"graph": graph}) for graph in (0.5, 0))
     assert without["Ferment.md"].why.graph is None
     assert found["Ferment.md"].score > without["Ferment.md"].score
 
@@ -100,10 +71,9 @@ def test_the_link_ranking_can_be_left_out(copy: tuple[Path, Path], service: Vaul
     ("query", "counts"), [("rain wind on Tuesday", True), ("la lluvia y el viento de los martes", False)]
 )
 def test_what_a_chunk_holds_counts_in_a_language_of_the_vault(
-    copy: tuple[Path, Path], query: str, counts: bool
+    opened: Indexed, query: str, counts: bool
 ) -> None:
-    with opened(*copy, search__weights__graph=0, search__recency__enabled=False) as (held, _):
-        found = hits(held, f"{query} rain")
+    found = hits(opened, f"{query} rain", weights={"graph": 0})
     assert {why.coverage is not None for hit in found.values() if (why := hit.why.keyword)} == {counts}
 
 

@@ -1,11 +1,10 @@
 """Hyphens and kana: words that are written in another way are found, and are not called missing."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import OpenNotes
 
 from vault_indexer.model import AskRequest, SearchRequest
 from vault_indexer.service import VaultService
@@ -25,17 +24,13 @@ JAPANESE = {
 
 
 @pytest.fixture(scope="module")
-def german(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("hyphens")
-    with indexed_vault(write_notes(folder / "vault", GERMAN), folder / "index") as (opened, _):
-        yield opened
+def german(open_notes: OpenNotes) -> VaultService:
+    return open_notes(GERMAN)[0]
 
 
 @pytest.fixture(scope="module")
-def japanese(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("kana")
-    with indexed_vault(write_notes(folder / "vault", JAPANESE), folder / "index") as (opened, _):
-        yield opened
+def japanese(open_notes: OpenNotes) -> VaultService:
+    return open_notes(JAPANESE)[0]
 
 
 def test_words_are_found_or_missing_as_the_golden_says(german: VaultService, japanese: VaultService) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from golden_cases import check_golden
-from indexed_vault import Indexed, indexed_vault, write_notes
+from indexed_vault import Indexed, OpenNotes
 from small_vault import NOTES
 
 from vault_indexer.errors import UsageError
@@ -33,7 +33,7 @@ def test_a_page_of_the_list_counts_all(indexed: Indexed) -> None:
     assert second.path == "Daily notes/2024-03-05.md", "notes of one time are listed by path"
 
 
-def test_names_are_ordered_by_how_well_they_match(tmp_path: Path) -> None:
+def test_names_are_ordered_by_how_well_they_match(open_notes: OpenNotes) -> None:
     notes = {
         "Plan.md": "Whole.",
         "Planets.md": "Beginning.",
@@ -43,17 +43,11 @@ def test_names_are_ordered_by_how_well_they_match(tmp_path: Path) -> None:
         "Ideas.md": "---\naliases: [Plan B]\n---\nAn alias.",
         "Café à Paris.md": "Another note.",
     }
-    vault = write_notes(tmp_path / "vault", notes)
-    with indexed_vault(vault, tmp_path / "index") as (service, _):
-        found = service.notes(name="PLAN")
-        assert [(one.path, one.alias) for one in found.notes] == [
-            ("Plan.md", ""),
-            ("Ideas.md", "Plan B"),
-            ("Planets.md", ""),
-            ("Garden plan.md", ""),
-            ("Replanting.md", ""),
-            ("Plan/Beds.md", ""),
-        ]
-        page = service.notes(name="plan", limit=2, offset=1)
-        assert ([one.path for one in page.notes], page.count) == (["Ideas.md", "Planets.md"], 6)
-        assert [one.path for one in service.notes(name="paris cafe").notes] == ["Café à Paris.md"]
+    service, _ = open_notes(notes)
+    found = service.notes(name="PLAN").notes
+    best_first = ("Plan", "Ideas", "Planets", "Garden plan", "Replanting", "Plan/Beds")
+    assert [one.path for one in found] == [f"{name}.md" for name in best_first]
+    assert {one.path: one.alias for one in found if one.alias} == {"Ideas.md": "Plan B"}
+    page = service.notes(name="plan", limit=2, offset=1)
+    assert ([one.path for one in page.notes], page.count) == (["Ideas.md", "Planets.md"], 6)
+    assert [one.path for one in service.notes(name="paris cafe").notes] == ["Café à Paris.md"]

@@ -1,11 +1,11 @@
 """A Vietnamese vault through the service: words that only marks distinguish, typed with them and without."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import OpenNotes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.present.snippet import Snippets
@@ -24,18 +24,15 @@ Rank = Callable[[str], list[str]]
 
 
 @pytest.fixture(scope="module")
-def rank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rank]:
+def rank(open_notes: OpenNotes) -> Rank:
     """The names of the notes that a query finds by word, best first."""
-    folder = tmp_path_factory.mktemp("marks")
-    vault = write_notes(folder / "vault", {f"{name}.md": text for name, text in NOTES.items()})
-    with indexed_vault(vault, folder / "index") as (service, _):
+    service, _ = open_notes({f"{name}.md": text for name, text in NOTES.items()})
 
-        def by_word(query: str) -> list[str]:
-            hits = service.search(SearchRequest(query)).results
-            found = [hit for hit in hits if hit.why.keyword is not None]
-            return [Path(hit.path).stem for hit in found]
+    def by_word(query: str) -> list[str]:
+        hits = service.search(SearchRequest(query)).results
+        return [Path(hit.path).stem for hit in hits if hit.why.keyword is not None]
 
-        yield by_word
+    return by_word
 
 
 def test_the_word_as_typed_comes_first(rank: Rank) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from foreign_embedder import ForeignEmbedder
 from golden_cases import check_golden
-from reliability_lab import assembly_of, unheard
+from indexed_vault import write_notes
+from reliability_lab import assembly_of, opened
 
-from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.errors import QueryTimeoutError
 from vault_indexer.model import Hit, SearchAnswer, SearchRequest
 from vault_indexer.search import QueryDeadline, SearchedVault, search_vaults
@@ -53,24 +53,18 @@ Three = tuple[Vaults, VaultService]
 def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Three]:
     """Two vaults, and the service of one vault that holds both."""
     root = tmp_path_factory.mktemp("together")
-    for vault, notes in _notes().items():
-        for path, text in notes.items():
-            file = root / "both" / vault / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
+    vaults = _notes()
+    write_notes(
+        root / "both", {f"{name}/{path}": text for name in vaults for path, text in vaults[name].items()}
+    )
     with ExitStack() as stack:
         one = {
-            name: _opened(stack, root / "both" / name if name else root / "both", root / f"index-{name}")
+            name: VaultService(
+                stack.enter_context(opened(assembly_of(root / "both" / name, root / f"index-{name}")))
+            )
             for name in ("a", "b", "")
         }
         yield Vaults([OpenVault(name, root / "both" / name, one[name]) for name in ("a", "b")]), one[""]
-
-
-def _opened(stack: ExitStack, vault: Path, index: Path) -> VaultService:
-    session = LocalSession(assembly_of(vault, index))
-    session.open(unheard, build=True)
-    stack.callback(session.close)
-    return VaultService(session)
 
 
 def _place(hit: Hit) -> str:
@@ -169,10 +163,8 @@ def test_hits_of_different_models_are_ordered_by_relevance(three: Three) -> None
             embedder = reader.searcher.embedder if one.name == "a" else ForeignEmbedder()
             searched.append(SearchedVault(one.name, one.path, snapshot, embedder))  # type: ignore[arg-type]
         found = search_vaults(searched, SearchRequest("march", limit=6), settings, QueryDeadline(30))
-    least = {
-        "a": 1.0,
-        "b": 1.0,
-    }  # each vault keeps its own order, and a hit counts for no more than those before
+    # Each vault keeps its own order, and a hit counts for no more than those before.
+    least = {"a": 1.0, "b": 1.0}
     counted = []
     for hit in found.hits:
         least[hit.vault] = min(least[hit.vault], hit.relevance)

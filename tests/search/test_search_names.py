@@ -4,28 +4,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexed_vault import Indexed
+from query_trees import trees
 
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.path_filter import NameReader, name_contains
 from vault_indexer.search.filters.text_pattern import plain
-from vault_indexer.search.query import All, Either, Node, Not, Phrase, Regex, Scope, Word, holds
+from vault_indexer.search.query import Node, Phrase, Regex, Scope, Word, holds
 
-LEAVES = st.sampled_from(
+LEAVES: st.SearchStrategy[Node] = st.sampled_from(
     [
         *(Word(text, 0) for text in ("garden", "e", "md", "/", ".", "Sky", "zz", "é", "компост")),
         *(Phrase(text, 0, match_case=True) for text in ("Sky", "sky")),
         *(Regex(text, 0) for text in ("^g", r"\.md$", "o{2}")),
     ]
 )
-TREES = st.recursive(
-    LEAVES,
-    lambda inner: st.one_of(
-        st.lists(inner, min_size=2, max_size=4).map(lambda parts: All(tuple(parts))),
-        st.lists(inner, min_size=2, max_size=4).map(lambda parts: Either(tuple(parts))),
-        inner.map(lambda part: Not(part, 0)),
-    ),
-    max_leaves=8,
-)
+TREES = trees(LEAVES, parts=(2, 4))
 
 
 @pytest.mark.parametrize("scope", [Scope.PATH, Scope.FILE])

@@ -1,25 +1,12 @@
 """Notes are named by their paths: those with blanks at an end, and where a hit leads."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from reliability_lab import assembly_of, opened
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
 PATHS = (" first.md", " folder/note .md", "first.md")
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[VaultService]:
-    vault = tmp_path / "vault"
-    for path in PATHS:
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text(f"# About {path}\n\nThe ferry leaves at noon. [[folder/note ]]\n", "utf-8")
-    with opened(assembly_of(vault, tmp_path / "index")) as session:
-        yield VaultService(session)
+NOTES = {path: f"# About {path}\n\nThe ferry leaves at noon. [[folder/note ]]\n" for path in PATHS}
 
 
 @pytest.mark.parametrize("path", PATHS)

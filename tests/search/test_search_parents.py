@@ -1,13 +1,8 @@
 """Parents and children in a search: what is ranked, what is read beside it, and what `level:` leaves."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 import pytest
-from indexed_vault import indexed_vault, write_notes
+from indexed_vault import OpenNotes
 
-from vault_indexer.config.sources import OptionValue
 from vault_indexer.errors import QueryError, UsageError
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.service import VaultService
@@ -28,25 +23,22 @@ NOTES = {
     ),
     "Plain.md": "---\nchunking: header_based\n---\n# Plain\n\nMarmalade is made of bitter oranges.\n",
 }
-OPTIONS: dict[str, OptionValue] = {
+OPTIONS = {
     "chunking.strategy": "hierarchical",
     "chunking.hierarchical.child_size": 20,
     "chunking.hierarchical.child_overlap": 0,
 }
 
 
-@contextmanager
-def opened(folder: Path, *, embed_both: bool = False) -> Iterator[VaultService]:
-    options = {**OPTIONS, "chunking.hierarchical.embed_both": embed_both}
-    vault = folder / "vault" if (folder / "vault").is_dir() else write_notes(folder / "vault", NOTES)
-    with indexed_vault(vault, folder / f"index-{embed_both}", options=options) as (service, _):
-        yield service
+@pytest.fixture(scope="module")
+def service(open_notes: OpenNotes) -> VaultService:
+    return open_notes(NOTES, options=OPTIONS)[0]
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    with opened(tmp_path_factory.mktemp("parents")) as found:
-        yield found
+def both(open_notes: OpenNotes) -> VaultService:
+    """The service of the same vault, with parents embedded, too."""
+    return open_notes(NOTES, options={**OPTIONS, "chunking.hierarchical.embed_both": True})[0]
 
 
 def hits(service: VaultService, query: str, **options: object) -> tuple[Hit, ...]:
@@ -71,12 +63,10 @@ def test_parents_that_are_not_embedded_take_part_in_no_ranking(service: VaultSer
     assert set(levels) == {1}
 
 
-def test_parents_are_ranked_where_both_are_embedded(tmp_path: Path) -> None:
-    with opened(tmp_path, embed_both=True) as both:
-        assert {
-            hit.level for hit in hits(both, "the keeper of the lighthouse") if hit.path == "Light.md"
-        } == {0, 1}
-        assert not both.verify()
+def test_parents_are_ranked_where_both_are_embedded(both: VaultService) -> None:
+    found = hits(both, "the keeper of the lighthouse")
+    assert {hit.level for hit in found if hit.path == "Light.md"} == {0, 1}
+    assert not both.verify()
 
 
 def test_the_index_agrees_with_its_catalog_where_parents_are_context(service: VaultService) -> None:
@@ -93,14 +83,13 @@ def test_a_note_is_found_by_its_properties_though_its_first_chunk_is_context(ser
     assert set(best.why.keyword.fields) == {"properties"}
 
 
-def test_parents_of_a_note_that_was_changed_stay_out_of_rankings(tmp_path: Path) -> None:
-    with opened(tmp_path) as changing:
-        text = (tmp_path / "vault" / "Light.md").read_text("utf-8")
-        (tmp_path / "vault" / "Light.md").write_text(f"{text}\nThe lens was polished.\n", "utf-8")
-        found = hits(changing, "lens polished", fresh=True)
-        assert {hit.level for hit in found if hit.path == "Light.md"} == {1}
-        assert "lens" in found[0].content
-        assert not changing.verify()
+def test_parents_of_a_note_that_was_changed_stay_out_of_rankings(open_notes: OpenNotes) -> None:
+    changing, _ = open_notes(NOTES, options=OPTIONS)
+    (changing.vault / "Light.md").write_text(f"{NOTES['Light.md']}\nThe lens was polished.\n", "utf-8")
+    found = hits(changing, "lens polished", fresh=True)
+    assert {hit.level for hit in found if hit.path == "Light.md"} == {1}
+    assert "lens" in found[0].content
+    assert not changing.verify()
 
 
 def test_a_hit_says_what_its_chunk_is(service: VaultService) -> None:
@@ -110,12 +99,8 @@ def test_a_hit_says_what_its_chunk_is(service: VaultService) -> None:
     assert (cited.strategy, cited.level, cited.parent_id) == ("parent_child", 1, "Cited_section_1")
     assert cited.sentence_ids
     plain = hits(service, "marmalade")[0]
-    assert (plain.strategy, plain.level, plain.parent_id, plain.sentence_ids) == (
-        "header_based",
-        None,
-        "",
-        (),
-    )
+    found = plain.strategy, plain.level, plain.parent_id, plain.sentence_ids
+    assert found == ("header_based", None, "", ())
 
 
 def test_the_parent_stands_beside_its_first_child_alone(service: VaultService) -> None:
@@ -148,19 +133,18 @@ def test_a_chunk_without_parents_is_read_with_its_section(service: VaultService)
     assert (passage.kind, passage.id, passage.text[:7]) == ("parent", "", "# Plain")
 
 
-def test_level_leaves_children_or_parents(service: VaultService, tmp_path: Path) -> None:
+def test_level_leaves_children_or_parents(service: VaultService, both: VaultService) -> None:
     paths = {hit.path for hit in hits(service, "level:child")}
     assert paths == {"Light.md", "Harbour.md", "Cited.md"}
     assert not hits(service, "lighthouse level:parent")
     assert {hit.path for hit in hits(service, "-level:child")} == {"Plain.md"}
     assert {hit.level for hit in hits(service, 'level:child "the great storm"')} == {1}
-    with opened(tmp_path, embed_both=True) as both:
-        for query, level in (("keeper level:parent", 0), ("keeper -level:parent path:Light", 1)):
-            assert {hit.level for hit in hits(both, query)} == {level}
-        said = both.explain("Plain", SearchRequest("keeper level:child")).reasons
-        assert "it does not match the filter level:child" in said
-        said = both.explain("Light", SearchRequest("keeper -level:child")).reasons
-        assert "it does not match the filter -level:child" not in said
+    for query, level in (("keeper level:parent", 0), ("keeper -level:parent path:Light", 1)):
+        assert {hit.level for hit in hits(both, query)} == {level}
+    said = both.explain("Plain", SearchRequest("keeper level:child")).reasons
+    assert "it does not match the filter level:child" in said
+    said = both.explain("Light", SearchRequest("keeper -level:child")).reasons
+    assert "it does not match the filter -level:child" not in said
 
 
 @pytest.mark.parametrize("query", ["level:grandchild", "a OR level:child", "-(level:child a)"])

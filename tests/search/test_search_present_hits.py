@@ -78,22 +78,14 @@ def test_the_own_text_of_a_section_holds_a_hit_that_ends_with_it() -> None:
     assert (passage.text.rstrip(), passage.kind) == (part("## B", "b three"), "section")
 
 
-LONG = "# A\n\n" + "\n\n".join(f"p{n} word" for n in range(100)) + "\n\n# B\n\nother\n"
-OWN = "# A\n\n" + "word " * 20 + "\n\nhit\n\n## B\n\nshort\n"
-THREE = "before\n\none two three\n\nafter\n"
-APART = "long " * 50 + "\n\nhit\n\nshort\n\n" + "long " * 50
-QUOTED = "# A\n\none\n\n> # Quoted\n\ntwo\n"
-PLAIN = "---\na: b\n---\n\none\n\ntwo\n"
-
-
 NAMED = {
     "TEXT": TEXT,
-    "LONG": LONG,
-    "OWN": OWN,
-    "THREE": THREE,
-    "APART": APART,
-    "QUOTED": QUOTED,
-    "PLAIN": PLAIN,
+    "LONG": "# A\n\n" + "\n\n".join(f"p{n} word" for n in range(100)) + "\n\n# B\n\nother\n",
+    "OWN": "# A\n\n" + "word " * 20 + "\n\nhit\n\n## B\n\nshort\n",
+    "THREE": "before\n\none two three\n\nafter\n",
+    "APART": "long " * 50 + "\n\nhit\n\nshort\n\n" + "long " * 50,
+    "QUOTED": "# A\n\none\n\n> # Quoted\n\ntwo\n",
+    "PLAIN": "---\na: b\n---\n\none\n\ntwo\n",
 }
 
 
@@ -122,7 +114,10 @@ def test_passages_are_those_of_the_golden() -> None:
 
 
 def test_a_passage_says_what_it_is() -> None:
-    kinds = [around("p50 word", "section", 11, text=LONG), around("b one", "section_or_window", 9, 1)]
+    kinds = [
+        around("p50 word", "section", 11, text=NAMED["LONG"]),
+        around("b one", "section_or_window", 9, 1),
+    ]
     assert [one.kind for one in kinds] == ["window", "window"]
     assert around("a one", "window", paragraphs=0).kind == "chunk"
 

@@ -3,10 +3,9 @@ all notes finds."""
 
 import json
 import random
-from collections.abc import Iterator
 
 import pytest
-from indexed_vault import indexed_vault, notes_left, write_notes
+from indexed_vault import OpenNotes, notes_left
 
 from vault_indexer.model import JsonValue
 from vault_indexer.parse import parse_note, property_lines
@@ -54,13 +53,11 @@ def random_note(lots: random.Random) -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, str], IndexReader]]:
+def opened(open_notes: OpenNotes) -> tuple[dict[str, str], IndexReader]:
     """The texts of a vault's notes, and its index."""
     lots = random.Random(20240605)
-    folder = tmp_path_factory.mktemp("properties")
     notes = {f"{number} {lots.choice(WORDS)}.md": random_note(lots) for number in range(120)}
-    with indexed_vault(write_notes(folder / "vault", notes), folder / "index") as (_, reader):
-        yield notes, reader
+    return notes, open_notes(notes)[1]
 
 
 def texts_of(path: str, text: str) -> list[str]:
@@ -83,17 +80,14 @@ def test_words_and_phrases(opened: tuple[dict[str, str], IndexReader]) -> None:
         assert notes_left(reader, f'-"{phrase}"') == notes.keys() - expected, phrase
 
 
-@pytest.mark.parametrize("word", ["ada", "author", "forster", "true", "1910", "strasse", "Edward"])
-def test_single_words(opened: tuple[dict[str, str], IndexReader], word: str) -> None:
-    notes, reader = opened
-    pattern = text_pattern(word)
-    expected = {path for path, text in notes.items() if any(map(pattern.is_in, texts_of(path, text)))}
-    assert notes_left(reader, f"-{word}") == notes.keys() - expected
+WORDS_ALONE = ("ada", "author", "forster", "true", "1910", "strasse", "Edward")
+EXPRESSIONS = ("forst.r", "^author: a", r"\d{4}", "ber(lin|n)", "検", "lta: f")
 
 
-@pytest.mark.parametrize("expression", ["forst.r", "^author: a", r"\d{4}", "ber(lin|n)", "検", "lta: f"])
-def test_expressions(opened: tuple[dict[str, str], IndexReader], expression: str) -> None:
+@pytest.mark.parametrize("query", [*map("-{}".format, WORDS_ALONE), *map("/{}/".format, EXPRESSIONS)])
+def test_single_words_and_expressions(opened: tuple[dict[str, str], IndexReader], query: str) -> None:
     notes, reader = opened
-    matcher = compile_regex(expression)
-    expected = {path for path, text in notes.items() if any(map(matcher.is_in, texts_of(path, text)))}
-    assert notes_left(reader, f"/{expression}/") == expected
+    is_word = query[0] == "-"
+    pattern = text_pattern(query[1:]) if is_word else compile_regex(query[1:-1])
+    matching = {path for path, text in notes.items() if any(map(pattern.is_in, texts_of(path, text)))}
+    assert notes_left(reader, query) == (notes.keys() - matching if is_word else matching)

@@ -7,9 +7,10 @@ import pytest
 from golden_cases import check_golden
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from query_trees import outline
 
 from vault_indexer.errors import QueryError
-from vault_indexer.search.query.ast import Direction, Scope, outline
+from vault_indexer.search.query.ast import Direction, Scope
 from vault_indexer.search.query.parser import MAX_DEPTH, parse_query
 
 

@@ -15,30 +15,17 @@ from vault_indexer.search.rank.candidates import (
     Candidates,
     RankRequest,
     fuse,
+    fused_scores,
     global_keys,
     local_notes,
-    reciprocal_rank_fusion,
 )
 from vault_indexer.search.rank.rank import recency_factors
 from vault_indexer.search.rank.rerank import Evidence, rerank, weighted_mean
 from vault_indexer.search.rank.retrieve import add_title_scores, group, merge_top_k, note_scores
 
-Rankings = dict[str, list[int]]
-Weights = dict[str, float]
-
-KEYS = st.integers(0, 20)
-NAMES = ("graph", "keyword", "vector")
-RANKINGS = st.fixed_dictionaries({name: st.lists(KEYS, unique=True) for name in NAMES})
-WEIGHTS = st.fixed_dictionaries({name: st.sampled_from([0.0, 0.5, 1.0, 1.5]) for name in NAMES})
 ROWS = 4
 COLUMN = st.lists(st.floats(0, 1), min_size=ROWS, max_size=ROWS).map(np.array)
 PARTS = st.lists(st.builds(Evidence, st.sampled_from([0.5, 1.0, 2.5]), COLUMN), min_size=1, max_size=3)
-
-
-@given(RANKINGS, WEIGHTS)
-def test_rrf_does_not_depend_on_the_order_of_rankings(rankings: Rankings, weights: Weights) -> None:
-    turned = dict(reversed(rankings.items()))
-    assert reciprocal_rank_fusion(rankings, weights, 60) == reciprocal_rank_fusion(turned, weights, 60)
 
 
 def test_evidence_is_a_weighted_mean() -> None:
@@ -171,6 +158,11 @@ def fused_table() -> Candidates:
 SETTINGS = SearchSettings.model_validate(
     {"rrf_k": 10, "rerank": 0, "weights": {"vector": 2.0, "keyword": 1.0, "graph": 0.5}}
 )
+
+
+def test_each_rank_counts_by_the_weight_of_its_ranking() -> None:
+    expected = [2 / 11, 1 / 11 + 2 / 12, 0.5 / 11 + 1 / 12, 2 / 13]
+    assert fused_scores(fused_table(), SETTINGS).tolist() == expected
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(1, [11, 10, 20]), (2, [11, 10, 13, 12, 20])])

@@ -1,50 +1,31 @@
 """What the joins between rankings, filters and vaults keep: each test has two of what one would do for."""
 
-import itertools
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from indexed_vault import NOW, Indexed, indexed_vault, write_notes
+from indexed_vault import NOW, OpenNotes, indexed_vault, write_notes
 
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.model import Hit, SearchRequest, Why, note_id_of
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import parse_query
-from vault_indexer.search.rank.link import neighbours_of
 from vault_indexer.search.rank.retrieve import by_word, match_titles
 from vault_indexer.service import VaultService
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.text.terms import QueryTerm
-
-Opened = AbstractContextManager[Indexed]
-Open = Callable[[dict[str, str]], Opened]
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Open:
-    """Opens an index of these notes."""
-    numbers = itertools.count()
-
-    def open_notes(notes: dict[str, str]) -> Opened:
-        folder = tmp_path / str(next(numbers))
-        return indexed_vault(write_notes(folder, notes), folder.with_suffix(".index"))
-
-    return open_notes
 
 
 def by_path(service: VaultService, query: str, limit: int = 0) -> dict[str, Hit]:
     return {hit.path: hit for hit in service.search(SearchRequest(query, limit=limit, by_note=True)).results}
 
 
-def test_a_filter_that_leaves_only_the_weakest_of_many_still_finds_them(opened: Open) -> None:
+def test_a_filter_that_leaves_only_the_weakest_of_many_still_finds_them(open_notes: OpenNotes) -> None:
     """A ranking of 2 chunks is checked on its first 4, then on 32; these notes are the last two of 42."""
     notes = {f"Strong {number}.md": "ember " * 30 + "blue\npale dot" for number in range(40)}
     long_line = "a line of other words, and many of them, " * 5
     weak = {f"Weak {number}.md": f"ember {long_line} blue pale dot" for number in range(2)}
-    with opened(notes | weak) as (_, reader), reader.holder.lease() as snapshot:
+    with open_notes(notes | weak)[1].holder.lease() as snapshot:
         conditions = parse_query('line:(blue "pale dot")').conditions
         chosen = ChunkFilter(snapshot, conditions, NOW, QueryDeadline(600))
         keys, _ = by_word(snapshot, [QueryTerm.plain("ember")], FieldWeights(), 2, chosen)
@@ -52,55 +33,32 @@ def test_a_filter_that_leaves_only_the_weakest_of_many_still_finds_them(opened: 
     assert {row.path for row in rows.values()} == set(weak)
 
 
-def test_a_phrase_at_two_places_leaves_both_chunks_and_none_before_between_or_behind(opened: Open) -> None:
+def test_a_phrase_at_two_places_leaves_both_chunks_and_none_before_between_or_behind(
+    open_notes: OpenNotes,
+) -> None:
     filler = "walnut boards dry in the shed for years. " * 40
-    texts = {
-        "One": filler,
-        "Two": "the quick marten",
-        "Three": filler,
-        "Four": "the quick marten",
-        "Five": filler,
-    }
-    note = "\n\n".join(f"# {heading}\n\n{text}" for heading, text in texts.items())
-    with (
-        opened({"Note.md": note, "Other.md": "a slow marten"}) as (_, reader),
-        reader.holder.lease() as snapshot,
-    ):
+    texts = [filler, "the quick marten", filler, "the quick marten", filler]
+    note = "\n\n".join(f"# {number}\n\n{text}" for number, text in enumerate(texts, start=1))
+    _, reader = open_notes({"Note.md": note, "Other.md": "a slow marten"})
+    with reader.holder.lease() as snapshot:
         conditions = parse_query('"quick marten"').conditions
         chosen = ChunkFilter(snapshot, conditions, NOW, QueryDeadline(600))
         chosen.settle()
         found = snapshot.catalog.chunks(chosen.keys.tolist()).values()
-        assert sorted(row.chunk.header_path for row in found) == ["Four", "Two"]
+        assert sorted(row.chunk.header_path for row in found) == ["2", "4"]
 
 
-@pytest.mark.parametrize(
-    ("name", "titles"),
-    [
-        ("ma", {"Ma", "Mạ", "Mả"}),  # without accents: all that are written so
-        ("mạ", {"Mạ"}),  # with some: the one with just these
-        ("mã", {"Ma"}),  # none has these: the one without, and no word that has others
-    ],
-)
-def test_accents_of_a_name_tell_words_apart(opened: Open, name: str, titles: set[str]) -> None:
-    vault = {f"{title}.md": "text" for title in ("Ma", "Mạ", "Mả", "Mo")}
-    with opened(vault) as (_, reader), reader.holder.lease() as snapshot:
-        notes = snapshot.catalog.notes(match_titles(snapshot, name))
-        assert {row.path.removesuffix(".md") for row in notes.values()} == titles
-
-
-def test_a_neighbour_names_the_strongest_seed_first_and_a_hub_weighs_less(opened: Open) -> None:
-    notes = {
-        "A.md": "[[Both]] [[Hub]]",
-        "B.md": "[[Both]] [[Hub]]",
-        "Both.md": "both",
-        "Hub.md": " ".join(f"[[Leaf {number}]]" for number in range(8)),
-        **{f"Leaf {number}.md": "leaf" for number in range(8)},
+def test_accents_of_a_name_tell_words_apart(open_notes: OpenNotes) -> None:
+    _, reader = open_notes({f"{title}.md": "text" for title in ("Ma", "Mạ", "Mả", "Mo")})
+    titles = {
+        "ma": {"Ma", "Mạ", "Mả"},  # without accents: all that are written so
+        "mạ": {"Mạ"},  # with some: the one with just these
+        "mã": {"Ma"},  # none has these: the one without, and no word that has others
     }
-    with opened(notes) as (_, reader), reader.holder.lease() as snapshot:
-        both, hub = neighbours_of(snapshot, ["B.md", "A.md"])[:2]
-    assert (both.path, both.via) == ("Both.md", ("B.md", "A.md"))
-    assert (hub.path, hub.via) == ("Hub.md", ("B.md", "A.md"))
-    assert both.weight > 1.5 * hub.weight
+    with reader.holder.lease() as snapshot:
+        matches = {name: snapshot.catalog.notes(match_titles(snapshot, name)) for name in titles}
+    found = {name: {row.path.removesuffix(".md") for row in rows.values()} for name, rows in matches.items()}
+    assert found == titles
 
 
 FERRIES = {
@@ -140,9 +98,10 @@ def test_a_note_beside_a_hit_is_judged_by_all_the_evidence(tmp_path: Path) -> No
     assert why.evidence is not None and why.evidence > 0.0
 
 
-def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(opened: Open) -> None:
+def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(open_notes: OpenNotes) -> None:
     notes = {f"Walk {number}.md": f"A walk along the river, day {number}." for number in range(9)}
-    with opened(notes) as (service, reader), reader.holder.lease() as snapshot:
+    service, reader = open_notes(notes)
+    with reader.holder.lease() as snapshot:
         settings = reader.searcher.settings.model_copy(update={"rerank": 1})
         request = SearchRequest("river walk", limit=1)
         found = {
@@ -158,13 +117,14 @@ def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(opened
     assert found[answer.results[0].path].shown
 
 
-def test_a_note_that_is_no_candidate_is_told_how_far_it_was_from_each_ranking(opened: Open) -> None:
+def test_a_note_that_is_no_candidate_is_told_how_far_it_was_from_each_ranking(open_notes: OpenNotes) -> None:
     notes = {
         "Ferry.md": "The ferry timetable of the ferry.",
         "Boat.md": "One ferry among many boats of the harbour, and nothing of when they leave.",
         "Sheep.md": "Cows eat the grass of the meadow, and sheep do.",
     }
-    with opened(notes) as (service, reader), reader.holder.lease() as snapshot:
+    service, reader = open_notes(notes)
+    with reader.holder.lease() as snapshot:
         settings = reader.searcher.settings.model_copy(update={"candidates": 1, "rerank": 1})
         searcher = reader.searcher.with_settings(settings)
         request = SearchRequest("ferry timetable")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from indexed_vault import Indexed, indexed_vault, write_notes
+from indexed_vault import Indexed, OpenNotes
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import SearchRequest
@@ -50,21 +48,23 @@ def test_settings_find_the_same_one_after_the_other(indexed: Indexed, query: str
     assert any(found)
 
 
-def test_attachments_and_copies_have_their_places(tmp_path: Path) -> None:
-    text = "The harbour plan shows the quay, the crane and the ferry, and where boats may wait."
-    notes = {f"Copy {n}.md": text for n in range(3)} | {"Other.md": "A harbour is a place for boats."}
-    vault = write_notes(tmp_path / "vault", notes)
-    (vault / "harbour plan.pdf").write_bytes(b"%PDF-1.4")
-    with indexed_vault(vault, tmp_path / "index") as (_, reader), reader.holder.lease() as snapshot:
-        repeated = RepeatedQuery(reader.searcher.embedder, snapshot, "harbour plan", 7)
-        found = repeated.paths(SearchSettings())
-        assert found == found_by_search(reader, SearchSettings(), "harbour plan")
-    assert found == ["Copy 0.md", "harbour plan.pdf", "Other.md"]
+TEXT = "The harbour plan shows the quay, the crane and the ferry, and where boats may wait."
+COPIES = {f"Copy {n}.md": TEXT for n in range(3)} | {"harbour plan.pdf": "%PDF-1.4"}
+SECTIONS = "\n\n".join(f"## Berth {n}\n\nThe harbour has a crane and a quay {n}." for n in range(4))
 
 
-def test_a_note_of_many_chunks_stands_once(tmp_path: Path) -> None:
-    sections = "\n\n".join(f"## Berth {n}\n\nThe harbour has a crane and a quay {n}." for n in range(4))
-    vault = write_notes(tmp_path / "vault", {"Harbour.md": sections, "Other.md": "A harbour for boats."})
-    with indexed_vault(vault, tmp_path / "index") as (_, reader), reader.holder.lease() as snapshot:
-        found = RepeatedQuery(reader.searcher.embedder, snapshot, "harbour crane", 7).paths(SearchSettings())
-    assert found == ["Harbour.md", "Other.md"]
+@pytest.mark.parametrize(
+    ("notes", "query", "expected"),
+    [
+        (COPIES, "harbour plan", ["Copy 0.md", "harbour plan.pdf", "Other.md"]),
+        ({"Harbour.md": SECTIONS}, "harbour crane", ["Harbour.md", "Other.md"]),
+    ],
+    ids=["attachments and copies have their places", "a note of many chunks stands once"],
+)
+def test_each_note_has_its_place(
+    open_notes: OpenNotes, notes: dict[str, str], query: str, expected: list[str]
+) -> None:
+    _, reader = open_notes(notes | {"Other.md": "A harbour is a place for boats."})
+    with reader.holder.lease() as snapshot:
+        found = RepeatedQuery(reader.searcher.embedder, snapshot, query, 7).paths(SearchSettings())
+    assert found == expected == found_by_search(reader, SearchSettings(), query)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from indexed_vault import Indexed, indexed_vault, write_notes
+from indexed_vault import Indexed, OpenNotes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import WordVectors
@@ -81,10 +81,9 @@ def test_a_hit_says_how_much_of_the_query_it_covers_by_like_words(service: Vault
 
 
 @pytest.mark.long
-def test_the_sentence_model_finds_like_words_too(tmp_path: Path) -> None:
-    vault = write_notes(tmp_path / "vault", NOTES)
-    with indexed_vault(vault, tmp_path / "index", "multilingual") as (_, reader):
-        shares = coverage_of(reader, "quiet car motor")  # both hold only the first word
+def test_the_sentence_model_finds_like_words_too(open_notes: OpenNotes) -> None:
+    _, reader = open_notes(NOTES, "multilingual")
+    shares = coverage_of(reader, "quiet car motor")  # both hold only the first word
     assert shares["Garage.md"] > shares["Meadow.md"] + 0.1
 
 

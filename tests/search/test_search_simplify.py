@@ -7,25 +7,13 @@ from golden_cases import check_golden
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from indexed_vault import NOW, Indexed
+from query_trees import outline, trees
 
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import pattern_of
 from vault_indexer.search.filters.chunk_filter import NOTHING, ChunkFilter, simplify
 from vault_indexer.search.filters.evaluation import Evaluation
-from vault_indexer.search.query import (
-    All,
-    Either,
-    Node,
-    Not,
-    Phrase,
-    Scope,
-    Text,
-    Within,
-    Word,
-    holds,
-    parse_query,
-)
-from vault_indexer.search.query.ast import outline
+from vault_indexer.search.query import All, Node, Not, Phrase, Scope, Text, Within, Word, holds, parse_query
 
 
 def condition(query: str) -> Node:
@@ -56,15 +44,7 @@ def test_what_is_left_of_a_condition_is_that_of_the_golden() -> None:
 LEAVES: st.SearchStrategy[Node] = st.sampled_from(
     [Word("the", 0), Phrase("the", 0), Word("heap", 0), Phrase("the heap", 0)]
 )
-TREES = st.recursive(
-    LEAVES | LEAVES.map(lambda leaf: Not(leaf, 0)),
-    lambda inner: st.one_of(
-        st.lists(inner, min_size=1, max_size=3).map(lambda parts: All(tuple(parts))),
-        st.lists(inner, min_size=1, max_size=3).map(lambda parts: Either(tuple(parts))),
-        inner.map(lambda part: Not(part, 0)),
-    ),
-    max_leaves=8,
-)
+TREES = trees(LEAVES | LEAVES.map(lambda leaf: Not(leaf, 0)))
 PIECES = ["", "the", "heap", "the heap", "heap, the"]
 
 
@@ -91,15 +71,7 @@ def test_a_place_holds_as_before(inside: Node) -> None:
 
 SCOPES = st.sampled_from([Scope.LINE, Scope.SECTION, Scope.CONTENT, Scope.HEADING, Scope.BLOCK])
 PLACES = st.builds(Within, SCOPES, TREES, st.just(0))
-CONDITIONS = st.recursive(
-    PLACES | LEAVES,
-    lambda inner: st.one_of(
-        st.lists(inner, min_size=1, max_size=2).map(lambda parts: All(tuple(parts))),
-        st.lists(inner, min_size=1, max_size=2).map(lambda parts: Either(tuple(parts))),
-        inner.map(lambda part: Not(part, 0)),
-    ),
-    max_leaves=4,
-)
+CONDITIONS = trees(PLACES | LEAVES, parts=(1, 2), max_leaves=4)
 
 
 @settings(deadline=None, max_examples=80)

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 from golden_cases import check_golden, of_parts
 
-from vault_indexer.search.present.borders import (
-    after_pictures,
-    markup_end,
-    markup_start,
-    word_end,
-    word_start,
-)
+from vault_indexer.search.present.borders import after_pictures, markup_around, word_end, word_start
 from vault_indexer.search.present.snippet import Snippets
 
 FILL = "plain words that fill a long line without an end "
@@ -81,7 +75,7 @@ def test_a_cut_moves_as_the_golden_says() -> None:
         Path(__file__).parent / "fixtures" / "borders.md",
         {
             "Markup of `see [a link](x.md) there⏎and **bold** too`": lambda offset: str(
-                (markup_start(TEXT, int(offset)), markup_end(TEXT, int(offset)))
+                markup_around(TEXT, int(offset))
             ),
             "Words and addresses": of_parts(
                 lambda text, offset: (word_start(text, int(offset)), word_end(text, int(offset)))
@@ -93,6 +87,6 @@ def test_a_cut_moves_as_the_golden_says() -> None:
 
 def test_markup_is_looked_for_in_its_own_line_and_near_the_cut() -> None:
     wide = f"[{'x' * 420}](y.md)"
-    assert (markup_start(wide, 300), markup_end(wide, 300)) == (0, len(wide))
-    assert markup_start(wide, 410) == 410
-    assert markup_start("**two\nlines**", 3) == 3
+    assert markup_around(wide, 300) == (0, len(wide))
+    assert markup_around(wide, 410)[0] == 410
+    assert markup_around("**two\nlines**", 3)[0] == 3

@@ -1,13 +1,15 @@
-"""Which words a synonym stands for, and what its own words weigh."""
+"""Which words a synonym or a likely spelling stands for, and what its own words weigh."""
 
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
 
-from vault_indexer.search.terms import Groups, find_synonyms
+from vault_indexer.model import Correction
+from vault_indexer.search.terms import Groups, as_spelt, find_synonyms, with_corrections
 from vault_indexer.search.terms.compounds import SYNONYM_WEIGHT, with_synonyms
 from vault_indexer.text.query import analyze_query
+from vault_indexer.text.terms import QueryTerm
 
 GROUPS: Groups = (("automobile", "car", "motor vehicle"), ("car", "wagon"), ("of", "car pool", "car pool"))
 Pair = tuple[str, str]
@@ -71,3 +73,17 @@ def test_a_synonym_of_a_phrase_is_a_form_of_each_of_its_words() -> None:
 def test_words_without_synonyms_stay_as_they_are() -> None:
     terms = analyze_query("red wine", ["en"])
     assert list(with_synonyms(terms, ())) == terms
+
+
+def test_a_likely_spelling_takes_most_of_the_weight_of_its_word() -> None:
+    terms = [QueryTerm.plain("bread"), QueryTerm.plain("ofen", 0.5)]
+    first, written, likely = with_corrections(["en"], terms, [Correction("ofen", "oven")])
+    assert first == terms[0]
+    assert [written.word, likely.word] == ["ofen", "oven"]
+    assert [written.weight, likely.weight] == pytest.approx([0.5 * 0.2, 0.5 * 0.8])
+    assert list(with_corrections(["en"], terms, [])) == terms
+
+
+def test_a_likely_spelling_stands_in_place_of_whole_words() -> None:
+    corrections = [Correction("ofen", "oven"), Correction("c+", "c")]
+    assert as_spelt("ofen often ofens (ofen) c+ c++", corrections) == "oven often ofens (oven) c c+"

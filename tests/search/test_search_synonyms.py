@@ -1,20 +1,15 @@
 """`search.synonyms`: the user's own other words for a thing."""
 
 import json
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden, of_parts
-from indexed_vault import Indexed, indexed_vault, write_notes
+from indexed_vault import OpenNotes
 
-from vault_indexer.config.sources import OptionValue
 from vault_indexer.model import Hit, SearchRequest
 from vault_indexer.search.terms import Groups
 from vault_indexer.service import VaultService
-
-Opened = AbstractContextManager[Indexed]
 
 GROUPS = (
     ("automobile", "car", "motor vehicle"),
@@ -38,29 +33,19 @@ NOTES = {
 }
 
 
-def opened_with(vault: Path, index_dir: Path, groups: Groups) -> Opened:
-    options: dict[str, OptionValue] = {
-        "search.weights.vector": 0,
-        "search.synonyms.groups": json.dumps(groups, ensure_ascii=False),  # which TOML reads too
-    }
-    return indexed_vault(vault, index_dir, options=options)
+def opened_with(open_notes: OpenNotes, groups: Groups) -> VaultService:
+    written = json.dumps(groups, ensure_ascii=False)  # which TOML reads too
+    return open_notes(NOTES, options={"search.weights.vector": 0, "search.synonyms.groups": written})[0]
 
 
 @pytest.fixture(scope="module")
-def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_notes(tmp_path_factory.mktemp("synonyms") / "vault", NOTES)
+def service(open_notes: OpenNotes) -> VaultService:
+    return opened_with(open_notes, GROUPS)
 
 
 @pytest.fixture(scope="module")
-def service(vault: Path) -> Iterator[VaultService]:
-    with opened_with(vault, vault.parent / "index", GROUPS) as (opened, _):
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def without(vault: Path) -> Iterator[VaultService]:
-    with opened_with(vault, vault.parent / "plain", ()) as (opened, _):
-        yield opened
+def without(open_notes: OpenNotes) -> VaultService:
+    return opened_with(open_notes, ())
 
 
 def hits(service: VaultService, query: str) -> list[Hit]:

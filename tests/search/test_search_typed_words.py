@@ -1,11 +1,10 @@
 """What a note holds letter for letter is never said to be in no note, and is found before pieces of it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from golden_cases import check_golden
-from indexed_vault import Indexed, indexed_vault, write_notes
+from indexed_vault import Indexed, OpenNotes
 from note_files import read_notes
 
 from vault_indexer.model import AskRequest, SearchRequest
@@ -67,10 +66,8 @@ SIGNS = {
 
 
 @pytest.fixture(scope="module")
-def signs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
-    folder = tmp_path_factory.mktemp("signs")
-    with indexed_vault(write_notes(folder / "vault", SIGNS), folder / "index") as (service, _):
-        yield service
+def signs(open_notes: OpenNotes) -> VaultService:
+    return open_notes(SIGNS)[0]
 
 
 def test_a_note_that_has_the_sign_as_its_name_comes_first(signs: VaultService) -> None:

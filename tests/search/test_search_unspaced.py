@@ -31,20 +31,15 @@ def thai(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
         yield vault
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "query", ["นักเรียนในกรุงเทพมีจำนวนประมาณกี่คน", "เกลือในทะเลประกอบด้วยอะไร", "ทหารนอนในสวนของเมืองตั้งแต่เมื่อไร"]
-)
-def test_a_question_that_no_thai_note_answers_is_not_likely(thai: Vault, query: str) -> None:
-    answer = thai.search(query)
-    assert answer.verdict in ("none", "weak"), [hit.relevance for hit in answer.results]
+UNANSWERABLE = ("นักเรียนในกรุงเทพมีจำนวนประมาณกี่คน", "เกลือในทะเลประกอบด้วยอะไร", "ทหารนอนในสวนของเมืองตั้งแต่เมื่อไร")
+ANSWERABLE = ("ดวงจันทร์ที่ใหญ่ที่สุดของดาวเสาร์ชื่ออะไร", "แมวที่ป่วยควรพาไปที่ไหน", "ขนมปังข้าวไรย์")
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("query", ["ดวงจันทร์ที่ใหญ่ที่สุดของดาวเสาร์ชื่ออะไร", "แมวที่ป่วยควรพาไปที่ไหน", "ขนมปังข้าวไรย์"])
-def test_a_question_that_a_thai_note_answers_is_likely(thai: Vault, query: str) -> None:
+@pytest.mark.parametrize("query", [*UNANSWERABLE, *ANSWERABLE])
+def test_a_question_is_likely_if_a_thai_note_answers_it(thai: Vault, query: str) -> None:
     answer = thai.search(query)
-    assert answer.verdict in ("likely", "strong"), [hit.relevance for hit in answer.results]
+    assert (answer.verdict in ("likely", "strong")) == (query in ANSWERABLE), answer.results[0].relevance
 
 
 def test_pairs_in_words_that_ask_say_nothing() -> None:

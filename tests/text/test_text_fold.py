@@ -2,74 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from vault_indexer.text.fold import fold, normalize, tag_name
 from vault_indexer.text.query import other_kana
 from vault_indexer.text.stem import stem, stem_with_marks
 
+EXACT = [
+    # one case and one encoding
+    ("SEA", "sea"),
+    ("ſea", "sea"),
+    ("Ｓｅａ", "sea"),
+    ("Straße", "strasse"),
+    ("İstanbul", "istanbul"),
+    ("i\u0307x", "ix"),
+    ("q\u0307", "q\u0307"),
+    ("x\u00ady\u2060", "xy"),
+    ("\u00ad", "\u00ad"),  # nothing would be left
+    ("’", "'"),
+    ("ک ی", "ك ي"),
+    ("٣۴", "34"),
+    ("A\u030a", "å"),
+]
+FOLDED = [
+    # marks go where they are no letters
+    ("Plain", "Plain"),
+    ("a\u0323\u0308", "a"),
+    ("\u0301a", "a"),
+    ("łøđðıħŋ", "loddihn"),
+    ("æœþ", "aeoeth"),
+    ("’ʼ", "''"),
+    ("ά", "α"),
+    ("й", "й"),
+    ("ї", "ї"),
+    ("ў", "ў"),
+    ("ѝ", "и"),
+    ("я\u0301", "я"),
+    ("ё", "е"),
+    ("ґ", "г"),
+    ("\u0400", "Е"),
+    ("\u052f\u0308", "\u052f\u0308"),
+    ("\u0530\u0308", "\u0530"),  # no Cyrillic letter
+    ("أإآٱىةہۀ", "اااايههه"),
+    ("ـ", ""),
+    ("שׁ", "ש"),
+    ("कि क़", "कि क"),
+    ("ণ়", "ণ"),
+    ("が パ", "が パ"),
+    ("\u30a6\u309b", "ウ\u309b"),
+]
+TAGS = [("#A/b", "a/b"), ("a//", "a"), ("##a", "#a"), ("a#", "a#"), ("#Straße/", "strasse"), ("", "")]
+
 
 @pytest.mark.parametrize(
-    ("word", "exact"),
+    ("form", "word", "expected"),
     [
-        ("SEA", "sea"),
-        ("ſea", "sea"),
-        ("Ｓｅａ", "sea"),
-        ("Straße", "strasse"),
-        ("İstanbul", "istanbul"),
-        ("i\u0307x", "ix"),
-        ("q\u0307", "q\u0307"),
-        ("x\u00ady\u2060", "xy"),
-        ("\u00ad", "\u00ad"),  # nothing would be left
-        ("’", "'"),
-        ("ک ی", "ك ي"),
-        ("٣۴", "34"),
-        ("A\u030a", "å"),
+        (form, *case)
+        for form, cases in ((normalize, EXACT), (fold, FOLDED), (tag_name, TAGS))
+        for case in cases
     ],
 )
-def test_the_exact_form_has_one_case_and_one_encoding(word: str, exact: str) -> None:
-    assert normalize(word) == exact
-
-
-@pytest.mark.parametrize(
-    ("word", "folded"),
-    [
-        ("Plain", "Plain"),
-        ("a\u0323\u0308", "a"),
-        ("\u0301a", "a"),
-        ("łøđðıħŋ", "loddihn"),
-        ("æœþ", "aeoeth"),
-        ("’ʼ", "''"),
-        ("ά", "α"),
-        ("й", "й"),
-        ("ї", "ї"),
-        ("ў", "ў"),
-        ("ѝ", "и"),
-        ("я\u0301", "я"),
-        ("ё", "е"),
-        ("ґ", "г"),
-        ("\u0400", "Е"),
-        ("\u052f\u0308", "\u052f\u0308"),
-        ("\u0530\u0308", "\u0530"),  # no Cyrillic letter
-        ("أإآٱىةہۀ", "اااايههه"),
-        ("ـ", ""),
-        ("שׁ", "ש"),
-        ("कि क़", "कि क"),
-        ("ণ়", "ণ"),
-        ("が パ", "が パ"),
-        ("\u30a6\u309b", "ウ\u309b"),
-    ],
-)
-def test_marks_go_where_they_are_no_letters(word: str, folded: str) -> None:
-    assert fold(word) == folded
-
-
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [("#A/b", "a/b"), ("a//", "a"), ("##a", "#a"), ("a#", "a#"), ("#Straße/", "strasse"), ("", "")],
-)
-def test_a_tag_has_its_name_without_its_mark_in_lower_case(written: str, name: str) -> None:
-    assert tag_name(written) == name
+def test_a_word_has_one_form(form: Callable[[str], str], word: str, expected: str) -> None:
+    assert form(word) == expected
 
 
 @pytest.mark.parametrize(

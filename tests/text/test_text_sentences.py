@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import category
 
 import pytest
@@ -107,11 +108,6 @@ def test_a_stop_ends_a_sentence_or_does_not(text: str) -> None:
     assert [plain[start:end] for start, end in sentences(plain)] == text.strip().split("|")
 
 
-def test_an_opening_quotation_mark_of_chinese_begins_the_next_sentence() -> None:
-    text = "他说。“你好。”她走了。"
-    assert [text[start:end] for start, end in sentences(text)] == ["他说。", "“你好。”", "她走了。"]
-
-
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
@@ -123,6 +119,7 @@ def test_an_opening_quotation_mark_of_chinese_begins_the_next_sentence() -> None
         ("a\n-b", ["a\n-b"]),
         ("wrapped\n2. line", ["wrapped\n2. line"]),
         ("  so.  Then  ", ["so.", "Then"]),
+        ("他说。“你好。”她走了。", ["他说。", "“你好。”", "她走了。"]),
         ("", []),
         (" \n\n ", []),
     ],
@@ -147,10 +144,7 @@ def test_a_blank_line_ends_a_sentence_and_no_span_has_space_around_it(text: str,
 def test_no_sentence_ends_within_what_is_whole(whole: list[tuple[int, int]], ends: list[int]) -> None:
     text = "A b. C d. E"
     assert [end for _, end in sentences(text, whole)] == [*ends, 11]
-
-
-def test_a_blank_line_ends_what_is_whole_as_well() -> None:
-    assert sentences("A\n\nB", [(0, 4)]) == [(0, 1), (3, 4)]
+    assert sentences("A\n\nB", [(0, 4)]) == [(0, 1), (3, 4)], "a blank line ends what is whole as well"
 
 
 @pytest.mark.parametrize(
@@ -229,3 +223,56 @@ def test_clauses_tile_the_text_and_cut_off_no_mark(text: str) -> None:
     assert "".join(text[first:last] for first, last in spans) == text
     assert all(not category(text[first]).startswith("M") for first, _ in spans[1:])
     assert all(last - first >= 40 for first, last in spans if len(spans) > 1)
+
+
+# A sentence with an abbreviation, and one without, each in twelve languages.
+PROSE = {
+    "en": ("Ring Dr. Smith at once.", "The house is old!"),
+    "es": ("Llama a la Sra. Pérez hoy.", "¿Está la casa?"),
+    "pt": ("Chame o Sr. Silva hoje.", "A casa é velha."),
+    "de": ("Rufe Dr. Müller sofort an.", "Das Haus, z.B. dieses, ist alt."),
+    "fr": ("Appelle le Dr. Martin, p.ex. ce soir.", "La maison est vieille !"),
+    "it": ("Chiama il sig. Rossi oggi.", "La casa è vecchia."),
+    "nl": ("Bel dhr. Jansen meteen.", "Het huis is oud."),
+    "pl": ("Zadzwoń do dr. Nowaka, np. Jana.", "Dom jest stary."),
+    "sv": ("Ring dr. Berg genast, bl.a. Olof.", "Huset är gammalt."),
+    "ru": ("Позвони проф. Иванову сегодня.", "Дом стар."),
+    "zh": ("马上打电话给她。", "房子很旧！"),
+    "ja": ("すぐに電話してください。", "家は古い。"),
+}
+MARKED = [
+    *(
+        "[[People#Dr. Amara Voss]]",
+        "[a link. With a stop](x.md)",
+        "`a. B()`",
+        "**Bold. And more.**",
+        "_One. Two._",
+    )
+]
+
+
+@pytest.mark.parametrize("language", PROSE)
+def test_abbreviations_end_no_sentence(language: str) -> None:
+    first, second = PROSE[language]
+    text = f"{first} {second}"
+    assert [text[start:end] for start, end in sentences(text)] == [first, second]
+
+
+@given(st.lists(st.sampled_from([*MARKED, *(one for pair in PROSE.values() for one in pair)]), max_size=12))
+def test_no_sentence_cuts_a_link_and_marks_are_balanced(parts: list[str]) -> None:
+    text = " ".join(parts)
+    for start, end in sentences(text):
+        piece = text[start:end]
+        assert piece.count("[[") == piece.count("]]")
+        assert piece.count("`") % 2 == piece.count("**") % 2 == piece.count("_") % 2 == 0
+        assert len(re.findall(r"\[a link", piece)) == piece.count("](x.md)")
+
+
+@pytest.mark.parametrize(
+    "sign", ["[", "[[", "`", "``", "**", "*", "_", "<", "==", "~~", "[](", "**a", "_a ", "`a\n"]
+)
+def test_unclosed_marks_take_linear_time(sign: str) -> None:
+    # Quadratic behaviour would take minutes here; the runner's time limit is the assertion.
+    text = (sign + "a.") * (200_000 // len(sign))
+    assert len(whole_spans(text)) <= len(text)
+    assert sum(end - start for start, end in sentences(text)) <= len(text)

@@ -150,8 +150,7 @@ def read_definition(path: str, text: str, line: int = 0) -> BaseDefinition:
 
 
 def read_definitions_in_note(path: str, text: str, line: int = 0) -> list[BaseDefinition]:
-    """Read the bases in the blocks of code of a note, or only the one that begins at a line. Raises
-    UsageError if there is none."""
+    """Read the bases in a note's blocks of code, or only that at a line. Raises UsageError without one."""
     blocks = {first: source for first, source in _base_blocks(text) if line in (0, first)}
     if not blocks:
         raise UsageError(f"{path} has no block of code with a base{f' at line {line}' if line else ''}")
@@ -159,8 +158,7 @@ def read_definitions_in_note(path: str, text: str, line: int = 0) -> list[BaseDe
 
 
 def choose_view(definitions: Sequence[BaseDefinition], name: str) -> tuple[BaseDefinition, BaseTable]:
-    """Return the first base with a view of this name, in any case, and the view; for "", the first view.
-    Raises UsageError."""
+    """Return the first base with a view of this name in any case ("": any), and it. Raises UsageError."""
     for definition in definitions:
         if not name or name.casefold() in map(str.casefold, definition.view_names):
             return definition, definition.view(name)

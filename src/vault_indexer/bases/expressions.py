@@ -258,7 +258,7 @@ class _Parser:
             case "file":
                 return lambda scope: scope.file
             case "note":
-                return lambda scope: dict(scope.file.properties)
+                return lambda scope: dict(scope.file.properties())
             case "this":
                 return lambda scope: scope.evaluation.this
             case "formula" if self.word in (".", "["):
@@ -326,7 +326,7 @@ def _element_of(root: str, node: Node, key: Node) -> Node:
         chosen = key(scope)
         if isinstance(chosen, str) and root == "formula":
             return scope.formula(chosen)
-        owner = dict(scope.evaluation.this.properties) if root == "this" else node(scope)
+        owner = dict(scope.evaluation.this.properties()) if root == "this" else node(scope)
         if isinstance(owner, dict) and isinstance(chosen, str):
             return owner.get(chosen)
         at = number_of(chosen)

@@ -375,7 +375,7 @@ def _has_link(scope: Scope, file: BaseFile, other: Value) -> bool:
 
 
 def _has_tag(_scope: Scope, file: BaseFile, *names: str) -> bool:
-    wanted, own = [tag_name(name) for name in names], [tag_name(tag) for tag in file.tags]
+    wanted, own = [tag_name(name) for name in names], [tag_name(tag) for tag in file.tags()]
     return any(tag == name or tag.startswith(f"{name}/") for tag in own for name in wanted)
 
 
@@ -400,7 +400,7 @@ def _links_to(scope: Scope, link: Link, other: Value) -> bool:
 _FILE: Table = {
     "asLink": (_link, "X"),
     "hasLink": (_has_link, "f"),
-    "hasProperty": (lambda _, file, name: any(key.lower() == name.lower() for key in file.properties), "t"),
+    "hasProperty": (lambda _, file, name: any(key.lower() == name.lower() for key in file.properties()), "t"),
     "hasTag": (_has_tag, "t*"),
     "inFolder": (_in_folder, "t"),
 }
@@ -440,8 +440,8 @@ FILE_FIELDS: Mapping[str, Function] = {
     "size": lambda _, file: file.size,
     "ctime": lambda scope, file: scope.evaluation.files.created(file),
     "mtime": lambda _, file: file.modified,
-    "tags": lambda _, file: [f"#{tag}" for tag in file.tags],
-    "properties": lambda _, file: dict(file.properties),
+    "tags": lambda _, file: [f"#{tag}" for tag in file.tags()],
+    "properties": lambda _, file: dict(file.properties()),
     "links": lambda scope, file: scope.evaluation.files.links(file),
     "embeds": lambda scope, file: scope.evaluation.files.embeds(file),
     "backlinks": lambda scope, file: scope.evaluation.files.backlinks(file),

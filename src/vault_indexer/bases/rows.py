@@ -23,13 +23,7 @@ MAX_SECONDS = 10.0
 
 
 def base_view(
-    files: VaultFiles,
-    definition: BaseDefinition,
-    table: BaseTable,
-    this: str,
-    *,
-    limit: int,
-    now: datetime,
+    files: VaultFiles, definition: BaseDefinition, table: BaseTable, this: str, *, limit: int, now: datetime
 ) -> BaseView:
     """Return the rows of a view of a base, at most `limit`. `this` is the path of the file that shows it, and
     `now` has no zone.

@@ -127,8 +127,7 @@ class VaultFiles:
 
 @record
 class Evaluation:
-    """What all rows of a base share. `this` is the file that shows the base, `until` a time of the monotonic
-    clock."""
+    """What all rows share. `this` is the file that shows the base, `until` is of the monotonic clock."""
 
     files: VaultFiles
     this: BaseFile

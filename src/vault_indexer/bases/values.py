@@ -85,8 +85,8 @@ class BaseFile:
     path: str
     size: int
     mtime_ns: int
-    read_properties: Callable[[], Mapping[str, Value]] = dict
-    read_tags: Callable[[], Sequence[str]] = list
+    properties: Callable[[], Mapping[str, Value]] = dict
+    tags: Callable[[], Sequence[str]] = list
 
     def __str__(self) -> str:
         return self.path
@@ -99,17 +99,9 @@ class BaseFile:
     def modified(self) -> datetime:
         return datetime.fromtimestamp(self.mtime_ns / 1e9)
 
-    @property
-    def tags(self) -> Sequence[str]:
-        return self.read_tags()
-
-    @property
-    def properties(self) -> Mapping[str, Value]:
-        return self.read_properties()
-
     def note_property(self, name: str) -> Value:
         """The value of a property, whose name is compared without case; None if the note has none."""
-        found = self.properties
+        found = self.properties()
         if name in found:
             return found[name]
         return next((value for key, value in found.items() if key.lower() == name.lower()), None)
@@ -338,7 +330,10 @@ def shown(value: Value) -> str:
         case bool():
             return str(value).lower()
         case int() | float():
-            return _shown_number(number_of(value) or 0.0)
+            number = number_of(value) or 0.0
+            if math.isfinite(number):
+                return str(whole(number))
+            return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
         case datetime():
             is_day = (value.hour, value.minute, value.second) == (0, 0, 0)
             return value.date().isoformat() if is_day else value.isoformat(" ", "seconds")
@@ -348,12 +343,6 @@ def shown(value: Value) -> str:
             return ", ".join(f"{key}: {shown(inner)}" for key, inner in value.items())
         case _:
             return str(value)
-
-
-def _shown_number(value: float) -> str:
-    if math.isfinite(value):
-        return str(whole(value))
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def as_json(value: Value) -> JsonValue:

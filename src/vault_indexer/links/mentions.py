@@ -6,7 +6,6 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +20,6 @@ from vault_indexer.parse.inline import InlineScan, Lines, SpanKind
 from vault_indexer.parse.link_syntax import link_definitions
 from vault_indexer.parse.notes import stem
 from vault_indexer.store import Snapshot
-from vault_indexer.system import batches
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.terms import VARIANT_MARK
@@ -51,8 +49,7 @@ class Found(NamedTuple):
 
 
 class Name:
-    """One name of a note. `required` are sets of index terms. A text with the name contains one term of
-    each."""
+    """One name of a note. A text with the name contains one index term of each of the sets `required`."""
 
     def __init__(self, name: str) -> None:
         self.text = name
@@ -109,8 +106,7 @@ def find(text: str, wanted: Sequence[Name], start: int, end: int) -> list[Found]
 
 
 def _required_terms(name: str) -> Iterator[frozenset[str]]:
-    """Yields sets of index terms, as from `text.tokens.analyze`. Every text with this name has one of each
-    set."""
+    """Yields sets of index terms (`text.tokens.analyze`). A text with this name has one of each."""
     for word in WORD.findall(name):
         parts = [part for part in _PARTS.findall(word) if len(part) > 1]
         if not parts and len(word) > 1:
@@ -154,14 +150,6 @@ _BEFORE_URL = 300
 _DEFINITION = re.compile(r"^[ >]*(\[[^\]\r\n]+\]:.*(?:\n[ >]*\S+)?)", re.MULTILINE)
 
 
-@dataclass(slots=True)
-class _Section:
-    """The inline leaves from one heading to the next, and a cache of the spans in them that are not prose."""
-
-    leaves: list[Leaf]
-    spans: dict[Leaf, list[tuple[int, int]]] = field(default_factory=dict)
-
-
 class Prose:
     """The prose of one text, according to the parser.
 
@@ -174,38 +162,35 @@ class Prose:
         self._text = text
         self._headings = sorted(headings)
         self._links = links
-        self._sections: dict[int, _Section] = {}
+        self._sections: dict[int, list[Leaf]] = {}
+        self._spans: dict[Leaf, list[tuple[int, int]]] = {}
 
     def holds(self, start: int, end: int) -> bool:
         """Whether all of `text[start:end]` is prose and not part of a bare URL."""
         if any(first < end and start < last for first, last in self._links) or self._is_in_url(start):
             return False
-        section = self._section_at(start)
-        at = bisect_right(section.leaves, start, key=lambda leaf: leaf.start) - 1
-        if at < 0 or end > section.leaves[at].end:
+        leaves = self._leaves_around(start)
+        at = bisect_right(leaves, start, key=lambda leaf: leaf.start) - 1
+        if at < 0 or end > leaves[at].end:
             return False
-        return not any(
-            first < end and start < last for first, last in self._spans(section, section.leaves[at])
-        )
+        return not any(first < end and start < last for first, last in self._spans_in(leaves[at]))
 
-    def _section_at(self, position: int) -> _Section:
+    def _leaves_around(self, position: int) -> list[Leaf]:
+        """Returns the inline leaves of the section at a position."""
         number = bisect_right(self._headings, position)
         if number not in self._sections:
             after = self._headings[number : number + 1]
             start = self._headings[number - 1] if number else read_frontmatter(self._text).block_end
             leaves = scan_blocks(self._text, start, after[0] if after else len(self._text)).leaves
-            self._sections[number] = _Section(
-                sorted(leaf for leaf in leaves if leaf.kind is not LeafKind.HTML)
-            )
+            self._sections[number] = sorted(leaf for leaf in leaves if leaf.kind is not LeafKind.HTML)
         return self._sections[number]
 
-    def _spans(self, section: _Section, leaf: Leaf) -> list[tuple[int, int]]:
-        if leaf not in section.spans:
+    def _spans_in(self, leaf: Leaf) -> list[tuple[int, int]]:
+        """Returns the spans of a leaf that are not prose."""
+        if leaf not in self._spans:
             spans = InlineScan(self._text, leaf.start, leaf.end, self._definitions).spans()
-            section.spans[leaf] = [
-                (span.start, span.end) for span in spans if span.kind is not SpanKind.ESCAPE
-            ]
-        return section.spans[leaf]
+            self._spans[leaf] = [(span.start, span.end) for span in spans if span.kind is not SpanKind.ESCAPE]
+        return self._spans[leaf]
 
     @cached_property
     def _definitions(self) -> Mapping[str, str]:
@@ -220,7 +205,6 @@ class Prose:
 
 
 _FIELDS = ("content",)
-_BATCH = 500
 
 
 def mentions(snapshot: Snapshot, path: str, limit: int) -> MentionsAnswer:
@@ -258,11 +242,9 @@ def _mentions(snapshot: Snapshot, note: NoteRow, wanted: Sequence[Name]) -> Iter
 
 def _spans(snapshot: Snapshot, keys: Sequence[int]) -> list[tuple[int, int]]:
     """Returns the stretches of a note that the chunks cover, in order, with overlapping ones merged."""
-    sql = (
-        f"SELECT start_pos, end_pos FROM chunks WHERE key IN ({','.join('?' * len(keys))}) ORDER BY start_pos"
-    )
+    sql = "SELECT start_pos, end_pos FROM chunks WHERE key IN (%s)"
     merged: list[tuple[int, int]] = []
-    for start, end in snapshot.catalog.rows(sql, keys):
+    for start, end in sorted(snapshot.catalog.rows_in(sql, keys)):
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
@@ -280,18 +262,14 @@ def _prose(snapshot: Snapshot, note_id: int, text: str) -> Prose:
 def _candidates(
     snapshot: Snapshot, note: NoteRow, wanted: Sequence[Name]
 ) -> list[tuple[str, str, int, list[int]]]:
-    """Returns path, title and id of the other notes with their chunks that contain all words of a name, by
-    path."""
+    """Returns path, title, id and chunks of the other notes with all words of a name, by path."""
     keys: dict[int, list[int]] = {}
     for key in sorted({key for name in wanted for key in _holding(snapshot, name).tolist()}):
         keys.setdefault(note_id_of(key), []).append(key)
     # A note names itself in its own text.
     keys.pop(note.note_id, None)
-    notes: list[tuple[str, str, int, list[int]]] = []
-    for batch in batches(list(keys), _BATCH):
-        sql = f"SELECT path, title, note_id FROM notes WHERE note_id IN ({','.join('?' * len(batch))})"
-        notes += [(path, title, id_, keys[id_]) for path, title, id_ in snapshot.catalog.rows(sql, batch)]
-    return sorted(notes)
+    rows = snapshot.catalog.rows_in("SELECT path, title, note_id FROM notes WHERE note_id IN (%s)", keys)
+    return sorted((path, title, note_id, keys[note_id]) for path, title, note_id in rows)
 
 
 def _holding(snapshot: Snapshot, name: Name) -> Keys:

@@ -62,8 +62,7 @@ def graph_nodes(snapshot: Snapshot, distances: Mapping[str, int]) -> tuple[Graph
 
 
 def _next_ring(graph: LinkGraph, ring: Iterable[str], known: Mapping[str, int]) -> list[str]:
-    """Returns the files that are linked with the ring and not yet known, those linked with most of it
-    first."""
+    """Returns the unknown files that are linked with the ring, those linked with most of it first."""
     counts: Counter[str] = Counter()
     for others in graph.neighbours(ring).values():
         counts.update(others - known.keys())
@@ -120,7 +119,8 @@ def cluster_map(snapshot: Snapshot, by: ClusterKind, folder: str = "") -> Cluste
         prefix = ""
         groups = _by_community(paths, pairs)
     kept = _largest(groups)
-    linked = _linked(pairs)
+    # About the number of linked notes: one that is linked both ways counts twice.
+    linked = Counter(path for source, target, _ in pairs for path in (source, target))
     group_of = {path: number for number, name in enumerate(kept) for path in kept[name]}
     inside, between = _count_links(pairs, group_of)
     clusters = []
@@ -175,15 +175,6 @@ def _largest(groups: Mapping[str, list[str]]) -> Groups:
     kept = [name for name in order if name != _REST][: MAX_CLUSTERS - 1]
     rest = [path for name in order if name not in kept for path in groups[name]]
     return {**{name: groups[name] for name in kept}, _REST: rest}
-
-
-def _linked(pairs: Pairs) -> Counter[str]:
-    """Returns the approximate number of notes linked with each note. A note linked both ways counts twice."""
-    counts: Counter[str] = Counter()
-    for source, target, _ in pairs:
-        counts[source] += 1
-        counts[target] += 1
-    return counts
 
 
 def _count_links(pairs: Pairs, group_of: Mapping[str, int]) -> tuple[Counter[int], Counter[tuple[int, int]]]:

@@ -42,8 +42,7 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(text: str, start: int, end: int) -> Excerpt:
-    """Returns the line of `text[start:end]` without its indentation, or about 160 characters of a long
-    line."""
+    """Returns the line of `text[start:end]` without indentation; of a long one about 160 characters."""
     first = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     stop = _LINE_END.search(text, end)
     last = stop.start() if stop else len(text)
@@ -112,8 +111,7 @@ def links_of(snapshot: Snapshot, path: str) -> LinksAnswer:
 
 
 def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
-    """Returns the link targets without a file, the most frequent first. Spellings of the same target are
-    merged."""
+    """Returns the link targets without a file, the most frequent first, with their spellings merged."""
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     places: dict[str, list[LinkPlace]] = defaultdict(list)
     for target, path, line, kind in snapshot.graph.unresolved_links():

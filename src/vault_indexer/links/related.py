@@ -28,8 +28,7 @@ _HUB = 1000
 """A file linked with more others than this is weak evidence for any two of them, and slow to evaluate."""
 
 _LINKED_CANDIDATES = 200
-"""Limit of neighbours that are candidates because of a link alone. Other neighbours must be near in
-meaning."""
+"""Limit of neighbours that a link alone makes candidates; others must be near in meaning."""
 
 
 _LEAST_NEAR = 0.3
@@ -80,15 +79,16 @@ class _Evidence(NamedTuple):
 
 
 def related_notes(snapshot: Snapshot, path: str, limit: int) -> list[RelatedNote]:
-    """Returns the notes nearest to the mean of the note's chunk vectors, linked with the note, or linked with
-    its neighbours."""
+    """Returns the notes near the mean of the note's vectors, or linked with it or its neighbours."""
     note = snapshot.catalog.note(path)
     if note is None:
         return []
     links = _links(snapshot.graph, path)
     shared = shared_links(snapshot.graph, path, list(links)[:_LINKED_CANDIDATES])
     most = sorted(shared, key=lambda other: (-sum(shared[other].values()), other))[:_SHARED_CANDIDATES]
-    others = _notes_at(snapshot, {*list(links)[:_LINKED_CANDIDATES], *most})
+    # Attachments can be linked, but have no meaning to compare.
+    rows = map(snapshot.catalog.note, sorted({*list(links)[:_LINKED_CANDIDATES], *most}))
+    others = [row for row in rows if row is not None]
     similar = _similar(snapshot, note.note_id, [other.note_id for other in others])
     nearest = snapshot.catalog.notes(set(similar) - {other.note_id for other in others}).values()
     evidence = [
@@ -123,8 +123,7 @@ def shared_links(graph: LinkGraph, path: str, linked: Collection[str]) -> dict[s
 
 
 def _links(graph: LinkGraph, path: str) -> dict[str, tuple[str, ...]]:
-    """Returns the files linked with a path and the directions: first both directions, then outgoing, then
-    incoming."""
+    """Returns the files linked with a path and the directions: both first, then outgoing, then incoming."""
     edges = graph.edges_at([path]).get(path, [])
     out = {edge.target for edge in edges if edge.source == path}
     into = {edge.source for edge in edges if edge.target == path}
@@ -133,19 +132,14 @@ def _links(graph: LinkGraph, path: str) -> dict[str, tuple[str, ...]]:
     return {other: tuple(name for name, side in sides if other in side) for other in ordered}
 
 
-def _notes_at(snapshot: Snapshot, paths: Collection[str]) -> list[NoteRow]:
-    """Returns the notes among the paths. Attachments can be linked, but have no meaning to compare."""
-    rows = (snapshot.catalog.note(path) for path in sorted(paths))
-    return [note for note in rows if note is not None]
-
-
 def _similar(snapshot: Snapshot, note_id: int, others: Collection[int]) -> dict[int, _Similar]:
     """Returns the nearest chunk of each note near the given note, and of each of `others`, near or not."""
     mean = snapshot.vectors.mean_of_note(note_id)
     if mean is None:
         return {}
     best: dict[int, _Similar] = {}
-    named = np.array(sorted(_keys_of(snapshot, others)), np.int64)
+    rows = snapshot.catalog.rows_in("SELECT key FROM chunks WHERE note_id IN (%s)", others)
+    named = np.array(sorted(key for (key,) in rows), np.int64)
     for allowed, count in ((None, _NEAREST_CHUNKS), (named, len(named))):
         if count:
             keys, scores = snapshot.vectors.search(mean, count, allowed)
@@ -155,11 +149,6 @@ def _similar(snapshot: Snapshot, note_id: int, others: Collection[int]) -> dict[
     # The note is nearest to its own mean.
     best.pop(note_id, None)
     return best
-
-
-def _keys_of(snapshot: Snapshot, note_ids: Collection[int]) -> list[int]:
-    sql = "SELECT key FROM chunks WHERE note_id IN (%s)"
-    return [row[0] for row in snapshot.catalog.rows_in(sql, note_ids)]
 
 
 def _related_note(note: NoteRow, one: _Evidence, chunk: Chunk | None, closeness: str) -> RelatedNote:

@@ -9,6 +9,7 @@ from vault_indexer.patterns.expression import (
     Translation,
     check_linear,
     compile_javascript,
+    compile_re2,
     javascript_expression,
 )
 from vault_indexer.patterns.gitignore import GitignorePatterns, parse_pattern
@@ -23,6 +24,7 @@ __all__ = [
     "Translation",
     "check_linear",
     "compile_javascript",
+    "compile_re2",
     "javascript_expression",
     "parse_pattern",
 ]

@@ -57,8 +57,7 @@ class Dialect:
     same: frozenset[str]
     signs: Mapping[str, str] = field(default_factory=dict)
     is_python: bool = False
-    """In Python, `[]` is not an empty class: `]` is the first character of a class. `{,2}` is a
-    repetition."""
+    """In Python, `]` may be the first character of a class, and `{,2}` is a repetition."""
 
 
 _SPACES = (
@@ -251,7 +250,7 @@ def compile_javascript(pattern: str, *, ignore_case: bool = False, by_line: bool
     """Returns the program of RE2 for `new RegExp(pattern)`. With `by_line`, `^` and `$` match at the borders
     of lines. Raises PatternError."""
     flags = "i" * ignore_case + "m" * by_line
-    return _compile(_checked(pattern, JAVASCRIPT, f"(?{flags})" if flags else ""))
+    return compile_re2(_checked(pattern, JAVASCRIPT, f"(?{flags})" if flags else ""))
 
 
 def check_linear(pattern: str) -> None:
@@ -268,7 +267,7 @@ class TextPattern:
 
     def __init__(self, pattern: str) -> None:
         try:
-            self._engine: Any = _compile(_checked(pattern, PYTHON, _LINES))
+            self._engine: Any = compile_re2(_checked(pattern, PYTHON, _LINES))
         except PatternError:
             self._engine = re.compile(pattern, re.MULTILINE)
 
@@ -279,16 +278,19 @@ class TextPattern:
 
 def _checked(pattern: str, dialect: Dialect, flags: str) -> str:
     expression = flags + Translation(pattern, dialect).translate()
-    if _compile(expression).programsize > MAX_PROGRAM:
+    if compile_re2(expression).programsize > MAX_PROGRAM:
         raise PatternError("this regular expression is too large: its repetitions multiply")
     return expression
 
 
-def _compile(expression: str) -> Any:
-    import re2  # 7 ms, and few vaults have patterns
+def compile_re2(expression: str | bytes, *, match_case: bool = True, captures: bool = True) -> Any:
+    """Returns RE2's program for an expression in its own syntax, as text or UTF-8. Raises PatternError."""
+    import re2  # 7 ms, and few vaults and queries have patterns
 
     options = re2.Options()
     options.log_errors = False
+    options.case_sensitive = match_case
+    options.never_capture = not captures
     try:
         return re2.compile(expression, options=options)
     except (re2.error, UnicodeEncodeError) as error:
@@ -301,8 +303,7 @@ def _compile(expression: str) -> Any:
 
 
 _MAX_MEMORY = 32 << 20
-"""The maximum bytes for the program and the automaton of one set. RE2 allocates only the memory that it
-needs."""
+"""The maximum bytes for the program and automaton of a set. RE2 allocates only what it needs."""
 
 _ALWAYS = "(?s).*"
 
@@ -319,8 +320,7 @@ class ExpressionSet:
     def __init__(
         self, expressions: Sequence[tuple[int, str]], *, whole: bool = True, memory: int = _MAX_MEMORY
     ) -> None:
-        """With `whole`, an expression must match the whole text, otherwise any part of it. `memory` is in
-        bytes."""
+        """With `whole`, an expression must match the whole text, not any part. `memory` is in bytes."""
         self._expressions = expressions
         self._whole = whole
         self._memory = memory

@@ -8,6 +8,7 @@ something. And `?` or a class matches one character, while git matches one byte.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from vault_indexer.patterns.expression import ExpressionSet, PatternError
@@ -28,6 +29,7 @@ _POSIX_CLASSES = {
     "upper": "A-Z",
     "xdigit": "0-9A-Fa-f",
 }
+_RANGE = re.compile(r"(.)(?:-(.))?", re.DOTALL)
 _NOTHING = r"[^\x00-\x{10ffff}]"
 _ANYTHING = "(?s:.*)"
 _MAX_STARS = 20_000
@@ -223,20 +225,8 @@ class _Glob:
                 f"an unknown class [:{name}], choose one of {', '.join(_POSIX_CLASSES)}", self._at
             )
         self._at = end + 1
-        return _posix_ranges(_POSIX_CLASSES[name[:-1]])
-
-
-def _posix_ranges(text: str) -> list[tuple[int, int]]:
-    """Returns ranges such as `0-9A-Z` as pairs of code points."""
-    ranges, at = [], 0
-    while at < len(text):
-        if text[at + 1 : at + 2] == "-" and at + 2 < len(text):
-            ranges.append((ord(text[at]), ord(text[at + 2])))
-            at += 3
-        else:
-            ranges.append((ord(text[at]), ord(text[at])))
-            at += 1
-    return ranges
+        ranges = _RANGE.findall(_POSIX_CLASSES[name[:-1]])
+        return [(ord(low), ord(high or low)) for low, high in ranges]
 
 
 def _positive_class(ranges: Sequence[tuple[int, int]]) -> str:

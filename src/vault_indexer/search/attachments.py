@@ -6,18 +6,13 @@ condition that only a note can meet: a tag, a property or a section.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
 
-from vault_indexer.search.filters import (
-    TextPattern,
-    name_contains,
-    pattern_of,
-    plain,
-    text_pattern,
-)
+from vault_indexer.search.filters import TextPattern, name_contains, pattern_of, plain, text_pattern
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.query import (
     All,
@@ -47,6 +42,9 @@ _MOST_WORDS = 16
 _PROBED = 1000
 """Limit of names checked for one word before the next word is tried. A query without `file:` or `path:` never
 checks more. A search through the names of 100,000 attachments takes 2 ms."""
+
+_PUNCTUATION = re.compile(r"\A[\W_]+|[\W_]+\Z")
+"""The signs around a word."""
 
 _moment_ns = lru_cache(maxsize=64)(moment_ns)
 
@@ -79,11 +77,6 @@ class NameQuery:
         folded = fold_path(name)
         return missing + [part for part in self.parts if part not in folded]
 
-    def is_met_by(self, path: str, mtime_ns: int) -> bool:
-        return not self.missing_words(path) and all(
-            self.meets(node, path, mtime_ns) for node in self.conditions
-        )
-
     def meets(self, node: Node, path: str, mtime_ns: int) -> bool:
         return holds(node, partial(_leaf_holds, path, mtime_ns, self.now))
 
@@ -96,7 +89,7 @@ def name_query(prepared: PreparedQuery, now: datetime) -> NameQuery:
     parts: list[str] = []
     # A pasted page is not analyzed as a whole. Twice the limit, because words of the conditions do not count.
     for written in dict.fromkeys(prepared.text.split()[: 2 * _MOST_WORDS]):
-        word = _without_punctuation(written)
+        word = _PUNCTUATION.sub("", written)
         if not word or written in within:
             continue
         if plain(word) in typed:
@@ -118,8 +111,10 @@ def match_attachments(prepared: PreparedQuery, wanted: NameQuery, limit: int) ->
     names = prepared.snapshot.catalog.attachments()
     for number in _candidates(names, wanted):
         prepared.deadline.check()
-        if wanted.is_met_by(names.paths[number], names.times[number]):
-            found.append(names.paths[number])
+        path, time_ns = names.paths[number], names.times[number]
+        meets = (wanted.meets(node, path, time_ns) for node in wanted.conditions)
+        if not wanted.missing_words(path) and all(meets):
+            found.append(path)
             if len(found) == most:
                 break
     return found
@@ -130,8 +125,7 @@ def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterator[int]:
     `_PROBED` names are checked."""
     # The longest part comes first because it is likely to be the rarest.
     needed = sorted(_needed(wanted), key=lambda part: (-len(part), part))
-    likely: Iterable[int] = _likely(names, needed, wanted.explicit)
-    for number in likely:
+    for number in _likely(names, needed, wanted.explicit):
         folded = fold_path(names.paths[number]) if len(needed) > 1 else ""
         if len(needed) < 2 or all(part in folded for part in needed):
             yield number
@@ -153,8 +147,7 @@ def _needed(wanted: NameQuery) -> set[str]:
 
 
 def _needed_by(node: Node, within: bool) -> Iterator[str]:
-    """Yields folded texts that every path contains if it meets the condition. `within` is true inside `file:`
-    or `path:`."""
+    """Yields folded texts that a path needs to meet the condition, `within` `file:` or `path:` or not."""
     match node:
         case Word(text, _) | Phrase(text, _, _) if within:
             yield plain(text)
@@ -211,9 +204,3 @@ def _can_hold(node: Node) -> bool:
             return True
         case _:
             return _names_a_file(node)
-
-
-def _without_punctuation(word: str) -> str:
-    first = next((at for at, char in enumerate(word) if char.isalnum()), len(word))
-    last = next((at for at, char in enumerate(reversed(word)) if char.isalnum()), 0)
-    return word[first : len(word) - last]

@@ -120,8 +120,7 @@ def _pairs(run: Sequence[str]) -> Iterator[str]:
 
 
 STRONG, LIKELY, WEAK = 0.8, 0.5, 0.2
-"""The lowest relevance of the best hit for each verdict. 96% of the answerable queries of the tuning half
-reach `WEAK`."""
+"""The least relevance for each verdict. 96% of the answerable queries (tuning half) reach `WEAK`."""
 
 CORRECTED = 0.9
 """The share of a word that a hit covers by its likely spelling alone, or by spaces instead of hyphens. A rule
@@ -178,8 +177,7 @@ class LogisticMap(NamedTuple):
     apart: float
 
     def relevance(self, signs: Signs) -> float:
-        """Returns the relevance in [0, 1]. It never falls as the share (of the same words), the title or the
-        deviation grows."""
+        """Returns the relevance in [0, 1], which never falls as share, title or deviation grow."""
         slope = self.deviation + self.apart * signs.is_apart
         odds = self.base + self.share * signs.share + self.title * signs.title + slope * signs.deviation**2
         return 1.0 / (1.0 + exp(-odds))
@@ -195,8 +193,7 @@ best of 1, 1.5 and 2 on the tuning halves."""
 
 
 def relevance_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
-    """Returns the relevance, in [0, 1], of rows of one vault, in their order. It is 1 for a note whose name
-    is the query."""
+    """Returns the relevance, in [0, 1], of rows of one vault: 1 for a note whose name is the query."""
     signs = signs_of(prepared, table, rows)
     return {row: 1.0 if table.title[row] else RELEVANCE.relevance(own) for row, own in signs.items()}
 
@@ -243,7 +240,8 @@ def word_weights(prepared: PreparedQuery) -> Floats:
     rarity = np.array([term.weight for term in weighed])
     alike = np.array([term.weight for term in prepared.words])
     weights = (chunks * rarity + _SMALL_VAULT * alike) / (chunks + _SMALL_VAULT)
-    languages = _languages(prepared)
+    # The language of a short query is uncertain, and every vault has some English.
+    languages = {prepared.language, detect(prepared.text) or "en"}
     idle = frozenset[str]().union(*map(function_words, languages), *map(interrogatives, languages))
     pairs = pair_contents(prepared.text)
     content = [pairs.get(term.word, _content(term.word, idle)) for term in prepared.words]
@@ -288,12 +286,6 @@ def standardized(cosines: Floats, background: Floats) -> Floats:
         return np.zeros(len(cosines))
     deviations: Floats = np.clip(np.nan_to_num((cosines - background.mean()) / spread), 0.0, _LARGEST_Z)
     return deviations
-
-
-def _languages(prepared: PreparedQuery) -> set[str]:
-    """Returns the likely languages of the query. The language of a short query is uncertain, so English,
-    which occurs in every vault, is added if none is detected."""
-    return {prepared.language, detect(prepared.text) or "en"}
 
 
 def _content(word: str, idle: frozenset[str]) -> float:
@@ -375,33 +367,23 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         return found.documents_of(keys), found.ranges[note_of]
 
     of_chunk, of_note = (mask.astype(np.float64) for mask in held(prepared.words))
-    widened = {
-        term.word: [term] for term in prepared.terms if term.compounds and not is_hyphenated(term.word)
-    }
-    likely = {
-        correction.written: analyze_query(correction.searched, languages)
-        for correction in prepared.corrections
-    }
-    spaced = {
-        term.word: analyze_query(term.word.replace("-", " "), languages)
-        for term in prepared.words
-        if is_hyphenated(term.word)
-    }
-    alike = [
-        (word, synonym.searched_words) for synonym in prepared.synonyms for word in synonym.written_words
+    widened = {one.word: one for one in prepared.terms if one.compounds and not is_hyphenated(one.word)}
+    spellings = {one.written: one.searched for one in prepared.corrections}
+    spellings |= {one.word: one.word.replace("-", " ") for one in prepared.words if is_hyphenated(one.word)}
+    instead: list[tuple[str, Sequence[QueryTerm], float]] = [
+        *((word, [term], INSIDE) for word, term in widened.items()),
+        *((word, analyze_query(other, languages), CORRECTED) for word, other in spellings.items()),
     ]
-    instead = [
-        *((word, terms, INSIDE) for word, terms in widened.items()),
-        *((word, terms, CORRECTED) for word, terms in (likely | spaced).items()),
-        *((word.word, terms, CORRECTED) for word, terms in alike),
-    ]
+    for synonym in prepared.synonyms:
+        instead += [(word.word, synonym.searched_words, CORRECTED) for word in synonym.written_words]
     numbers = {term.word: number for number, term in enumerate(prepared.words)}
     for word, terms, worth in instead:
         if (number := numbers.get(word)) is not None:
             for share, other in zip((of_chunk, of_note), held(terms), strict=True):
                 # A spelling with several words covers the word only if the hit contains all of them.
                 share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
-    required = _required(prepared)
+    # Every hit contains these words.
+    required = frozenset[str]().union(*(_words_of(prepared, each.node) for each in prepared.conditions))
     for number, term in enumerate(prepared.words):
         typed = typed_word(prepared.text, term)
         # The index contains the term as it was typed, so `held` has already found every chunk with it.
@@ -410,11 +392,6 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         matching = prepared.typed_words.chunks_with(typed, keys) | (term.word in required)
         of_chunk[matching, number] = of_note[matching, number] = 1.0
     return of_chunk, of_note
-
-
-def _required(prepared: PreparedQuery) -> frozenset[str]:
-    """Returns the words that every hit contains, because a condition of the query requires them."""
-    return frozenset[str]().union(*(_words_of(prepared, condition.node) for condition in prepared.conditions))
 
 
 def _above_background(prepared: PreparedQuery, keys: Keys) -> Floats:

@@ -54,8 +54,7 @@ class QueryDeadline:
 
 
 class ReadingBudget:
-    """Counts the characters that the filters of one query read. It is not thread-safe: each query has its
-    own."""
+    """Counts the characters that the filters of one query read. Each query has its own, in one thread."""
 
     def __init__(self, characters: int = MAX_CHARACTERS) -> None:
         self._most = characters

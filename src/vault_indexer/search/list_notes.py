@@ -24,8 +24,7 @@ _ORDERS = {"path": "path", "recent": "mtime_ns DESC, path"}
 
 
 def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
-    """Returns the notes that match the request. Raises UsageError for a folder without notes, a tag that no
-    note has, and an invalid time."""
+    """Returns the notes that match. Raises UsageError for an unknown folder or tag and an invalid time."""
     conditions, values = ["1"], Values()
     if folder := request.folder.strip().strip("/"):
         below, bounds = folder_condition("path", folder)
@@ -138,8 +137,9 @@ def complete_query(catalog: CatalogReader, text: str, limit: int) -> Completions
     for pattern, offer in ((_FOLDER, _folders), (_TAG, _tags), (_VALUE, _values), (_NAME, _names)):
         match = pattern.fullmatch(whole)
         if match:
-            best = _best(offer(catalog, *match.groups()), limit)
-            return Completions(term, tuple(replace(one, text=one.text[len(within) :]) for one in best))
+            offered = sorted(offer(catalog, *match.groups()), key=lambda one: (-one.count, one.text))
+            items = [replace(one, text=one.text[len(within) :]) for one in offered[:limit]]
+            return Completions(term, tuple(items))
     begins = _BEGIN.search(text) is not None
     if begins:
         whole, term = within, ""  # a minus sign alone is a term so far
@@ -159,10 +159,6 @@ def _last_term(text: str) -> tuple[str, str]:
         elif match["close"] and len(operators) > 1:
             operators.pop()
     return term, operators[-1]
-
-
-def _best(found: Iterable[Completion], limit: int) -> list[Completion]:
-    return sorted(found, key=lambda completion: (-completion.count, completion.text))[:limit]
 
 
 def _tags(catalog: CatalogReader, prefix: str) -> Iterator[Completion]:

@@ -22,7 +22,6 @@ from vault_indexer.model import (
     count_in_notes,
     note_id_of,
 )
-from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import count_likely, relevance_of, verdict_of
 from vault_indexer.search.deadline import QueryDeadline
@@ -45,8 +44,7 @@ from vault_indexer.store.catalog import fold_path
 from vault_indexer.system import record
 
 _WHOLE = 0.999
-"""From this coverage a note contains all words of the query. It is below 1 because a coverage is a sum of
-rounded shares."""
+"""From this coverage a note contains all words of the query: a coverage is a sum of rounded shares."""
 
 _WEIGHED = 4
 """With vaults of different models, the relevance is computed for this multiple of the limit, because some
@@ -169,15 +167,13 @@ def _finished_terms(query: str, column: int) -> str:
     return f"{finished} " if finished else ""
 
 
-def family_of(model: EmbeddingModel) -> tuple[str, str, int]:
-    """Returns a key that is equal for models with comparable cosines. Their token weights may differ."""
-    return model.provider, model.name.partition("+")[0], model.dimension
-
-
 def _by_model(vaults: Sequence[SearchedVault]) -> list[list[SearchedVault]]:
+    """Groups the vaults whose models have comparable cosines. The token weights of the models may differ."""
     groups: dict[tuple[str, str, int], list[SearchedVault]] = {}
     for vault in vaults:
-        groups.setdefault(family_of(vault.embedder.model), []).append(vault)
+        model = vault.embedder.model
+        family = model.provider, model.name.partition("+")[0], model.dimension
+        groups.setdefault(family, []).append(vault)
     return list(groups.values())
 
 
@@ -185,7 +181,9 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     presenter = _Presenter(request, settings)
     limits = presenter.limits
     ranked = [RankedGroup.of(group, settings, limits) for group in groups]
-    shown = _relative_to_best(shown_places(ranked, limits))
+    places = shown_places(ranked, limits)
+    top = places[0].score if places else 0.0
+    shown = [place._replace(score=place.score / top if top else 1.0) for place in places]
     relevance: dict[Place, float] = {}
     hits: dict[Place, Hit] = {}
     files: list[Hit] = []
@@ -202,7 +200,13 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     if all_hits and all_hits[0] in files:
         verdict = "strong"
     unread = [fold_path(hit.title) for hit in files if hit.snippet]  # notes that could not be read
-    missing = [word for word in _missing_words(groups) if not any(fold_path(word) in name for name in unread)]
+    # The vaults of a group share their words.
+    unknown, *others = map(missing_words, groups)
+    missing = [
+        word
+        for word in unknown
+        if all(word in other for other in others) and not any(fold_path(word) in name for name in unread)
+    ]
     return SearchResult(
         all_hits,
         _notices(groups, found=bool(shown or files)),
@@ -227,8 +231,7 @@ def _first_notes(hits: Sequence[Hit], limits: AnswerLimits) -> tuple[Hit, ...]:
 
 
 def shown_places(groups: Sequence[RankedGroup], limits: AnswerLimits) -> list[Place]:
-    """Returns the candidates of all groups that the results show, best first, without copies and within
-    `limits`."""
+    """Returns the candidates that the results show, best first, without copies and within `limits`."""
     notes = [group.table.note.tolist() for group in groups]
     shown: list[Place] = []
     counts: dict[tuple[int, int], int] = {}
@@ -268,12 +271,6 @@ def _merged(groups: Sequence[RankedGroup], weighed: int) -> list[Place]:
     return sorted(places, key=lambda place: (-place.score, place.row, place.group))
 
 
-def _relative_to_best(shown: Sequence[Place]) -> list[Place]:
-    """Returns the places with scores relative to the first one's, or with 1 for all if that is 0."""
-    top = shown[0].score if shown else 0.0
-    return [place._replace(score=place.score / top if top else 1.0) for place in shown]
-
-
 class _Presenter:
     """Builds the hits of one search, vault by vault."""
 
@@ -285,8 +282,7 @@ class _Presenter:
     def hits(
         self, group: RankedGroup, shown: Mapping[int, Place], relevance: Mapping[int, float]
     ) -> tuple[dict[int, Hit], list[Hit]]:
-        """Returns the hits of the rows that are relevant enough, by row, and the attachments whose names
-        match the query."""
+        """Returns the hits of the rows that are relevant enough, by row, and the matching attachments."""
         table, copies = group.table, group.copies.paths
         vaults, keys, notes = table.vault.tolist(), table.local_key.tolist(), table.note.tolist()
         hits: dict[int, Hit] = {}
@@ -355,8 +351,7 @@ def place_of_files(coverages: Iterable[float]) -> int:
 
 
 def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
-    """Returns the results of a query of filters only. No words rank the notes, so the most recently changed
-    come first."""
+    """Returns the results of a query of filters only: no words rank, so the last changed come first."""
     presenter = _Presenter(request, settings)
     hits = [hit for group in groups for query in group for hit in presenter.newest(query)]
     # A note whose name is the query has a title score, so it comes before newer notes.
@@ -368,15 +363,8 @@ def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: Sea
     return SearchResult(newest, (*notices, LISTED), verdict="strong", likely=len(newest))
 
 
-def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:
-    """Returns the query words that no vault contains. The vaults of a group share their words."""
-    first, *others = map(missing_words, groups)
-    return tuple(word for word in first if all(word in other for other in others))
-
-
 def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
-    """Returns the notices of all vaults, each once. Without hits, the notices about filters are included only
-    if every vault has one."""
+    """Returns the notices, each once; without hits, those about filters only if every vault has one."""
     notices = [notice for group in groups for query in group for notice in query.notices]
     of_filters = [query.notices_of_filters(found=found) for group in groups for query in group]
     if all(of_filters) or found:

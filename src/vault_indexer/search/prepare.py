@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from unicodedata import category
 
 import numpy as np
@@ -30,7 +30,6 @@ from vault_indexer.search.query import (
     Node,
     Phrase,
     Property,
-    Query,
     Regex,
     Scope,
     Within,
@@ -190,8 +189,7 @@ def _needs(word: str) -> Iterator[Node]:
 
 
 def _expression(word: str) -> str:
-    """Returns an expression that matches the word in the source. It is one group, so that the index does not
-    search for pieces of it."""
+    """Returns an expression for the word in the source, as one group: the index searches for no pieces."""
     before = _BEFORE if word[0].isalnum() else ""
     behind = _BEHIND if word[-1].isalnum() else ""
     if number := _parts_of_number(word):
@@ -207,8 +205,7 @@ def _literal(char: str) -> str:
 
 
 def _parts_of_number(text: str) -> tuple[str, str] | None:
-    """Returns the digits before and after the decimal sign, or None if the number is ambiguous, like
-    `1.234`."""
+    """Returns the digits before and after the decimal sign; None for an ambiguous number: `1.234`."""
     if plain := _PLAIN_NUMBER.fullmatch(text):
         whole, decimals = plain[1], plain[2] or ""
         return None if len(decimals) == 3 and len(whole) < 4 else (whole, decimals)
@@ -218,8 +215,7 @@ def _parts_of_number(text: str) -> tuple[str, str] | None:
 
 
 def _in_groups(digits: str) -> str:
-    """Returns an expression for the digits with an optional sign before each group of three, or of two as in
-    India."""
+    """Returns an expression for digits with optional signs between groups of three, or two as in India."""
     left = range(len(digits), 0, -1)
     return digits[0] + "".join(
         f"{_IN_GROUPS if here % 3 == 0 or (here > 3 and here % 2) else ''}{digit}"
@@ -257,16 +253,16 @@ class PreparedQuery:
     statistics: WordStatistics
     text: str
     words: tuple[QueryTerm, ...]
-    terms: tuple[QueryTerm, ...]
     language: str
     vector: Vectors
     language_weight: float
-    conditions: tuple[Condition, ...]
-    chosen: ChunkFilter | None
-    corrections: tuple[Correction, ...]
-    notices: tuple[str, ...]
     deadline: QueryDeadline
     typed_words: TypedWords
+    terms: tuple[QueryTerm, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    chosen: ChunkFilter | None = None
+    corrections: tuple[Correction, ...] = ()
+    notices: tuple[str, ...] = ()
     word_vectors: WordVectors | None = None
     synonyms: tuple[Synonym, ...] = ()
     as_you_type: bool = False
@@ -312,70 +308,57 @@ def prepare_query(
     query = parse_query(request.query)
     if not query.text and not query.conditions:
         raise QueryError("the query has neither words nor filters", 1)
-    corrections: dict[str, Correction] = {}
     typing = request.as_you_type and query.open_end
-    words = query_words(statistics, query.text, typing=typing)
+    words = tuple(query_words(statistics, query.text, typing=typing))
     synonyms = find_synonyms(synonym_groups, statistics.languages, words)
     # A word for which the user has set synonyms is spelt correctly.
     spelt = {word.word for synonym in synonyms for word in synonym.written_words}
     doubtful = [word for word in words if word.word not in spelt]
+    first: dict[str, Correction] = {}
     for vault in vaults if request.correct else ():
         for correction in find_corrections(vault.snapshot, statistics, query, doubtful):
             # The first vault decides: one word has one correction in the whole search.
-            corrections.setdefault(correction.written, correction)
-    analyzed = _Analyzed(query, words, tuple(corrections.values()), synonyms, statistics)
-    return [_prepare(vault, request, analyzed, now, deadline) for vault in vaults]
-
-
-class _Analyzed(NamedTuple):
-    """A parsed query with its words, their corrections and synonyms, and the word statistics of all the
-    vaults."""
-
-    query: Query
-    terms: Sequence[QueryTerm]
-    corrections: tuple[Correction, ...]
-    synonyms: tuple[Synonym, ...]
-    statistics: WordStatistics
-
-
-def _prepare(
-    vault: SearchedVault,
-    request: SearchRequest,
-    analyzed: _Analyzed,
-    now: datetime,
-    deadline: QueryDeadline,
-) -> PreparedQuery:
-    snapshot, embedder = vault.snapshot, vault.embedder
-    query, terms, corrections, synonyms, statistics = analyzed
-    conditions = tuple(replace(one, node=in_vault(one.node, vault.name)) for one in query.conditions)
-    chosen = ChunkFilter(snapshot, conditions, now, deadline) if conditions else None
+            first.setdefault(correction.written, correction)
+    corrections = tuple(first.values())
     notices = [] if request.as_you_type else [*query.notices, *map(_correction_notice, corrections)]
     language = language_of(query.text, statistics.languages)
-    corrected = with_corrections(statistics.languages, terms, corrections)
-    compounded = with_compounds(snapshot, statistics, corrected, language)
-    # Synonyms join the words only: adding them to the vector lowered nDCG@10 by .03 to .09.
-    weighed = weight_by_idf(statistics, with_synonyms(compounded, synonyms))
-    vector, fault = _meaning(snapshot, embedder, as_spelt(query.text, corrections))
-    return PreparedQuery(
-        vault=vault,
-        snapshot=snapshot,
-        statistics=statistics,
-        text=query.text,
-        words=tuple(terms),
-        terms=tuple(statistics.scaled(snapshot.keywords, weighed)),
-        language=language,
-        vector=vector,
-        language_weight=language_weight(embedder.model, language),
-        conditions=conditions,
-        chosen=chosen,
-        corrections=corrections,
-        notices=(*notices, *fault),
-        deadline=deadline,
-        typed_words=TypedWords(snapshot, deadline),
-        word_vectors=word_vectors() if language in WORD_LANGUAGES else None,
-        synonyms=synonyms,
-        as_you_type=request.as_you_type,
-    )
+    corrected = list(with_corrections(statistics.languages, words, corrections))
+    likely_text = as_spelt(query.text, corrections)
+    prepared: list[PreparedQuery] = []
+    for vault in vaults:
+        snapshot = vault.snapshot
+        conditions = tuple(replace(one, node=in_vault(one.node, vault.name)) for one in query.conditions)
+        chosen = ChunkFilter(snapshot, conditions, now, deadline) if conditions else None
+        compounded = with_compounds(snapshot, statistics, corrected, language)
+        # Synonyms join the words only: adding them to the vector lowered nDCG@10 by .03 to .09.
+        weighed = weight_by_idf(statistics, with_synonyms(compounded, synonyms))
+        vector, fault = _meaning(snapshot, vault.embedder, likely_text)
+        own = PreparedQuery(
+            vault=vault,
+            snapshot=snapshot,
+            statistics=statistics,
+            text=query.text,
+            words=words,
+            terms=tuple(statistics.scaled(snapshot.keywords, weighed)),
+            language=language,
+            vector=vector,
+            language_weight=language_weight(vault.embedder.model, language),
+            conditions=conditions,
+            chosen=chosen,
+            corrections=corrections,
+            notices=(*notices, *fault),
+            deadline=deadline,
+            typed_words=TypedWords(snapshot, deadline),
+            word_vectors=word_vectors() if language in WORD_LANGUAGES else None,
+            synonyms=synonyms,
+            as_you_type=request.as_you_type,
+        )
+        prepared.append(own)
+    return prepared
+
+
+def _correction_notice(correction: Correction) -> str:
+    return f"no note contains {correction.written!r}: also searched for {correction.searched!r}"
 
 
 def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
@@ -384,10 +367,6 @@ def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors
     except ProviderError as error:
         nowhere = np.zeros(snapshot.vectors.dimension, np.float32)  # a zero vector is near no chunk
         return nowhere, (f"only words and links were searched: {error}",)
-
-
-def _correction_notice(correction: Correction) -> str:
-    return f"no note contains {correction.written!r}: also searched for {correction.searched!r}"
 
 
 def _nearest(catalog: CatalogReader, condition: Condition) -> str:

@@ -15,13 +15,7 @@ from vault_indexer.search.query import parse_query
 from vault_indexer.search.terms import Groups, WordStatistics, find_synonyms, language_of, query_words
 from vault_indexer.system import record
 from vault_indexer.text.language import asking_characters, detect
-from vault_indexer.text.query import (
-    ENDS_AFTER_APOSTROPHE,
-    analyze_query,
-    hyphenated_parts,
-    is_hyphenated,
-    part_at_apostrophe,
-)
+from vault_indexer.text.query import ENDS_AFTER_APOSTROPHE, analyze_query, is_hyphenated, part_at_apostrophe
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN, clusters
 
@@ -77,14 +71,9 @@ def question_words(
         statistics=statistics,
         text=query.text,
         words=words,
-        terms=(),
         language=language_of(query.text, statistics.languages),
         vector=np.zeros(0, np.float32),
         language_weight=1.0,
-        conditions=(),
-        chosen=None,
-        corrections=(),
-        notices=(),
         deadline=deadline,
         typed_words=TypedWords(vaults[0].snapshot, deadline),
         synonyms=find_synonyms(synonym_groups, statistics.languages, words),
@@ -94,8 +83,7 @@ def question_words(
 
 
 def missing_words(group: Sequence[PreparedQuery]) -> tuple[str, ...]:
-    """Returns the content words of a prepared query that no note of its vaults contains, each once, as
-    written."""
+    """Returns the content words of a query that no note of its vaults contains, once each, as written."""
     if not group[0].words:
         return ()
     return unknown_words(_weighed_words(group[0], [query.typed_words for query in group]))
@@ -187,7 +175,7 @@ def _is_held(prepared: PreparedQuery, texts: Sequence[TypedWords], term: QueryTe
     if statistics.knows(term):
         return True
     main = part_at_apostrophe(term.word, prepared.language)
-    parts = hyphenated_parts(term.word) if is_hyphenated(term.word) else [main] if main else []
+    parts = term.word.split("-") if is_hyphenated(term.word) else [main] if main else []
     if parts and all(
         statistics.knows(piece) for part in parts for piece in analyze_query(part, statistics.languages)
     ):

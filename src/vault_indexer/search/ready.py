@@ -74,8 +74,7 @@ class ReadyVaults:
     unready: int = 0
 
     def answer(self, request: SearchRequest) -> SearchAnswer:
-        """Returns the ranked hits of all the vaults, without the notices of their sessions. Raises as
-        `search_vaults`."""
+        """Returns the ranked hits, without the notices of the sessions. Raises as `search_vaults`."""
         started = time.perf_counter()
         with self._leased() as (searched, state):
             found = self._search(searched, request)
@@ -93,8 +92,7 @@ class ReadyVaults:
 
     @contextmanager
     def passages(self, request: SearchRequest) -> Iterator[FoundPassages]:
-        """Yields the hits for a question and leases the snapshots during the block. Raises as
-        `search_vaults`."""
+        """Yields the hits for a question; the block leases the snapshots. Raises as `search_vaults`."""
         with self._leased() as (searched, state):
             yield FoundPassages(
                 self._search(searched, request),
@@ -151,7 +149,9 @@ def load_caches(opened: IndexReader) -> None:
     has a lease of its own, so that other threads can run in between and later edits are included.
     """
     with opened.holder.lease() as snapshot:
-        words = [word.term for word in snapshot.keywords.lexicon.frequent(_words_worth(snapshot))]
+        share = COMMON_WORDS * _CHUNKS // max(1, len(snapshot.keywords))
+        count = max(_FEWEST_WORDS, min(COMMON_WORDS, share))
+        words = [word.term for word in snapshot.keywords.lexicon.frequent(count)]
         if words:
             opened.searcher.search(snapshot, SearchRequest(words[0], limit=1))
         if WORD_LANGUAGES.intersection(snapshot.languages):
@@ -162,14 +162,8 @@ def load_caches(opened: IndexReader) -> None:
     load_words(opened.holder)
 
 
-def _words_worth(snapshot: Snapshot) -> int:
-    chunks = max(1, len(snapshot.keywords))
-    return max(_FEWEST_WORDS, min(COMMON_WORDS, COMMON_WORDS * _CHUNKS // chunks))
-
-
 def load_words(holder: SnapshotHolder) -> None:
-    """Loads the words of all segments that are not loaded yet, one segment at a time, including segments
-    committed in the meantime."""
+    """Loads the words of segments one by one, including those committed in the meantime."""
     left = True
     while left:
         with holder.lease() as snapshot:
@@ -203,13 +197,6 @@ _FOR_EVER = 3600.0
 """In seconds. Settings are compared by their results, not by their speed, so no query may time out."""
 
 
-@record
-class _Prepared:
-    query: PreparedQuery
-    rank: RepeatedRank
-    attachments: tuple[str, ...]
-
-
 class RepeatedQuery:
     """Returns the paths of the notes, each once, that a search with the same settings returns.
 
@@ -221,31 +208,28 @@ class RepeatedQuery:
         """`limit` is the maximum number of notes."""
         self._vault = SearchedVault("", None, snapshot, embedder)
         self._request = SearchRequest(text, limit, by_note=True, min_relevance=0.0)
-        self._prepared: dict[Groups, _Prepared] = {}
+        self._prepared: dict[Groups, tuple[PreparedQuery, RepeatedRank, list[str]]] = {}
 
     def paths(self, settings: SearchSettings) -> list[str]:
-        """Returns the notes and attachments that match, best first. Raises QueryError for an invalid
-        query."""
-        prepared = self._prepare(settings.synonyms.groups)
-        if not prepared.query.text:
+        """Returns the matching notes and attachments, best first. Raises QueryError."""
+        query, repeated, attachments = self._prepare(settings.synonyms.groups)
+        if not query.text:
             deadline = QueryDeadline(_FOR_EVER)
             return [hit.path for hit in search_vaults([self._vault], self._request, settings, deadline).hits]
         limits = AnswerLimits.of(self._request, settings)
-        group = [prepared.query]
-        table = prepared.rank.rank(settings, by_note=True, limit=limits.notes)
-        shown = shown_places([RankedGroup(group, table, find_copies(group, table))], limits)
+        table = repeated.rank(settings, by_note=True, limit=limits.notes)
+        shown = shown_places([RankedGroup([query], table, find_copies([query], table))], limits)
         ids = [note_id_of(key) for key in table.local_key[[place.row for place in shown]].tolist()]
         notes = self._vault.snapshot.catalog.notes(ids)
         paths = [notes[note_id].path for note_id in ids]
         at = place_of_files(table.note_coverage[place.row] for place in shown)
-        return [*paths[:at], *prepared.attachments, *paths[at:]][: limits.notes]
+        return [*paths[:at], *attachments, *paths[at:]][: limits.notes]
 
-    def _prepare(self, synonyms: Groups) -> _Prepared:
+    def _prepare(self, synonyms: Groups) -> tuple[PreparedQuery, RepeatedRank, list[str]]:
         if synonyms not in self._prepared:
             deadline = QueryDeadline(_FOR_EVER)
             (query,) = prepare_query([self._vault], self._request, deadline, synonyms)
-            files = match_attachments(
-                query, name_query(query, datetime.now().astimezone()), self._request.limit
-            )
-            self._prepared[synonyms] = _Prepared(query, RepeatedRank(query), tuple(files))
+            names = name_query(query, datetime.now().astimezone())
+            files = match_attachments(query, names, self._request.limit)
+            self._prepared[synonyms] = query, RepeatedRank(query), files
         return self._prepared[synonyms]

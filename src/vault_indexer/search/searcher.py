@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.contract.marks import MAX_LIMIT
-from vault_indexer.model import Explanation, NoteRow, SearchRequest, Why
+from vault_indexer.model import Explanation, NoteRow, SearchRequest
 from vault_indexer.ports import Embedder
 from vault_indexer.search.attachments import name_query
 from vault_indexer.search.confidence import count_likely, verdict_of
@@ -32,33 +33,10 @@ from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.system import record
 from vault_indexer.text.phrases import quantity
 
+if TYPE_CHECKING:
+    from vault_indexer.arrays import Keys
+
 # Explains the rank of a note in the results, or its absence.
-
-
-@record
-class ChunkRank:
-    """The rank of the note's best chunk among all candidates (None if it is not a candidate), the number of
-    candidates, whether the results include the chunk, and why. `notes` is the number of notes up to and
-    including this one. `is_likely` is true if the chunk is among the likely hits."""
-
-    rank: int | None
-    candidates: int
-    shown: bool
-    why: Why | None
-    notes: int = 0
-    is_likely: bool = True
-
-
-def explanation(query: str, note: NoteRow, place: ChunkRank, reasons: Sequence[str]) -> Explanation:
-    return Explanation(
-        query=query,
-        path=note.path,
-        rank=place.rank,
-        candidates=place.candidates,
-        shown=place.shown,
-        why=place.why,
-        reasons=tuple(reasons),
-    )
 
 
 def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
@@ -66,14 +44,11 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
     only = frozenset({note.note_id})
     now = datetime.now().astimezone()
     evaluation = Evaluation(prepared.snapshot, now, prepared.deadline, ReadingBudget(), only)
-    catalog = prepared.snapshot.catalog
-    own = np.array([row.key for row in catalog.chunks_of(note.note_id)], np.int64)
 
     def holds(node: Node) -> bool:
-        level = level_of(node)
-        if level is None:
-            return bool(evaluation.check(node, only)[0].notes)
-        return bool(at_level(catalog, own, level).any())
+        if level := level_of(node):
+            return bool(at_level(prepared.snapshot.catalog, _chunk_keys(prepared, note), level).any())
+        return bool(evaluation.check(node, only)[0].notes)
 
     failed = [condition.source for condition in prepared.conditions if not holds(condition.node)]
     yield from (f"it does not match the filter {source}" for source in failed)
@@ -81,20 +56,10 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
         yield f"it matches the filter {' '.join(prepared.filters)}"
 
 
-def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
-    """Yields why the results omit a ranked note, or show it only after the likely hits."""
-    if not place.shown:
-        more = f": ask for {place.notes} or more (-n {place.notes})" if place.notes <= MAX_LIMIT else ""
-        yield f"the list ends after {quantity(limit, 'note')}{more}"
-    elif not place.is_likely:
-        yield "it is not among the likely hits: --nearest shows all"
-
-
 def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -> Iterator[str]:
     """Yields why a note is not a candidate: its rank in the fusion, or its distance from each ranking."""
     snapshot = prepared.snapshot
-    own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
-    own = own[prepared.passing(own)]
+    own = _passing_chunks(prepared, note)
     if not len(own):
         yield "no part of it matches the filters" if prepared.conditions else "it has no text to search"
         return
@@ -117,6 +82,16 @@ def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -
     if not scores:
         yield f"words: it contains none of {', '.join(dict.fromkeys(term.word for term in prepared.terms))}"
     yield "links: only links to the strongest notes count, and it is not one of them"
+
+
+def _chunk_keys(prepared: PreparedQuery, note: NoteRow) -> Keys:
+    rows = prepared.snapshot.catalog.chunks_of(note.note_id)
+    return np.array([row.key for row in rows], np.int64)
+
+
+def _passing_chunks(prepared: PreparedQuery, note: NoteRow) -> Keys:
+    keys = _chunk_keys(prepared, note)
+    return keys[prepared.passing(keys)]
 
 
 def attachment_reasons(prepared: PreparedQuery, path: str, *, shown: bool) -> Iterator[str]:
@@ -174,39 +149,44 @@ class Searcher:
         return search_vaults([only], request, self.settings, deadline)
 
     def explain(
-        self,
-        snapshot: Snapshot,
-        note: NoteRow,
-        request: SearchRequest,
-        deadline: QueryDeadline | None = None,
+        self, snapshot: Snapshot, note: NoteRow, request: SearchRequest, deadline: QueryDeadline | None = None
     ) -> Explanation:
-        """Returns the rank of the note in the results with its reasons, or the reasons for its absence.
-        Raises as `search` does."""
+        """Returns the note's rank with its reasons, or the reasons for its absence. Raises as `search`."""
         prepared = self._prepare(snapshot, request, deadline)
         reasons = list(filter_reasons(prepared, note))
+        found = Explanation(query=request.query, path=note.path, rank=None, shown=False, why=None, reasons=())
         if not prepared.text:
-            own = snapshot.catalog.chunks_of(note.note_id)
-            matches = bool(prepared.passing(np.array([row.key for row in own], np.int64)).any())
-            return explanation(request.query, note, ChunkRank(None, 0, matches, None), reasons)
+            matches = bool(_passing_chunks(prepared, note).size)
+            return replace(found, shown=matches, reasons=tuple(reasons))
         limits = AnswerLimits.of(request, self.settings)
         ranked = RankedGroup.of([prepared], self.settings, limits)
-        place, row = _rank_of(ranked, note, limits)
-        if row is None:
-            reasons += absence_reasons(prepared, ranked.table, note)
-        elif (shown_note := ranked.copies.shown_note.get(note.note_id)) is not None:
-            path = snapshot.catalog.notes([shown_note])[shown_note].path
+        table, shown_note = ranked.table, ranked.copies.shown_note
+        found = replace(found, candidates=len(table))
+        own = np.flatnonzero(table.note == note.note_id)
+        if not len(own):
+            return replace(found, reasons=(*reasons, *absence_reasons(prepared, table, note)))
+        row = int(own[0])  # the best chunk of the note
+        shown = [place.row for place in shown_places([ranked], limits)]
+        if note.note_id in shown_note:
+            path = snapshot.catalog.notes([shown_note[note.note_id]])[shown_note[note.note_id]].path
             reasons.append(f"it has the same text as {path}, and is shown with it")
-        else:
-            reasons += place_reasons(place, limits.notes)
-        relevance = None if row is None else ranked.relevance([row])[row]
-        return replace(explanation(request.query, note, place, reasons), relevance=relevance)
+        elif row not in shown:
+            needed = len(set(table.note[: row + 1].tolist()) - set(shown_note))
+            more = f": ask for {needed} or more (-n {needed})" if needed <= MAX_LIMIT else ""
+            reasons.append(f"the list ends after {quantity(limits.notes, 'note')}{more}")
+        elif row not in _likely_rows(ranked, shown):
+            reasons.append("it is not among the likely hits: --nearest shows all")
+        return replace(
+            found,
+            rank=row + 1,
+            shown=row in shown,
+            why=reasons_of(prepared, table, [row])[row],
+            relevance=ranked.relevance([row])[row],
+            reasons=tuple(reasons),
+        )
 
     def explain_attachment(
-        self,
-        snapshot: Snapshot,
-        path: str,
-        request: SearchRequest,
-        deadline: QueryDeadline | None = None,
+        self, snapshot: Snapshot, path: str, request: SearchRequest, deadline: QueryDeadline | None = None
     ) -> Explanation:
         """Returns whether the results include an attachment, and why or why not. Raises as `search` does."""
         prepared = self._prepare(snapshot, request, deadline)
@@ -230,19 +210,9 @@ class Searcher:
         return prepare_query(only, request, deadline, self.settings.synonyms.groups)[0]
 
 
-def _rank_of(ranked: RankedGroup, note: NoteRow, limits: AnswerLimits) -> tuple[ChunkRank, int | None]:
-    """Returns the rank of the note's best chunk, and its row (None if the note is not a candidate)."""
-    table, (query,) = ranked.table, ranked.queries
-    own = np.flatnonzero(table.note == note.note_id)
-    if not len(own):
-        return ChunkRank(None, len(table), False, None), None
-    row = int(own[0])
-    why = reasons_of(query, table, [row])[row]
-    shown = [place.row for place in shown_places([ranked], limits)]
+def _likely_rows(ranked: RankedGroup, shown: Sequence[int]) -> Sequence[int]:
     relevance = list(ranked.relevance(shown).values())
-    likely = shown[: count_likely(relevance, verdict_of(relevance))]
-    notes = len(set(table.note[: row + 1].tolist()) - set(ranked.copies.shown_note))
-    return ChunkRank(row + 1, len(table), row in shown, why, notes, row in likely), row
+    return shown[: count_likely(relevance, verdict_of(relevance))]
 
 
 # The snapshots of one generation, with the searcher for its model.

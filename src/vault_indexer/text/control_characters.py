@@ -75,6 +75,5 @@ def _escape(character: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """The text without characters that C code cannot read: a null character ends a string there, and a lone
-    surrogate has no UTF-8."""
+    """The text without what C code cannot read: null characters, and lone surrogates, which lack UTF-8."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()

@@ -12,8 +12,7 @@ _LETTERS = str.maketrans("øłđðıħŋёґٱىةہە’ʼ", "olddihnегايه
     {"æ": "ae", "œ": "oe", "þ": "th"}
 )
 _INVISIBLE = "\u00ad\u200c\u200d\u2060\u0640"
-"""Characters that only affect the display of a word: soft hyphen, the two joiners, word joiner, Arabic
-tatweel."""
+"""What only affects the display of a word: soft hyphen, the joiners, word joiner, Arabic tatweel."""
 
 _ENCODINGS = str.maketrans("’یک٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹", "'يك01234567890123456789", _INVISIBLE)
 """Characters that depend on the keyboard but have the same meaning: Persian and Arabic ye, kaf and digits."""

@@ -311,8 +311,7 @@ _Votes = dict[str, tuple[tuple[str, float], ...]]
 
 @cache
 def _signs() -> tuple[_Votes, _Votes]:
-    """Returns the function words and the letters, each with its languages. The weight of a sign falls with
-    its number of languages."""
+    """Returns the function words and letters with their languages. A sign of many languages weighs less."""
     words = [
         (code, word) for code, *found in map(str.split, FUNCTION_WORDS.split("\n")[1:-1]) for word in found
     ]

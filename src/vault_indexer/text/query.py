@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect_query
@@ -51,8 +51,7 @@ PART_WEIGHT = 0.5
 """The weight of a part of a compound (`main` of `src/main.rs`), relative to the whole."""
 
 _ALWAYS_MARKED = frozenset({"vi"})
-"""Languages in which nearly every sentence has marks. In a query with marks, a word without them is
-intended."""
+"""Languages where nearly every sentence has marks: in a query with some, a word without is intended."""
 
 _MARKS_OPTIONAL = re.compile("[\u0400-\u1dff]")
 """Scripts whose marks are optional: Cyrillic (ё), Hebrew and Arabic (vowel points, hamza), Indic scripts
@@ -65,8 +64,7 @@ ENDS_AFTER_APOSTROPHE = frozenset({"tr", "az"})
 """Languages that write an apostrophe between a name and its endings."""
 
 _OTHER_ENCODING = str.maketrans("șțşţ", "şţșț")
-"""Romanian letters have a comma below. Old keyboards and fonts use the Turkish letters with a cedilla
-instead."""
+"""Romanian letters have a comma below; old keyboards and fonts write the Turkish cedilla instead."""
 
 _TOKEN = re.compile(f"{RUN.pattern}|{WORD.pattern}")
 
@@ -81,8 +79,9 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
     Marks count if the query has them: `việt` finds `viet` at `FOLDED_WEIGHT`, while `viet` finds `việt` like
     an inflected form, because the user probably had no keyboard for it.
     """
-    own = _language_among(text, languages)
-    as_written = own in _ALWAYS_MARKED and _has_marks(text)
+    language = detect_query(text, languages)
+    own = language if language in languages or not languages else ""
+    as_written = own in _ALWAYS_MARKED and fold(exact := normalize(text)) != exact
     ordered = (own, *(language for language in languages if language != own)) if own else tuple(languages)
     distinct: dict[tuple[TermClass, ...], QueryTerm] = {}
     for term in _terms(text, ordered or ("",), as_written):
@@ -90,18 +89,14 @@ def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) 
         distinct[term.classes] = replace(same, weight=same.weight + term.weight) if same else term
     terms = list(distinct.values())
     if typing and terms and not text[-1].isspace():
-        terms = _with_open_end(terms)
+        last = max(terms, key=lambda term: (term.end, -term.start))
+        terms[terms.index(last)] = replace(last, prefix=True)
     return terms
 
 
 def is_hyphenated(word: str) -> bool:
-    """Whether the word consists of words joined by hyphens, which may also be written as one word or with
-    spaces."""
+    """Whether hyphens join words in it, which may also be written as one word or with spaces."""
     return _HYPHENATED.fullmatch(word) is not None
-
-
-def hyphenated_parts(word: str) -> list[str]:
-    return word.split("-")
 
 
 def part_at_apostrophe(word: str, language: str) -> str:
@@ -113,18 +108,12 @@ def part_at_apostrophe(word: str, language: str) -> str:
     return first if language in ENDS_AFTER_APOSTROPHE or len(first) >= len(second) else second
 
 
-def _language_among(text: str, languages: Sequence[str]) -> str:
-    """Returns the query's language if it is one of `languages` or these are empty, otherwise ""."""
-    language = detect_query(text, languages)
-    return language if language in languages or not languages else ""
-
-
-def _has_marks(text: str) -> bool:
-    return not text.isascii() and fold(exact := normalize(text)) != exact
-
-
 def _terms(text: str, languages: tuple[str, ...], as_written: bool) -> Iterator[QueryTerm]:
-    word_term = partial(_word_term, languages, as_written)
+
+    def word_term(word: str, weight: float, start: int, end: int) -> QueryTerm:
+        classes = _word_classes(normalize(word)[:LONGEST_TERM], languages, as_written)
+        return QueryTerm(word, classes, weight, start, end)
+
     for match in _TOKEN.finditer(text):
         token, start = match[0], match.start()
         if RUN.match(token):
@@ -135,7 +124,7 @@ def _terms(text: str, languages: tuple[str, ...], as_written: bool) -> Iterator[
         joined = word_term(whole.replace("-", ""), 1.0, start, match.end()) if is_hyphenated(whole) else None
         yield replace(written, classes=written.classes + joined.classes) if joined else written
         at = 0
-        for part in hyphenated_parts(whole) if joined else compound_parts(whole):
+        for part in whole.split("-") if joined else compound_parts(whole):
             found = token.find(part, at)
             if found < 0:  # written in a form that normalization changes
                 yield word_term(part, PART_WEIGHT, start, match.end())
@@ -157,13 +146,6 @@ def _run_terms(run: str, start: int) -> Iterator[QueryTerm]:
 def _run_classes(characters: str) -> tuple[TermClass, ...]:
     """Returns the class of the characters. The same sound in the other kana counts like an inflected form."""
     return (TermClass(characters, tuple((form, VARIANT_WEIGHT) for form in other_kana(characters))),)
-
-
-def _word_term(
-    languages: tuple[str, ...], as_written: bool, word: str, weight: float, start: int, end: int
-) -> QueryTerm:
-    classes = _word_classes(normalize(word)[:LONGEST_TERM], languages, as_written)
-    return QueryTerm(word, classes, weight, start, end)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -194,8 +176,7 @@ def _term_classes(exact: str, language: str, as_written: bool) -> tuple[TermClas
 
 
 def _with_marks(exact: str, folded: str, language: str) -> TermClass:
-    """Returns the class of the exact form and of forms with the same stem, without the form that only lacks
-    the marks."""
+    """Returns the class of the exact form and forms of its stem, without that which only lacks marks."""
     own = stem_with_marks(exact, language)
     # The index contains stems without marks only. A stem that differs from `folded` is a form of the word.
     stems = [VARIANT_MARK + fold(own)] if own != exact else []
@@ -210,8 +191,3 @@ def _with_marks(exact: str, folded: str, language: str) -> TermClass:
 def _variants(stems: Iterable[str], exact: str) -> tuple[tuple[str, float], ...]:
     variants = [VARIANT_MARK + form for form in stems] + [form for form in stems if form != exact]
     return tuple((form, VARIANT_WEIGHT) for form in variants)
-
-
-def _with_open_end(terms: list[QueryTerm]) -> list[QueryTerm]:
-    last = max(terms, key=lambda term: (term.end, -term.start))
-    return [replace(term, prefix=True) if term is last else term for term in terms]

@@ -17,8 +17,7 @@ Span = tuple[int, int]
 
 _CLOSERS = "\"'”’»›)\\]}*_`」』）】》〉"
 _ALSO_OPENERS = "“‘«‹"
-"""Quotes that close a quotation in German and some other languages, and open one in most. Between a stop and
-white space they close it."""
+"""Quotes that close in German and open in most languages; between a stop and white space they close."""
 
 _MARK = rf"[{MARKS}{CLUSTER_MARKS}\u3099\u309a\ufe00-\ufe0f]"
 """Marks that are displayed together with the preceding character, which may be a blank."""
@@ -31,8 +30,7 @@ _CANDIDATE = re.compile(
     r"|(?P<item>\n(?=[ \t>]*+(?:[-*+]|(?<=[ \t])\d{1,9}[.)])[ \t]+\S))"
 )
 _SIGN = re.compile(r"[.!?…؟۔。！？｡．।។៕။།༎\n]")
-"""The characters that can begin a candidate. A search for one character of a set is many times faster than
-one for a candidate."""
+"""What can begin a candidate: a search for one character is many times faster than for a candidate."""
 
 _WHOLE = re.compile(
     r"``[^`\n]*+(?:`[^`\n]++)*``|`[^`\n]++`"
@@ -79,8 +77,7 @@ _MONTHS = "januar februar märz april mai juni juli august september oktober nov
 _ABBREVIATIONS = frozenset(_ALWAYS.split())
 _NUMBER_ABBREVIATIONS = frozenset(_BEFORE_NUMBER.split())
 _ACRONYM = re.compile(r"(?:[A-Z]\.)+[A-Z]")
-"""`U.S`, without its last stop. The next word decides whether that ends a sentence: `U.S. Army`, `U.S.
-He`."""
+"""`U.S`, without its last stop. The next word decides whether that is an end: `U.S. Army`, `U.S. He`."""
 _BEGINS = """
 The This That These Those There He She It We You They I A An And But In On At As If When Where While After
 Before Since Then So His Her Its Our Their My What Who How Why For From With However
@@ -94,8 +91,7 @@ _SPACED_ABBREVIATION = re.compile(rf"(?<!\w)(?:{'|'.join(_SPACED_PARTS)})\.", re
 
 
 def whole_spans(text: str) -> list[Span]:
-    """Returns the spans within which no sentence ends (links, code, emphasis on one line), in order and
-    without nesting."""
+    """Returns the spans within which no sentence ends (links, code, emphasis), in order, not nested."""
     return [match.span() for match in _WHOLE.finditer(text)] if _OPENS_WHOLE.search(text) else []
 
 
@@ -159,7 +155,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     stop = match["stop"]
     if stop[0] != "." or stop[1:2] in {".", "!", "?"}:
         return True
-    word = _word_before(text, match.start())
+    before = _WORD_BEFORE.search(text[max(0, match.start() - _LONGEST_ABBREVIATION) : match.start()])
+    word = before[1] if before else ""
     if word.isdecimal():
         return not _is_numbering(text, match.start() - len(word), first, following)
     if len(word) == 1 and word.isalpha() and word.isupper():
@@ -172,11 +169,6 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if folded in _NUMBER_ABBREVIATIONS:
         return first is None or not first.isdecimal()
     return folded not in _ABBREVIATIONS and not _DOTTED_END.search(folded)
-
-
-def _word_before(text: str, stop: int) -> str:
-    word = _WORD_BEFORE.search(text[max(0, stop - _LONGEST_ABBREVIATION) : stop])
-    return word[1] if word else ""
 
 
 def _is_in_spaced_abbreviation(text: str, stop: int) -> bool:

@@ -36,8 +36,7 @@ Snowball does not support Hebrew. At least three letters must remain, because ne
 
 
 def stem(word: str, language: str) -> str:
-    """Returns the folded stem of a normalized word, or the folded word if there is no algorithm for the
-    language."""
+    """Returns the folded stem of a normalized word, or without an algorithm the folded word."""
     return fold(stem_with_marks(word, language))
 
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from vault_indexer.system import record
 
 VARIANT_MARK = "~"
-"""The prefix of an index term that the text does not contain as written: a stem, a folded form, a part of a
-word."""
+"""The prefix of an index term that is not in the text as written: stem, folded form, part of a word."""
 
 
 class TermClass(NamedTuple):

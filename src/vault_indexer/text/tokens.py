@@ -99,8 +99,7 @@ def _parts(word: str) -> list[str]:
 
 
 def compound_parts(word: str) -> list[str]:
-    """Returns the parts, as written, by which a compound or camelCase word is found; none for a simple
-    word."""
+    """Returns the parts, as written, by which a compound or camelCase word is found, if it is one."""
     parts = _parts(word)
     if len(parts) > 1:
         return [part for part in parts if len(part) > 1]
@@ -122,8 +121,7 @@ def _simple_terms(word: str, language: str) -> tuple[str, ...]:
 
 
 def concepts(exact: str, language: str) -> tuple[str, ...]:
-    """Returns the variants of a normalized word: its folded stem, and the stem of its folded form if
-    different."""
+    """Returns the variants of a normalized word: its folded stem, and that of its folded form."""
     if not exact.isalpha() and exact.isascii():
         return (exact,)
     folded = fold(exact)

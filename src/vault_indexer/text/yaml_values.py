@@ -220,8 +220,7 @@ class _Builder:
         return SURROGATE.sub("\ufffd", written.replace(self._question, "?"))
 
     def _until_end(self) -> Iterator[yaml.Event]:
-        """Yields the event that begins each item (or key) of the current collection; callers read its
-        rest."""
+        """Yields the first event of each item (or key) of the collection; callers read the rest."""
         while not isinstance(event := next(self._events), self._yaml.CollectionEndEvent):
             yield event
         self._end = event
@@ -265,13 +264,10 @@ def _refusal(detail: str, event: yaml.Event) -> YamlRefusedError:
 
 def nesting_of(value: JsonValue) -> int:
     """The depth of nested collections, including the value itself."""
-    match value:
-        case dict():
-            return 1 + max(map(nesting_of, value.values()), default=0)
-        case list():
-            return 1 + max(map(nesting_of, value), default=0)
-        case _:
-            return 0
+    if not isinstance(value, dict | list):
+        return 0
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(nesting_of, inner), default=0)
 
 
 def _plain_kind(text: str) -> str:

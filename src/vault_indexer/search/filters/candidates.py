@@ -131,17 +131,14 @@ class TextCandidates:
         return self._of_names[pattern]
 
     def _needs(self, pattern: Pattern) -> list[tuple[str, ...]]:
-        """Returns for each part of a pattern the index terms of which every matching text contains at least
-        one."""
+        """Returns for each part of a pattern index terms of which every match contains at least one."""
         if pattern not in self._needed:
             words = [] if isinstance(pattern, RegexMatcher) else self._needs_of_words(pattern)
-            self._needed[pattern] = [*words, *self._terms_with(pattern.pieces)]
+            pieces = (
+                tuple(self._keywords.lexicon.containing(one)) for one in pattern.pieces if self._may_scan()
+            )
+            self._needed[pattern] = [*words, *pieces]
         return self._needed[pattern]
-
-    def _terms_with(self, pieces: Iterable[str]) -> Iterator[tuple[str, ...]]:
-        for piece in pieces:
-            if self._may_scan():
-                yield tuple(self._keywords.lexicon.containing(piece))
 
     def _needs_of_words(self, pattern: TextPattern) -> Iterator[tuple[str, ...]]:
         known: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]

@@ -51,8 +51,7 @@ NOTHING = Either(())
 """A condition that no note meets."""
 
 _ROUNDS = 3
-"""The maximum number of times that the facts from the parts of a condition are applied to its other parts. A
-rule of thumb."""
+"""The maximum number of times that the facts from parts are applied to the other parts. A rule of thumb."""
 
 _PLAIN_WORDS = re.compile("[a-z0-9]+(?: [a-z0-9]+)*")
 
@@ -95,8 +94,9 @@ def _reduce(node: Node, facts: _Facts, key_of: Callable[[Node], _Key]) -> Node |
         case Either(parts):
             return _reduce_parts(Either, parts, facts, key_of)
         case _:
-            known = _value(key_of(node), facts)
-            return node if known is None else known
+            key = key_of(node)
+            implied = _implied_by(key) if isinstance(key, TextPattern) and key not in facts else ()
+            return False if any(facts.get(word) is False for word in implied) else facts.get(key, node)
 
 
 def _reduce_parts(
@@ -133,8 +133,7 @@ def _reduce_parts(
 
 
 def _literal(node: Node, wanted: bool) -> tuple[Node, bool] | None:
-    """Returns the leaf of a literal, and its value if the node has the value `wanted`; None for other
-    trees."""
+    """Returns the leaf of a literal, and its value if the node is `wanted`; None for other trees."""
     match node:
         case Not(operand, _):
             literal = _literal(operand, wanted)
@@ -145,18 +144,9 @@ def _literal(node: Node, wanted: bool) -> tuple[Node, bool] | None:
             return node, wanted
 
 
-def _value(key: _Key, facts: _Facts) -> bool | None:
-    if key in facts:
-        return facts[key]
-    if isinstance(key, TextPattern) and any(facts.get(word) is False for word in _implied_by(key)):
-        return False
-    return None
-
-
 @lru_cache(maxsize=512)
 def _implied_by(pattern: TextPattern) -> tuple[TextPattern, ...]:
-    """Returns the patterns that every text with the pattern contains: each of its words, and the same words
-    in any case."""
+    """Returns the patterns that a text with the pattern contains: its words, and the same in any case."""
     if not _PLAIN_WORDS.fullmatch(pattern.source):
         return ()
     words = {text_pattern(word) for word in pattern.source.split()}
@@ -302,8 +292,7 @@ def at_level(catalog: CatalogReader, keys: Keys, level: tuple[int, bool]) -> Mas
 
 
 def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]]) -> set[int]:
-    """Returns the keys of the chunks that touch a place. A place outside all chunks, such as a comment
-    between two, has none."""
+    """Returns the keys of the chunks that touch a place. A comment between two chunks has none."""
     ordered = {note_id: _Places(spans) for note_id, spans in places.items()}
     sql = "SELECT key, start_pos, end_pos FROM chunks WHERE note_id IN (%s)"
     rows = catalog.rows_in(sql, sorted(places))

@@ -17,12 +17,7 @@ from vault_indexer.arrays import first_of_each
 from vault_indexer.errors import QueryError
 from vault_indexer.model import CHUNK_KEY_BITS, KINDS
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
-from vault_indexer.search.filters.candidates import (
-    TEXT_FIELDS,
-    Ids,
-    Matches,
-    TextCandidates,
-)
+from vault_indexer.search.filters.candidates import TEXT_FIELDS, Ids, Matches, TextCandidates
 from vault_indexer.search.filters.path_filter import NameReader, path_condition
 from vault_indexer.search.filters.properties import PropertyReader
 from vault_indexer.search.filters.scopes import task_states
@@ -60,8 +55,7 @@ _FACTS: Mapping[str, tuple[str, Callable[[str, datetime], str | int]]] = {
     "after": ("mtime_ns >= ?", moment_ns),
     "lang": ("language = ?", lambda code, _now: code),
 }
-"""For each operator of a `Fact`, the SQL condition on a row of the table `notes`, and the function that
-converts the operator's value."""
+"""For each operator of a `Fact`: its SQL condition on the table `notes`, and how its value is read."""
 
 
 class Bounds(NamedTuple):
@@ -101,11 +95,7 @@ class Evaluation:
         self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
         self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes))
         self._reader = TextReader(
-            snapshot.catalog,
-            deadline,
-            budget,
-            self._candidates,
-            lambda note_id: self._positions[note_id],
+            snapshot.catalog, deadline, budget, self._candidates, lambda note_id: self._positions[note_id]
         )
         self._names = NameReader(snapshot.catalog, deadline)
         self._properties = PropertyReader(snapshot.catalog)
@@ -226,8 +216,7 @@ class Evaluation:
                 raise AssertionError(node)
 
     def _all(self, parts: tuple[Node, ...], notes: Ids, *, all_places: bool) -> Matches:
-        """Checks that every part is true, cheap parts first. Only the notes that pass are searched for all
-        places."""
+        """Checks every part, cheap ones first. Only the notes that pass are searched for all places."""
         ordered = sorted(parts, key=_cost)
         for part in ordered:
             notes = self._check(part, notes, all_places=False).notes

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Mask
 
 _FEW_LEAVES = 2
-"""Up to this number of conditions, SQLite searches the names. For more, all names are read once. A rule of
-thumb."""
+"""Above this number of conditions all names are read once; up to it, SQLite searches. A rule of thumb."""
 
 
 class NameReader:
@@ -93,11 +92,8 @@ class _Names:
         self._known: dict[Text, Mask] = {}
 
     def mask_containing(self, wanted: Text) -> Mask:
-        if wanted not in self._known:
-            self._known[wanted] = self._look_for(wanted)
-        return self._known[wanted]
-
-    def _look_for(self, wanted: Text) -> Mask:
+        if wanted in self._known:
+            return self._known[wanted]
         text = "" if isinstance(wanted, Regex) else plain(wanted.text)
         is_plain = isinstance(wanted, Word) or (isinstance(wanted, Phrase) and not wanted.match_case)
         found = np.zeros(len(self._names), bool)
@@ -106,7 +102,12 @@ class _Names:
         else:
             pairs = zip(self._names, self._folded, strict=True)
             found[:] = [name_contains(name, folded, wanted) for name, folded in pairs]
+        self._known[wanted] = found
         return found
+
+
+def escape_like(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 _UNFOLDED = "length(path) != length(CAST(path AS BLOB))"
@@ -117,8 +118,7 @@ def path_condition(inside: Node) -> tuple[str, list[str]]:
     tenth of the time of a check in Python. SQLite does not fold accents, so non-ASCII paths always pass."""
     match inside:
         case Word(text, _) | Phrase(text, _, _) if plain(text).isascii():
-            escaped = plain(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            return f"(path LIKE ? ESCAPE '\\' OR {_UNFOLDED})", [f"%{escaped}%"]
+            return f"(path LIKE ? ESCAPE '\\' OR {_UNFOLDED})", [f"%{escape_like(plain(text))}%"]
         case All(parts) | Either(parts):
             sides = [path_condition(part) for part in parts]
             joint = " AND " if isinstance(inside, All) else " OR "

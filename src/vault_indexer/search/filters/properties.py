@@ -10,6 +10,7 @@ from typing import Any
 
 from vault_indexer.model import JsonValue
 from vault_indexer.parse import fold_name, join_values, readable
+from vault_indexer.search.filters.path_filter import escape_like
 from vault_indexer.search.filters.text_pattern import plain, text_pattern
 from vault_indexer.search.query import (
     Compare,
@@ -63,9 +64,8 @@ class PropertyReader:
     def _rows(self, name: str) -> list[Row]:
         if not name.isascii():
             return self._catalog.rows("SELECT note_id, frontmatter FROM notes WHERE frontmatter != '{}'")
-        escaped = json.dumps(name)[1:-1].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         sql = "SELECT note_id, frontmatter FROM notes WHERE frontmatter LIKE ? ESCAPE '\\'"
-        return self._catalog.rows(sql, (f'%"{escaped}":%',))
+        return self._catalog.rows(sql, (f'%"{escape_like(json.dumps(name)[1:-1])}":%',))
 
 
 def has_property(wanted: Property, fields: Mapping[str, JsonValue]) -> bool:

@@ -26,8 +26,7 @@ class HeadingRow(NamedTuple):
 
 @record
 class NoteText:
-    """The text and structure of one note. `blocks` and `tasks` are None if the catalog does not contain them;
-    then the text is parsed."""
+    """A note's text and structure. `blocks` and `tasks` that the catalog lacks (None) are parsed."""
 
     text: str
     headings: Sequence[HeadingRow] = ()
@@ -91,17 +90,12 @@ def pieces(note: NoteText, scope: Scope) -> Pieces:
             return _pieces([])
 
 
+_TASK_STATES = {Scope.TASK: (False, True), Scope.TASK_TODO: (False,), Scope.TASK_DONE: (True,)}
+
+
 def task_states(scope: Scope) -> tuple[bool, ...]:
     """Returns the task states that an operator searches. True means done."""
-    match scope:
-        case Scope.TASK:
-            return False, True
-        case Scope.TASK_TODO:
-            return (False,)
-        case Scope.TASK_DONE:
-            return (True,)
-        case _:
-            return ()
+    return _TASK_STATES.get(scope, ())
 
 
 def _pieces(spans: Spans) -> Pieces:

@@ -224,8 +224,7 @@ class TextReader:
         return Matches(frozenset(places), places)
 
     def _may_hold(self, inside: Node, scope: Scope) -> MayHold | None:
-        """Returns a test on the UTF-8 text whether a note may have a piece that matches a tree, or None if
-        there is no such test."""
+        """Returns a test on the UTF-8 text whether some piece may match a tree, or None if there is none."""
         match inside:
             case Word() | Phrase() | Regex():
                 pattern = pattern_of(inside)
@@ -267,12 +266,7 @@ class TextReader:
         return has_property(wanted, task_fields(text[start:end]))
 
     def _test_of_pattern(
-        self,
-        note_id: int,
-        searched: NoteSource,
-        scope: Scope,
-        required: TextPattern | None,
-        pattern: Pattern,
+        self, note_id: int, searched: NoteSource, scope: Scope, required: TextPattern | None, pattern: Pattern
     ) -> PieceTest:
         """Returns the test for pieces of one note, of which each contains the word `required`. A pattern that
         the keyword index or a search of the whole text excludes is not tested in the pieces."""
@@ -289,8 +283,7 @@ class TextReader:
     def _spans(
         self, found: Pieces, searched: NoteSource, test: PieceTest, required: Pattern | None
     ) -> Iterator[Span]:
-        """Yields the places of the pieces that pass a test. Only pieces with the required pattern are
-        tested."""
+        """Yields the places of the pieces that have the required pattern and pass the test."""
         numbers = (
             self._numbers_matching(found, searched, required)
             if isinstance(required, RegexMatcher)
@@ -322,8 +315,7 @@ class TextReader:
                 yield number
 
     def _numbers_matching(self, found: Pieces, searched: NoteSource, matcher: RegexMatcher) -> Iterator[int]:
-        """Yields the pieces in which a match of the whole text begins. They include all pieces that match on
-        their own."""
+        """Yields the pieces in which a match of the text begins, including all that match on their own."""
         text, data = searched.text, searched.encoded
         at = position = 0
         while at <= len(data):

@@ -56,8 +56,7 @@ _SCANNED_SPACE = rf"(?:[\x00-\x20\x{{80}}-\x{{10ffff}}>|-]|{_MARK}|{_HIDDEN}|{_R
 the rendered text."""
 
 _SCANNED_WORDS = 5
-"""Limit of words of a phrase that a scanner searches for. Few texts contain these words but not the rest. A
-rule of thumb."""
+"""Limit of words of a phrase for a scanner; few texts with these lack others. A rule of thumb."""
 
 _ACCENTS = "\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200d\u2060"
 _PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"})
@@ -72,6 +71,9 @@ _INVISIBLE = "\u200d\ufe0e\ufe0f"
 """The characters that may follow a sign: the joiner of a sequence, and the variation selectors."""
 
 _CYRILLIC = range(0x0400, 0x0530)
+_DECOMPOSED = {"й": "[иИ]\u0306", "ё": "[еЕ]\u0308", "ї": "[іІ]\u0308", "ў": "[уУ]\u0306"}
+"""Letters as two characters, which `fold` does not separate."""
+
 _ACCENTED_SCRIPTS = 0x0700
 _INDIC = range(0x0900, 0x0C00)
 _FOLDED_BLOCKS = (
@@ -106,14 +108,12 @@ class TextPattern:
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """The expression for any text. It is compiled on first use, because that takes some 10 ms, and most
-        queries need only the words."""
+        """The expression for any text. To compile it takes 10 ms, and most queries need only the words."""
         return re.compile(_expression(self.source, _letters))
 
     @cached_property
     def quick(self) -> re.Pattern[str] | None:
-        """The expression for lower-case text without accents, which is ten times faster; None if there is
-        none."""
+        """The expression for lower-case text without accents, ten times faster; None if there is none."""
         has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.source))
         return re.compile(_expression(self.source, re.escape)) if self.source.isascii() and has_word else None
 
@@ -180,8 +180,7 @@ class SearchedText:
         return lowered if len(lowered) == len(self.text) else None
 
     def byte_at(self, position: int) -> int:
-        """Returns the byte in `encoded` at which a character begins. The length of the text maps to the
-        end."""
+        """Returns the byte in `encoded` at which a character begins, also for the end of the text."""
         return position if self.text.isascii() else int(self._bytes_of_chars[position])
 
     def char_at(self, byte: int) -> int:
@@ -251,8 +250,7 @@ def _gap_expression(gap: str, *, first: bool, after_run: bool) -> str:
 
 
 def _scanner(source: str, cased: str | None) -> ByteScanner | None:
-    """Returns the expression of a pattern without the features that RE2 lacks: inner borders, and limits on
-    the distance between words."""
+    """Returns the scanner of a pattern, without inner borders and limits of distance, which RE2 lacks."""
     found = list(_PIECE.finditer(source))
     letters = _cased_letters(found, cased)
     parts: list[str] = []
@@ -302,8 +300,7 @@ def _scanned_letter(letters: str) -> str:
 
 
 def _in_case(letters: str, cased: str) -> str:
-    """Returns an expression for all spellings of one or two folded ASCII letters that can have the case of
-    `cased`."""
+    """Returns an expression for the spellings of one or two folded ASCII letters in the case of `cased`."""
     if len(letters) == 2:
         apart = _in_case(letters[0], cased[0]) + _in_case(letters[1], cased[1])
         return f"(?:{apart}|[{re.escape(_spellings()[letters])}])"
@@ -369,27 +366,20 @@ def _folding() -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def _letters(folded: str) -> str:
-    """Returns an expression for all spellings of one folded letter, or of two that one letter represents,
-    such as "ss" for ß."""
+    """Returns an expression for all spellings of a folded letter, or of two that are one: "ss" for ß."""
     if len(folded) == 2:
         return f"(?:{_letters(folded[0])}{_letters(folded[1])}|[{re.escape(_spellings()[folded])}])"
     chars = _spellings().get(folded, "") + folded
     one = f"[{re.escape(''.join(dict.fromkeys(chars)))}]"
     # In Russian texts, an acute accent may mark the stressed vowel.
     if ord(folded) in _CYRILLIC:
-        apart = _decompose(folded)
+        apart = _DECOMPOSED.get(folded)
         return f"(?:{one}|{apart})\u0301?" if apart else f"{one}\u0301?"
     if ord(folded) in _INDIC and folded.isalpha():
         return f"{one}[{NUKTAS}\u200c\u200d]?"
     if ord(folded) < _ACCENTED_SCRIPTS and folded.isalpha():
         return rf"{one}[{_ACCENTS}]*+\u200c?"  # possessive except for the joiner, which may also end a word
     return one
-
-
-def _decompose(letter: str) -> str:
-    """й and ї as two characters, which `fold` keeps apart from и and і."""
-    pairs = {"й": "[иИ]\u0306", "ё": "[еЕ]\u0308", "ї": "[іІ]\u0308", "ў": "[уУ]\u0306"}
-    return pairs.get(letter, "")
 
 
 @cache

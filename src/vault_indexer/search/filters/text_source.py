@@ -114,8 +114,7 @@ MayHold = Callable[[int, NoteSource], bool]
 
 _READ_AT_ONCE = 64
 _MANY = 512
-"""A query that reads more notes than this scans the whole vault, so it no longer evicts other entries from
-the cache. A rule of thumb."""
+"""A query that reads more notes scans the vault, so it evicts nothing from the cache. A rule of thumb."""
 
 _HELD_BYTES = 32_000_000
 """Limit of bytes of texts kept while a batch of notes is checked. A rule of thumb."""
@@ -205,8 +204,7 @@ class PatternSearch:
         self._occurs = {}
 
     def occurrence(self, pattern: Pattern) -> MayHold:
-        """Returns a test whether a note's text may contain the pattern. Each text is searched once until
-        `forget`."""
+        """Returns a test whether a text may contain the pattern. Each is searched once until `forget`."""
         known = self._occurs.setdefault(pattern, {})
 
         def may_occur(note_id: int, searched: SearchedText) -> bool:
@@ -217,8 +215,7 @@ class PatternSearch:
         return may_occur
 
     def may_hold(self, pattern: Pattern, searched: SearchedText) -> bool:
-        """Whether, according to RE2 on the UTF-8, a text matches an expression or may contain a word or
-        phrase."""
+        """Whether, by RE2 on the UTF-8, a text matches an expression or may contain a word or phrase."""
         if isinstance(pattern, RegexMatcher):
             return self.find(pattern, searched.encoded) is not None
         if pattern.scanner is None:
@@ -293,8 +290,7 @@ def is_worth_scanning(pattern: TextPattern) -> bool:
 
 
 def _next_place(data: bytes, first: int, last: int) -> int:
-    """Returns the offset at which to continue after a match: the next line, or `_STRIDE` bytes after its
-    start."""
+    """Returns where to continue after a match: at the next line, or `_STRIDE` bytes after its start."""
     line_end = data.find(b"\n", last, first + _STRIDE)
     at = max(last, first + 1, line_end if line_end >= 0 else first + _STRIDE)
     while at < len(data) and data[at] & 0xC0 == 0x80:  # within a character

@@ -19,21 +19,17 @@ _TOKEN = re.compile(rf"\S{{,{_LONGEST}}}")
 _PICTURE = re.compile(r"[ \t>]*!(?:\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\])\s*")
 
 
-def markup_start(source: str, offset: int) -> int:
-    """Returns `offset`, or the beginning of the markup that a cut there would divide."""
-    markup = _markup_at(source, offset)
-    return markup[0] if markup else offset
-
-
-def markup_end(source: str, offset: int) -> int:
-    """Returns `offset`, or the end of the markup that a cut there would divide."""
-    markup = _markup_at(source, offset)
-    return markup[1] if markup else offset
+def markup_around(source: str, offset: int) -> tuple[int, int]:
+    """Returns the span of the markup that a cut at `offset` would divide, or an empty one there."""
+    first = max(source.rfind("\n", 0, offset) + 1, offset - _LONGEST)
+    last = source.find("\n", offset, offset + _LONGEST)
+    last = min(len(source), offset + _LONGEST) if last < 0 else last
+    spans = ((first + start, first + end) for start, end in whole_spans(source[first:last]))
+    return next(((start, end) for start, end in spans if start < offset < end), (offset, offset))
 
 
 def word_start(text: str, offset: int) -> int:
-    """Returns `offset`, or the beginning of the word or the end of the address that a cut there would
-    divide."""
+    """Returns `offset`, or the start of the word or the end of the address that a cut would divide."""
     first = max(0, offset - _NEAR)
     near = max(text.rfind(space, first, offset + 1) for space in _SPACES)
     # If the text begins within reach and no space was found, `near` is -1 and the word begins at 0.
@@ -56,8 +52,7 @@ def word_end(text: str, offset: int) -> int:
 
 
 def after_pictures(source: str, start: int, end: int, limit: int) -> int:
-    """Returns the offset after the leading pictures of `source[start:end]`, at most `limit`, or `start` if
-    there is no other text."""
+    """Returns the offset, up to `limit`, after the leading pictures; `start` if there is no other text."""
     at = start
     while at < end:
         last = source.find("\n", at, end) + 1 or end
@@ -65,14 +60,6 @@ def after_pictures(source: str, start: int, end: int, limit: int) -> int:
             return at if source[at:end].strip() else start
         at = last
     return start
-
-
-def _markup_at(source: str, offset: int) -> tuple[int, int] | None:
-    first = max(source.rfind("\n", 0, offset) + 1, offset - _LONGEST)
-    last = source.find("\n", offset, offset + _LONGEST)
-    last = min(len(source), offset + _LONGEST) if last < 0 else last
-    spans = whole_spans(source[first:last])
-    return next(((first + s, first + e) for s, e in spans if first + s < offset < first + e), None)
 
 
 def _address_at(text: str, offset: int) -> tuple[int, int] | None:
@@ -132,8 +119,7 @@ def _divides(text: str, offset: int) -> bool:
 
 
 def _extends(char: str) -> bool:
-    """Whether the character is a joiner, a skin tone, a flag tag, a half-width sound mark, or a vowel of Thai
-    or Lao."""
+    """Whether it is a joiner, a skin tone, a flag tag, a half-width sound mark, a vowel of Thai or Lao."""
     return (
         char in "\u200c\u200d\uff9e\uff9f\u0e33\u0eb3"
         or "\U0001f3fb" <= char <= "\U0001f3ff"

@@ -258,7 +258,7 @@ class _ShownNote:
         self.stale = stale
         self.tags, self.aliases, self.frontmatter = row.tags, row.aliases, row.frontmatter
         self.modified_time = iso_time(row.mtime_ns)
-        self.is_canvas = _is_canvas(row.path)
+        self.is_canvas = _kind_of(row.path) is FileKind.CANVAS
         document = _document_kind_of(row.path)
         self.is_document = document is not None
         self.kind: HitKind = (
@@ -322,10 +322,8 @@ class HitBuilder:
         expansion: Expansion | None = None,
         stale: bool = True,
     ) -> None:
+        self._query = query
         self._catalog = query.snapshot.catalog
-        self._deadline = query.deadline
-        self._chosen = query.chosen
-        self._vault = query.vault.name
         self._folder = query.vault.folder
         self._snippets = snippets
         self._expansion = expansion
@@ -342,7 +340,7 @@ class HitBuilder:
         hits: dict[int, Hit] = {}
         for chunk in ranked:
             if row := rows.get(chunk.key):
-                self._deadline.check()
+                self._query.deadline.check()
                 hits[chunk.key] = self._hit(chunk, row.chunk, notes[row.note_id])
         return hits
 
@@ -373,7 +371,7 @@ class HitBuilder:
             line=1,
             uri=self._uri(file.path),
             relevance=1.0,
-            vault=self._vault,
+            vault=self._query.vault.name,
             kind="base" if file.path.lower().endswith(".base") else "attachment",
         )
 
@@ -417,7 +415,7 @@ class HitBuilder:
             kind=note.kind,
             relevance=ranked.relevance,
             language=note.row.language,
-            vault=self._vault,
+            vault=self._query.vault.name,
             copies=ranked.copies,
             chunk=chunk,
         )
@@ -428,7 +426,8 @@ class HitBuilder:
         if (not chunk.header_path or "]" in chunk.body) and chunk.end_pos <= note.body_start:
             return Snippet("", (), 0)  # a note of properties alone has no text to show
         keyword, start, end = ranked.why.keyword, chunk.start_pos, chunk.end_pos
-        matches = self._chosen.places_in(note.row.note_id, start, end) if self._chosen else ()
+        chosen = self._query.chosen
+        matches = chosen.places_in(note.row.note_id, start, end) if chosen else ()
         return self._snippets.of(
             chunk.body,
             keyword.terms if keyword else {},
@@ -490,11 +489,7 @@ def with_display_titles(catalog: CatalogReader, notes: Mapping[int, NoteRow]) ->
     }
 
 
-@lru_cache(maxsize=4096)
-def _is_canvas(path: str) -> bool:
-    return kind_of(path) is FileKind.CANVAS
-
-
+_kind_of = lru_cache(maxsize=4096)(kind_of)
 _document_kind_of = lru_cache(maxsize=4096)(document_kind_of)
 _language_of_path = lru_cache(maxsize=4096)(language_of_path)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import fsum
@@ -17,8 +17,7 @@ from vault_indexer.search.present.borders import (
     after_pictures,
     cluster_end,
     cluster_start,
-    markup_end,
-    markup_start,
+    markup_around,
     word_end,
     word_start,
 )
@@ -155,7 +154,12 @@ class Snippets:
             # More than all words together: the place that a filter found must be shown.
             wanted |= dict.fromkeys((match.word for match in at_places), 1 + fsum(wanted.values()))
         found = sorted([*self._matches(body, wanted), *at_places])
-        ranked = sorted(_sections(body, headings, found, wanted), key=_preference(body))
+
+        def preference(section: _Section) -> tuple[float, float, bool, int]:
+            blank = not body[section.text : section.end].strip()
+            return -section.worth, -section.own_worth, blank, section.start
+
+        ranked = sorted(_sections(body, headings, found, wanted), key=preference)
         shown_body = blank_hidden(body, fence)
         # A chunk that is hidden as a whole, such as a comment, was found by it, so it is shown.
         body = shown_body if shown_body.strip() else body
@@ -239,8 +243,7 @@ class Snippets:
     def _at_places(
         self, body: str, places: Sequence[Span], fence: str, labels: frozenset[str]
     ) -> list[_Match]:
-        """Returns the matches of phrases within the places, or an empty match at the start of a place without
-        phrases."""
+        """Returns the matches of phrases in the places, and an empty one at a place without phrases."""
         found: list[_Match] = []
         for start, end in places[:_MOST_PLACES]:
             first, last = _paragraph(body, start, end)
@@ -316,8 +319,7 @@ def _paragraph(body: str, start: int, end: int) -> Span:
 
 
 def _with_plain_letters(text: str) -> str | None:
-    """Returns the text with each non-ASCII sign replaced by `?`, or None if it has non-ASCII letters, digits
-    or marks."""
+    """Returns the text with `?` for each non-ASCII sign, or None if it has such letters, digits or marks."""
     others = (char for char in set(text) if char > "\x7f")
     if any(char.isalnum() or unicodedata.category(char)[0] == "M" for char in others):
         return None
@@ -347,8 +349,7 @@ def _parts_of_run(run: str, span: Span, wanted: Sequence[str]) -> Iterator[_Matc
 def _sections(
     body: str, headings: Sequence[ChunkHeading], found: Sequence[_Match], wanted: Mapping[str, float]
 ) -> Iterator[_Section]:
-    """Yields the parts of the body, each with the weight of the words in its headings and text, and in its
-    text only."""
+    """Yields the parts of the body with the weights of their words, with headings and without."""
     starts = [match.start for match in found]
 
     def words(start: int, end: int) -> set[str]:
@@ -369,14 +370,6 @@ def _sections(
         yield _Section(heading.start, heading.end, end, worth, fsum(wanted[word] for word in own))
 
 
-def _preference(body: str) -> Callable[[_Section], tuple[float, float, bool, int]]:
-    def key(section: _Section) -> tuple[float, float, bool, int]:
-        blank = not body[section.text : section.end].strip()
-        return -section.worth, -section.own_worth, blank, section.start
-
-    return key
-
-
 def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], size: int) -> Span:
     """Returns the part of a long text around the densest matches, of about twice `size` characters."""
     start, end = within
@@ -393,19 +386,15 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
             best, place = worth, starts[number]
         if best == most:  # no other place can have more
             break
-    low = _region_start(body, start, max(start, place - size // 2), place)
+    low = max(start, place - size // 2)
+    if low > start:
+        # At the start of a sentence or line, or otherwise of a word.
+        after = _SENTENCE_END.search(body, low, place)
+        low = after.end() if after else word_start(body, low)
     marked = (match.end for match in found[first:last] if match.word[0] == _PLACE and match.start == place)
     high = min(end, max(place + size + size // 2, *marked, 0))
-    low = max(start, markup_start(body, low))
-    return low, end if end - high < size // 2 else min(end, markup_end(body, word_end(body, high)))
-
-
-def _region_start(body: str, start: int, low: int, place: int) -> int:
-    """Returns the start of a sentence or line from `low` to `place`, or otherwise of a word."""
-    if low == start:
-        return start
-    after = _SENTENCE_END.search(body, low, place)
-    return after.end() if after else word_start(body, low)
+    low = max(start, markup_around(body, low)[0])
+    return low, end if end - high < size // 2 else min(end, markup_around(body, word_end(body, high))[1])
 
 
 @lru_cache(maxsize=65_536)
@@ -420,12 +409,10 @@ def _likely(wanted: frozenset[str]) -> re.Pattern[str]:
     `a-b`, is one word."""
     whole = sorted((word for word in wanted if _SIGN.search(word)), key=lambda word: (-len(word), word))
     begins = [re.escape(word) for word in whole]
-    begins += sorted({_beginning(word) for word in wanted.difference(whole)})
+    begins += sorted(
+        {word[:_STEM] if len(word) >= _STEM else rf"{word}\b" for word in wanted.difference(whole)}
+    )
     return re.compile(rf"(?:{'|'.join(begins)})\w*" if begins else r"(?!)")
-
-
-def _beginning(word: str) -> str:
-    return word[:_STEM] if len(word) >= _STEM else rf"{word}\b"
 
 
 @lru_cache(maxsize=1024)
@@ -491,8 +478,7 @@ def _densest(units: Sequence[Span], found: Sequence[_Match], wanted: Mapping[str
 
 
 def _worth_a_look(spans: Sequence[Span], starts: Sequence[int], size: int) -> range:
-    """Returns the sentences from which a window of `size` characters can reach a match, or the first sentence
-    if there is no match."""
+    """Returns the sentences from which a window of `size` can reach a match; without matches the first."""
     if not starts:
         return range(1)
     first = bisect_left(spans, (starts[0] - size, 0))

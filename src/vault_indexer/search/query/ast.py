@@ -16,8 +16,7 @@ from vault_indexer.system import record
 
 
 class Scope(StrEnum):
-    """The piece of a note in which the words inside an operator must occur together. The value is the name of
-    the operator."""
+    """The piece of a note in which the words inside an operator must be together, by the operator's name."""
 
     CONTENT = "content"
     HEADING = "heading"
@@ -121,8 +120,7 @@ class Null:
 
 @record
 class Property:
-    """A property of the frontmatter whose value passes `test`. None requires only that the property
-    exists."""
+    """A property whose value passes `test`. None requires only that the property exists."""
 
     name: str
     test: Node | None
@@ -188,45 +186,6 @@ class Query:
     conditions: tuple[Condition, ...] = ()
     open_end: bool = False
     notices: tuple[str, ...] = ()
-
-
-def outline(node: Node) -> str:
-    """Returns the tree on one line, with operators as functions and columns after an `@`."""
-    match node:
-        case Word(text, column):
-            return f"{text}@{column}"
-        case Phrase(text, column, match_case):
-            return f'{"match-case " if match_case else ""}"{text}"@{column}'
-        case Regex(pattern, column, match_case):
-            return f"{'match-case ' if match_case else ''}/{pattern}/@{column}"
-        case Not(operand, column):
-            return f"not@{column}({outline(operand)})"
-        case All(parts):
-            return f"all({', '.join(map(outline, parts))})"
-        case Either(parts):
-            return f"any({', '.join(map(outline, parts))})"
-        case Within(scope, inside, column):
-            return f"{scope}@{column}({outline(inside) if inside else ''})"
-        case Property(name, test, column):
-            return f"property@{column}({name}{', ' + outline(test) if test else ''})"
-        case _:
-            return _outline_of_value(node)
-
-
-def _outline_of_value(node: Node) -> str:
-    match node:
-        case Compare(op, value, column):
-            return f"{op} {value}@{column}"
-        case Null(column):
-            return f"null@{column}"
-        case Fact(operator, value, column):
-            return f"{operator}@{column}({value})"
-        case Linked(direction, target, column):
-            return f"{direction}@{column}({target})"
-        case InVault(name, column):
-            return f"vault@{column}({name})"
-        case _:
-            raise AssertionError(node)
 
 
 def ranking_words(node: Node) -> list[str]:
@@ -307,8 +266,7 @@ def with_case(node: Node, match_case: bool, decided: Container[int] = ()) -> Nod
 
 
 def level_of(node: Node) -> tuple[int, bool] | None:
-    """Returns the level that chunks must have (True) or must not have (False), or None for any other
-    condition."""
+    """Returns the level that chunks must have (True) or not have (False); None for other conditions."""
     match node:
         case Fact("level", value, _):
             return LEVELS.index(value), True
@@ -393,8 +351,7 @@ def is_moment(text: str) -> bool:
 
 
 def number(value: object) -> float | None:
-    """Returns the value of a finite number, or of a text with one; None for other values, including
-    booleans."""
+    """Returns a finite number, or that in a text; None for other values, including booleans."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -406,8 +363,7 @@ def number(value: object) -> float | None:
 
 
 def iso_date(value: object) -> str | None:
-    """Returns a date or time in a form that sorts alphabetically ("2026-01", "2026-01-31T09:30:00"), or
-    None."""
+    """Returns a date or time in a form that sorts ("2026-01", "2026-01-31T09:30:00"), or None."""
     if not isinstance(value, str):
         return None
     text = value.strip()

@@ -77,7 +77,7 @@ _DUE = "task-due"
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*")
 _COMPARED = re.compile(r"\"[^\"\]]*\"|[^\s\])]+")
 _ESCAPE = re.compile(r"\\([\"\\])")
-_SPACES = re.compile(r"\s*")
+_SPACES = re.compile(r"\s+")
 _NAME_SEARCH = re.compile(r"\[\s*(?:/[^\]\n]+/|\([^\]\n]+\))\s*(?:\]|:[^\]\n]*\])(?!\()")
 """`[/stat.*/]` and `[(a OR b):x]`, Obsidian's syntax for a search of property names."""
 
@@ -108,7 +108,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The operators of the query language, each with a description of its matches. The parser and the completion
-use only this table. `_NAMED`, `_CASE` or `_VALUES` determine how an operator is parsed."""
+use only this table. `_NAMED`, `_CASE` or `_FACTS` determine how an operator is parsed."""
 
 _CASE = MappingProxyType({"match-case": True, "ignore-case": False})
 _NAMED = MappingProxyType({scope.value: scope for scope in Scope})
@@ -118,15 +118,11 @@ def parse_query(text: str) -> Query:
     """Returns the parsed query. Raises QueryError with the column of the error."""
     parser = _Parser(text)
     parts = [inner for part in parser.sequence("") for inner in _spread(part)]
-    conditions: list[Condition] = []
-    words: list[str] = []
-    for part in parts:
-        source = text[part.start : part.end].strip()
-        words.extend(ranking_words(part.node))
-        if not _is_plain(part.node):
-            conditions.append(Condition(part.node, source))
-    if not has_words(" ".join(words)) and (conditions or any(_has_telling_sign(part.node) for part in parts)):
-        words, conditions = [], list(_conditions_on_signs(text, parts))
+    words = [word for part in parts for word in ranking_words(part.node)]
+    is_wordless = not has_words(" ".join(words))
+    conditions = list(_conditions(text, parts, with_signs=is_wordless))
+    if is_wordless and conditions:
+        words = []
     _check_levels(conditions)
     conditions = list({condition.node: condition for condition in reversed(conditions)}.values())[::-1]
     _check_size(conditions)
@@ -140,20 +136,19 @@ def parse_query(text: str) -> Query:
     )
 
 
-def _conditions_on_signs(text: str, parts: Iterable[_Part]) -> Iterator[Condition]:
-    """Yields the conditions of a query without words. Signs do not rank, so they are required in the note or
-    in its name."""
+def _conditions(text: str, parts: Iterable[_Part], *, with_signs: bool) -> Iterator[Condition]:
+    """Yields the conditions of a query. Signs do not rank, so in a query without words, note or name must
+    have them (`with_signs`)."""
     for part in parts:
-        node = part.node
-        if not _is_plain(node):
-            yield Condition(node, text[part.start : part.end].strip())
-        elif _has_telling_sign(node):
-            yield Condition(replace_leaves(node, _in_note_or_name), text[part.start : part.end].strip())
+        source = text[part.start : part.end].strip()
+        if not _is_plain(part.node):
+            yield Condition(part.node, source)
+        elif with_signs and _has_telling_sign(part.node):
+            yield Condition(replace_leaves(part.node, _in_note_or_name), source)
 
 
 def _has_telling_sign(node: Node) -> bool:
-    """Whether there is a rare sign, or two signs in a row. A single ASCII sign such as `?` is in most
-    notes."""
+    """Whether there is a rare sign or two in a row. One ASCII sign such as `?` is in most notes."""
     return any(len(sign) > 1 or not sign.isascii() for sign in ranking_words(node))
 
 
@@ -214,22 +209,19 @@ class _Parser:
             if rows[-1] and self._takes_or(end):
                 rows.append([])
                 continue
-            part = self._part(end)
-            if part:
-                rows[-1].append(part)
+            before = self.at
+            if node := self._term(end):
+                rows[-1].append(_Part(node, before, self.at))
         if len(rows) == 1:
             return rows[0]
         sides = [_join([part.node for part in row]) for row in rows if row]
-        node = Either(tuple(dict.fromkeys(sides))) if len(sides) > 1 else sides[0]
-        return [_Part(node, start, self.at)]
+        whole = Either(tuple(dict.fromkeys(sides))) if len(sides) > 1 else sides[0]
+        return [_Part(whole, start, self.at)]
 
     def _is_at(self, end: str) -> bool:
-        self._skip_spaces()
+        if spaces := _SPACES.match(self.text, self.at):
+            self.at = spaces.end()
         return self.at >= len(self.text) or (end != "" and self.text[self.at] == end)
-
-    def _skip_spaces(self) -> None:
-        found = _SPACES.match(self.text, self.at)
-        self.at = found.end() if found else self.at
 
     def _takes_or(self, end: str) -> bool:
         """Consumes an OR with terms on both sides. Any other OR is a word."""
@@ -241,11 +233,6 @@ class _Parser:
             self.at = before
             return False
         return True
-
-    def _part(self, end: str) -> _Part | None:
-        start = self.at
-        node = self._term(end)
-        return _Part(node, start, self.at) if node else None
 
     def _term(self, end: str) -> Node | None:
         column = self.at + 1
@@ -311,11 +298,8 @@ class _Parser:
             # The text is parsed again without this group. Without the set, each level of nesting doubles the
             # work.
             self.open.add(start)
-            if strict:
-                raise QueryError("this parenthesis is never closed", start + 1)
-            self.notices.append(f"the parenthesis at column {start + 1} is never closed: taken as text")
-        self.at = start + 1
-        return self._word(end) if self._has_word(end) else None
+            self._report_unclosed("parenthesis", start, strict=strict)
+        return self._word_after(start, end)
 
     def _inside_group(self, start: int) -> Node | None:
         if self.depth == MAX_DEPTH:
@@ -326,8 +310,16 @@ class _Parser:
         self.depth -= 1
         return _join([part.node for part in parts]) if parts else None
 
-    def _has_word(self, end: str) -> bool:
-        return self.at < len(self.text) and not self.text[self.at].isspace() and self.text[self.at] != end
+    def _report_unclosed(self, sign: str, start: int, *, strict: bool) -> None:
+        if strict:
+            raise QueryError(f"this {sign} is never closed", start + 1)
+        self.notices.append(f"the {sign} at column {start + 1} is never closed: taken as text")
+
+    def _word_after(self, start: int, end: str) -> Node | None:
+        """Returns the word behind an opening sign that is taken as text."""
+        self.at = start + 1
+        follows = self.text[self.at : self.at + 1]
+        return self._word(end) if follows.strip() and follows != end else None
 
     def _phrase(self, end: str, *, strict: bool) -> Node | None:
         start = self.at
@@ -339,11 +331,8 @@ class _Parser:
             self.at = close + 1
             words = _ESCAPE.sub(r"\1", self.text[start + 1 : close]).strip()
             return Phrase(words, start + 1) if words else None
-        if strict:
-            raise QueryError("this quote is never closed", start + 1)
-        self.notices.append(f"the quote at column {start + 1} is never closed: taken as text")
-        self.at = start + 1
-        return self._word(end) if self._has_word(end) else None
+        self._report_unclosed("quote", start, strict=strict)
+        return self._word_after(start, end)
 
     def _regex(self, end: str) -> Node:
         start = self.at
@@ -367,8 +356,7 @@ class _Parser:
         return cased
 
     def _word(self, end: str) -> Word:
-        """Returns the word up to white space or to the enclosing bracket. It may contain its own
-        parentheses."""
+        """Returns the word up to white space or the enclosing bracket. It may have parentheses in it."""
         start, inner = self.at, 0
         while self.at < len(self.text) and not self.text[self.at].isspace():
             char = self.text[self.at]
@@ -416,7 +404,19 @@ class _Parser:
         value = self._argument(end)
         if not isinstance(value, (Word, Phrase)):
             raise QueryError(f"{name}: takes one value", argument + 1)
-        return _VALUES[name](name, value, column)
+        text = value.text
+        match name:
+            case "vault":
+                return InVault(text.lower(), column)
+            case "links-to" | "linked-from":
+                target = text.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0]
+                if not target.strip():
+                    raise QueryError(f"{name}: takes the name or path of a note", value.column)
+                return Linked(Direction(name), target.strip(), column)
+        convert, is_valid, allowed = _FACTS[name]
+        if not is_valid(convert(text)):
+            raise QueryError(f"{name}: takes {allowed}, not {text!r}", value.column)
+        return Fact(name, convert(text), column)
 
     def _property(self, end: str) -> Node | None:
         found = _PROPERTY.match(self.text, self.at)
@@ -440,7 +440,8 @@ class _Parser:
             return Property(name, None, column)
         test = _join([part.node for part in parts])
         _check_leaves(f"[{name}:]", test, (Word, Phrase, Regex, Compare))
-        return Property(name, Null(column_of(test)) if _is_null(test) else test, column)
+        is_null = isinstance(test, Word) and test.text == "null"
+        return Property(name, Null(column_of(test)) if is_null else test, column)
 
     def _comparison(self) -> Node:
         start = self.at
@@ -463,20 +464,15 @@ def _join(nodes: list[Node]) -> Node:
 
 
 def _check_size(conditions: Iterable[Condition]) -> None:
-    terms = [leaf for condition in conditions for leaf in leaves(condition.node)]
-    operators = [
-        atom
-        for condition in conditions
-        for atom in atoms(condition.node)
-        if not isinstance(atom, (Word, Phrase))
-    ]
+    whole = All(tuple(condition.node for condition in conditions))
+    terms = list(leaves(whole))
+    operators = [atom for atom in atoms(whole) if not isinstance(atom, (Word, Phrase))]
     expressions = [term for term in terms if isinstance(term, Regex)]
-    bounds = (
+    for found, most, kind in (
         (terms, MAX_TERMS, "terms"),
         (operators, MAX_OPERATORS, "operators"),
         (expressions, MAX_EXPRESSIONS, "regular expressions"),
-    )
-    for found, most, kind in bounds:
+    ):
         if len(found) > most:
             raise QueryError(
                 f"the filters of this query have {len(found)} {kind}: at most {most} are allowed",
@@ -485,16 +481,11 @@ def _check_size(conditions: Iterable[Condition]) -> None:
 
 
 def _check_levels(conditions: Iterable[Condition]) -> None:
-    """Checks that `level:` is not an alternative, because it applies to chunks and other conditions to
-    notes."""
+    """Checks that `level:` is no alternative: it applies to chunks, other conditions to notes."""
     for condition in conditions:
         for atom in () if level_of(condition.node) else atoms(condition.node):
             if level_of(atom):
                 raise QueryError("level: cannot be combined with OR or -( )", column_of(atom))
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, Word) and node.text == "null"
 
 
 def _check_leaves(place: str, inside: Node, allowed: tuple[type, ...]) -> None:
@@ -514,54 +505,17 @@ def _check_tags(inside: Node) -> None:
             )
 
 
-def _time_filter(name: str, value: Word | Phrase, column: int) -> Node:
-    if not is_moment(value.text):
-        raise QueryError(f"{name}: takes {MOMENTS}, not {value.text!r}", value.column)
-    return Fact(name, value.text, column)
-
-
-def _language(name: str, value: Word | Phrase, column: int) -> Node:
-    code = value.text.lower()
-    if not re.fullmatch(r"[a-z]{2,3}", code):
-        raise QueryError(
-            f"lang: takes a code of two or three letters, such as es, not {value.text!r}", value.column
-        )
-    return Fact(name, code, column)
-
-
-def _kind(name: str, value: Word | Phrase, column: int) -> Node:
-    kind = value.text.lower()
-    if kind not in KINDS:
-        raise QueryError(f"kind: takes one of {', '.join(KINDS)}, not {value.text!r}", value.column)
-    return Fact(name, kind, column)
-
-
-def _level(name: str, value: Word | Phrase, column: int) -> Node:
-    if value.text not in LEVELS:
-        raise QueryError(f"level: takes {' or '.join(LEVELS)}, not {value.text!r}", value.column)
-    return Fact(name, value.text, column)
-
-
-def _link_filter(name: str, value: Word | Phrase, column: int) -> Node:
-    target = value.text.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0].strip()
-    if not target:
-        raise QueryError(f"{name}: takes the name or path of a note", value.column)
-    return Linked(Direction(name), target, column)
-
-
-def _vault_filter(_name: str, value: Word | Phrase, column: int) -> Node:
-    return InVault(value.text.lower(), column)
-
-
-_VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyType(
+_FACTS: Mapping[str, tuple[Callable[[str], str], Callable[[str], object], str]] = MappingProxyType(
     {
-        "before": _time_filter,
-        "after": _time_filter,
-        "lang": _language,
-        "kind": _kind,
-        "links-to": _link_filter,
-        "linked-from": _link_filter,
-        "vault": _vault_filter,
-        "level": _level,
+        "before": (str, is_moment, MOMENTS),
+        "after": (str, is_moment, MOMENTS),
+        "lang": (
+            str.lower,
+            re.compile(r"[a-z]{2,3}").fullmatch,
+            "a code of two or three letters, such as es",
+        ),
+        "kind": (str.lower, KINDS.__contains__, f"one of {', '.join(KINDS)}"),
+        "level": (str, LEVELS.__contains__, " or ".join(LEVELS)),
     }
 )
+"""For each operator of a `Fact`: how its value is stored, whether that is valid, what is allowed."""

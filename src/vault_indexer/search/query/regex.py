@@ -11,10 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from vault_indexer.errors import QueryError
-from vault_indexer.patterns import JAVASCRIPT_LINES, MAX_PROGRAM, PatternError, Translation
+from vault_indexer.patterns import JAVASCRIPT_LINES, MAX_PROGRAM, PatternError, Translation, compile_re2
 
 _FLAGS = re.compile(r"[gimsuyd]{1,4}(?=\s|$)")
-_LINES = "(?m)"
 _EFFORT_SIZE = 200
 """The number of program instructions for each step of `effort`. A rule of thumb."""
 
@@ -77,8 +76,7 @@ def regex_end(text: str, start: int, end: str) -> int | None:
 
 
 def looks_unfinished(text: str, start: int) -> str | None:
-    """Returns a notice for a word that begins with a slash and looks like an expression, but is taken as
-    text."""
+    """Returns a notice for a word that looks like an expression but is taken as text."""
     body = re.match(r"/((?:\\.|[^/\\])+)(/?)", text[start:])
     if not body:
         return None
@@ -98,31 +96,21 @@ def compile_regex(pattern: str, column: int = 1, *, match_case: bool = False) ->
 
     Raises QueryError for an expression that is invalid, too large, or not supported by RE2.
     """
-    import re2  # 7 ms, and few queries have an expression
-
     translation = Translation(pattern, JAVASCRIPT_LINES)
-    options = re2.Options()
-    options.case_sensitive = match_case
-    options.never_capture = True
-    options.log_errors = False
     try:
-        engine = re2.compile(encode(_LINES + translation.translate()), options=options)
+        expression = encode(f"(?m){translation.translate()}")
     except PatternError as error:
         raise QueryError(str(error), column + 1 + error.position) from None
-    except re2.error as error:
-        raise QueryError(f"this regular expression is not valid: {_message(error)}", column) from None
+    try:
+        engine = compile_re2(expression, match_case=match_case, captures=False)
+    except PatternError as error:
+        raise QueryError(str(error), column) from None
     if engine.programsize > MAX_PROGRAM:
         raise QueryError("this regular expression is too large: its repetitions multiply", column)
     # A group without capture has no flags.
     has_flags = "(?" in pattern.replace("(?:", "")
     effort = 1 + engine.programsize // _EFFORT_SIZE
     return RegexMatcher(translation.pieces(), translation.has_line_start, has_flags, effort, engine)
-
-
-def _message(error: Exception) -> str:
-    reason = error.args[0] if error.args else "it cannot be read"
-    text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-    return text.replace(_LINES, "")
 
 
 # Finds the places where a word or phrase may occur, by RE2 over the UTF-8 of a text.
@@ -133,8 +121,7 @@ def _message(error: Exception) -> str:
 
 
 _NO_LETTER = "[^0-9A-Za-z]"
-"""The characters that may surround and separate words. They include non-ASCII letters, which the exact
-expression excludes."""
+"""What may surround words, including non-ASCII letters, which the exact expression excludes."""
 
 
 class ByteScanner:
@@ -157,15 +144,10 @@ class ByteScanner:
 def byte_scanner(body: str, *, starts_word: bool, ends_word: bool) -> ByteScanner | None:
     """Returns a scanner for an RE2 expression, with word borders at its ends as specified, or None if RE2
     rejects it because it is too large or has characters that no text contains."""
-    import re2  # 7 ms, and few queries have to read texts
-
-    options = re2.Options()
-    options.never_capture = True
-    options.log_errors = False
     before = rf"(?:\A|{_NO_LETTER})" if starts_word else ""
     after = rf"(?:\z|{_NO_LETTER})" if ends_word else ""
     try:
-        engine = re2.compile(f"{before}{body}{after}".encode(), options=options)
-    except (re2.error, UnicodeEncodeError):
+        engine = compile_re2(f"{before}{body}{after}".encode(), captures=False)
+    except (PatternError, UnicodeEncodeError):
         return None
     return ByteScanner(engine, follows_border=starts_word)

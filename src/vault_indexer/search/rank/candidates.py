@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from vault_indexer.system import record
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from vault_indexer.arrays import Floats, Keys, Mask
+    from vault_indexer.arrays import Positions as Ints
 
 _KEY_BITS = 48
 """The bits of a key in its catalog: 20 for the chunk, and 28 for up to 268 million notes."""
@@ -175,12 +173,6 @@ def local_notes(notes: Ints) -> Ints:
 # Fuses the three rankings into one list, by rank only.
 
 
-T = TypeVar("T", bound=Hashable)
-
-RRF_K = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
-
-
 def fuse(table: Candidates, request: RankRequest) -> None:
     """Sets the score and rank of each row in the fusion. With `search.rerank`, keeps only the first rows, at
     least twice the requested number of hits, and the rows of notes whose name is the query."""
@@ -196,31 +188,16 @@ def fuse(table: Candidates, request: RankRequest) -> None:
         table.take(order[(table.fused_rank[order] <= table.reranked) | named])
 
 
-def fused_scores(table: Candidates, settings: SearchSettings) -> NDArray[np.float64]:
-    """Returns the score of each row from its ranks so far."""
-    ranks = {"vector": table.vector_rank, "keyword": table.word_rank, "graph": table.link_rank}
-    rankings = {name: _in_order(column) for name, column in ranks.items()}
-    fused = reciprocal_rank_fusion(rankings, settings.weights.model_dump(), settings.rrf_k)
-    return np.array([fused.get(row, 0.0) for row in range(len(table))], np.float64)
-
-
-def _in_order(ranks: NDArray[np.int64]) -> list[int]:
-    rows = np.flatnonzero(ranks)
-    return rows[ranks[rows].argsort()].tolist()  # type: ignore[no-any-return]
-
-
-def reciprocal_rank_fusion(
-    rankings: Mapping[str, Sequence[T]], weights: Mapping[str, float], k: int = RRF_K
-) -> dict[T, float]:
-    """Returns every key of any ranking with the sum over rankings of weight / (k + rank). Ranks start at 1.
-
-    The result does not depend on the order of the rankings. A ranking with weight 0 adds nothing.
-    """
-    fused: dict[T, float] = {}
-    # Sorted, because the sum of floating-point numbers depends on their order.
-    for name in sorted(rankings):
-        weight = weights[name]
-        if weight:
-            for rank, key in enumerate(rankings[name], start=1):
-                fused[key] = fused.get(key, 0.0) + weight / (k + rank)
+def fused_scores(table: Candidates, settings: SearchSettings) -> Floats:
+    """Returns for each row the sum of weight / (`rrf_k` + rank) over its ranks so far: reciprocal rank fusion
+    (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+    weights = settings.weights
+    fused = np.zeros(len(table))
+    # Always in this order, because the sum of floating-point numbers depends on it.
+    for weight, ranks in (
+        (weights.graph, table.link_rank),
+        (weights.keyword, table.word_rank),
+        (weights.vector, table.vector_rank),
+    ):
+        fused[ranks > 0] += weight / (settings.rrf_k + ranks[ranks > 0])
     return fused

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log2
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,9 +35,8 @@ _SHOWN = 3
 
 
 @record
-class AnchorMatch:
-    """A note, the degree in (0, 1] to which its incoming links match the query, and notes (`via`) with such
-    links."""
+class LinkedNote:
+    """A note, how strongly its links connect it with the query, and the notes (`via`) with such links."""
 
     path: str
     weight: float
@@ -46,8 +45,7 @@ class AnchorMatch:
 
 @dataclass(slots=True)
 class _Texts:
-    """The texts of the links to one note: the number of links that contain each term, and the linking
-    notes."""
+    """The texts of the links to one note: how many links contain each term, and the linking notes."""
 
     held: Counter[str] = field(default_factory=Counter)
     sources: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -55,7 +53,7 @@ class _Texts:
 
 def match_anchor_text(
     snapshot: Snapshot, languages: Mapping[str, str], terms: Sequence[QueryTerm]
-) -> list[AnchorMatch]:
+) -> list[LinkedNote]:
     """Returns the notes that are targets of links with words of the query, best first. `languages` maps the
     paths of the notes to consider to their languages.
 
@@ -71,7 +69,7 @@ def match_anchor_text(
 
 def _match(
     path: str, texts: _Texts, words: Iterable[tuple[float, frozenset[str]]], total: float
-) -> AnchorMatch:
+) -> LinkedNote:
     weight = 0.0
     via: dict[str, None] = {}
     for worth, forms in words:
@@ -82,7 +80,7 @@ def _match(
             # A second link confirms the first; ten say hardly more than five.
             weight += worth * links / (links + 1)
             via.update(dict.fromkeys(texts.sources[form]))
-    return AnchorMatch(path, weight / total, tuple(via)[:_SHOWN])
+    return LinkedNote(path, weight / total, tuple(via)[:_SHOWN])
 
 
 def _texts(snapshot: Snapshot, languages: Mapping[str, str]) -> dict[str, _Texts]:
@@ -111,23 +109,13 @@ def _forms(display: str, language: str) -> frozenset[str]:
 
 
 _WEIGHED = 60
-"""Limit of neighbours considered, because counting the links of a hub's many neighbours is expensive. A rule
-of thumb."""
+"""Limit of neighbours considered: counting the links of a hub's many is expensive. A rule of thumb."""
 
 
-@record
-class Neighbour:
-    """A note that is linked with hits. `weight` is the sum over those hits of 1 / (rank + 1), divided among
-    the links of the note, because a hub that is linked with everything is weak evidence."""
-
-    path: str
-    weight: float
-    via: tuple[str, ...]
-
-
-def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[Neighbour]:
+def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[LinkedNote]:
     """Returns the notes linked with the seeds in either direction, by descending weight. `seeds` are paths,
-    strongest first."""
+    strongest first. The weight is the sum over the linked seeds of 1 / (rank + 1), divided among the links of
+    the note, because a hub that is linked with everything is weak evidence."""
     linked = snapshot.graph.neighbours(seeds)
     via: dict[str, dict[str, float]] = {}
     for rank, seed in enumerate(seeds, start=1):
@@ -135,24 +123,19 @@ def neighbours_of(snapshot: Snapshot, seeds: Sequence[str]) -> list[Neighbour]:
             via.setdefault(other, {})[seed] = 1.0 / (rank + 1)
     likely = sorted(via, key=lambda path: (-sum(via[path].values()), path))[:_WEIGHED]
     degrees = snapshot.graph.degrees(likely)
-    neighbours = [_neighbour(path, via[path], degrees) for path in likely]
+    neighbours = []
+    for path in likely:
+        shares = via[path]
+        # 2, so that a note with one link is divided by more than 1, and one without links by 1.
+        weight = sum(shares.values()) / log2(2 + degrees.get(path, 0))
+        neighbours.append(
+            LinkedNote(path, weight, tuple(sorted(shares, key=shares.__getitem__, reverse=True)))
+        )
     return sorted(neighbours, key=lambda neighbour: (-neighbour.weight, neighbour.path))
 
 
-def _neighbour(path: str, shares: Mapping[str, float], degrees: Mapping[str, int]) -> Neighbour:
-    # 2, so that a note with one link is divided by more than 1, and one without links by 1.
-    weight = sum(shares.values()) / log2(2 + degrees.get(path, 0))
-    return Neighbour(path, weight, tuple(sorted(shares, key=lambda seed: -shares[seed])))
-
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-
 SEEDS = 5
-"""Only neighbours of this number of strongest hits join. The neighbours of weak hits are noise. A rule of
-thumb."""
+"""The number of strongest hits whose neighbours join; those of weak hits are noise. A rule of thumb."""
 
 NEIGHBOURS = 10
 """Limit of neighbours added, by descending weight. With 20, nDCG@10 is the same to .001."""
@@ -163,8 +146,7 @@ near ties and fill up the results."""
 
 
 class LinkScore(NamedTuple):
-    """The degree in (0, 1] to which the links to a chunk's note match the query, and the notes with such
-    links."""
+    """The degree in (0, 1] to which links to a chunk's note match the query, and the linking notes."""
 
     score: float
     via: tuple[str, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +25,9 @@ from vault_indexer.search.rank.retrieve import (
     weigh_notes,
 )
 from vault_indexer.store import Snapshot
+
+if TYPE_CHECKING:
+    from vault_indexer.arrays import Positions
 
 CHANCE = 0.05
 """The share of a document's score lost with each doubling of its number of chunks: the best of many chunks is
@@ -113,10 +116,12 @@ def rank(
     Cosines and word statistics must be comparable, so the queries must share one model and one collection of
     words (`WordStatistics`). With `by_note` each note occurs once, with its best chunk.
     """
-    request = RankRequest(queries, settings, limit, by_note)
-    table = Candidates(depth_of(settings, limit))
-    table.named = first_chunks_by_name(queries)
-    for stage in STAGES:
+    return _ranked(RankRequest(queries, settings, limit, by_note), first_chunks_by_name(queries), STAGES)
+
+
+def _ranked(request: RankRequest, named: dict[int, int], stages: Iterable[Stage]) -> Candidates:
+    table = Candidates(depth_of(request.settings, request.limit), named)
+    for stage in stages:
         stage(table, request)
     table.take(table.best_first(table.score))
     return table
@@ -142,19 +147,13 @@ def list_by_time(
 # Ranks one query with many settings. The parts that do not depend on the settings are computed once.
 
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
-
 _EVIDENCE = ("cosine", "vector_rank", "words", "word_rank", "note_cosine", "note_coverage", "coverage")
 _FOUND = ("vector_rank", "cosine", "word_rank", "words")
 _LOOKED_UP: Sequence[Stage] = (complete, weigh_notes, cover)
 """The stages that look up evidence for each row separately. It does not depend on the weights."""
 
 _Switches = tuple[bool, bool, int]
-"""Whether meaning and words have any weight, and the number of chunks from each ranking. Retrieval and lookup
-depend on no other settings."""
+"""Whether meaning and words weigh, and the depth: retrieval and lookup depend on no other settings."""
 
 
 class RepeatedRank:
@@ -174,22 +173,10 @@ class RepeatedRank:
     def rank(self, settings: SearchSettings, *, by_note: bool, limit: int) -> Candidates:
         """Returns all candidates, best first, in the same table as `rank`."""
         request = RankRequest([self._query], settings, limit, by_note)
-        table = Candidates(depth_of(settings, limit))
-        table.named = self._named
-        for stage in STAGES:
-            self._replaced.get(stage, stage)(table, request)
-        table.take(table.best_first(table.score))
-        return table
-
-    @property
-    def _replaced(self) -> dict[Stage, Stage]:
         first, *others = _LOOKED_UP
-        return {
-            retrieve: self._retrieve,
-            link: _nothing,
-            first: self._look_up,
-            **dict.fromkeys(others, _nothing),
-        }
+        replaced: dict[Stage, Stage] = {retrieve: self._retrieve, first: self._look_up}
+        stages = (replaced.get(stage, stage) for stage in STAGES if stage not in (link, *others))
+        return _ranked(request, self._named, stages)
 
     def _retrieve(self, table: Candidates, request: RankRequest) -> None:
         weights = request.settings.weights
@@ -208,7 +195,8 @@ class RepeatedRank:
 
     def _look_up(self, table: Candidates, request: RankRequest) -> None:
         """Sets the evidence of each row. Evidence of chunks that were rows before is reused."""
-        switches = _switches(table, request)
+        weights = request.settings.weights
+        switches = bool(weights.vector), bool(weights.keyword), table.depth
         known = self._known.setdefault(switches, Candidates(table.depth))
         new = np.flatnonzero(~np.isin(table.key, known.key))
         if len(new):
@@ -222,12 +210,7 @@ class RepeatedRank:
         table.coverage_weight = known.coverage_weight
 
 
-def _switches(table: Candidates, request: RankRequest) -> _Switches:
-    weights = request.settings.weights
-    return bool(weights.vector), bool(weights.keyword), table.depth
-
-
-def _evidence_of(table: Candidates, rows: NDArray[np.int64], request: RankRequest) -> Candidates:
+def _evidence_of(table: Candidates, rows: Positions, request: RankRequest) -> Candidates:
     found = Candidates(table.depth)
     found.rows_at(table.key[rows])
     for name in _FOUND:
@@ -254,7 +237,3 @@ def _joined(one: Candidates, other: Candidates) -> Candidates:
     joined.held = {0: HeldWords(np.arange(len(joined)), mask)}
     joined.coverage_weight = max(one.coverage_weight, other.coverage_weight)
     return joined
-
-
-def _nothing(table: Candidates, request: RankRequest) -> None:
-    del table, request

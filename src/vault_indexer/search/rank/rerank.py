@@ -18,14 +18,11 @@ from vault_indexer.search.terms import lacking_weight, vector_weight, weight_by_
 from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from vault_indexer.arrays import Floats
 
 
 _TYPED = 2.0
-"""The weight of a row that contains the words with signs (see `_typed`), relative to all evidence. It exceeds
-the evidence and age together."""
+"""The weight of words with signs (see `_typed`): more than all evidence and age together."""
 
 
 class Evidence(NamedTuple):
@@ -107,11 +104,7 @@ def _by_links(table: Candidates, request: RankRequest) -> Evidence | None:
 
 
 EVIDENCE: Mapping[str, Callable[[Candidates, RankRequest], Evidence | None]] = MappingProxyType(
-    {
-        "words": _by_words,
-        "meaning": _by_meaning,
-        "links": _by_links,
-    }
+    {"words": _by_words, "meaning": _by_meaning, "links": _by_links}
 )
 """The sources of evidence by name. If `Why` has a field of that name, a hit shows the value there. A
 cross-encoder would be one more entry."""

@@ -25,12 +25,8 @@ from vault_indexer.text.terms import VARIANT_MARK, QueryTerm
 from vault_indexer.text.tokens import WORD
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Keys
-    from vault_indexer.ports import Vectors
-
-    Scores = NDArray[np.float32]
+    from vault_indexer.arrays import Floats32, Keys, Mask
+    from vault_indexer.ports import Vectors, WordVectors
 
 _REACHES = (2, 16)
 """A filter is first checked on the best chunks only, up to these multiples of `k`. A rule of thumb."""
@@ -41,7 +37,8 @@ def retrieve(table: Candidates, request: RankRequest) -> None:
     weights, k = request.settings.weights, table.depth
     queries = request.queries
     near, cosines = merge_top_k([_meaning(query, k) for query in queries] if weights.vector else [], k)
-    matching, scores = merge_top_k([_words(query, k) for query in queries] if weights.keyword else [], k)
+    by_words = (by_word(one.snapshot, one.terms, FIELD_WEIGHTS, k, one.chosen) for one in queries)
+    matching, scores = merge_top_k(list(by_words) if weights.keyword else [], k)
     rows = table.rows_at(np.concatenate([near, matching]))
     nearest, best = rows[: len(near)], rows[len(near) :]
     table.vector_rank[nearest] = np.arange(1, len(near) + 1)
@@ -52,9 +49,8 @@ def retrieve(table: Candidates, request: RankRequest) -> None:
     table.last_words = float(min(scores, default=0.0))
 
 
-def merge_top_k(rankings: Sequence[tuple[Keys, Scores]], k: int) -> tuple[Keys, Scores]:
-    """Returns the k best chunks of the rankings of several vaults by score, with keys unique among the
-    vaults."""
+def merge_top_k(rankings: Sequence[tuple[Keys, Floats32]], k: int) -> tuple[Keys, Floats32]:
+    """Returns the k best chunks of the rankings of vaults, with keys unique among the vaults."""
     if len(rankings) == 1:
         return rankings[0]
     keys = [global_keys(number, keys) for number, (keys, _) in enumerate(rankings)]
@@ -66,19 +62,15 @@ def merge_top_k(rankings: Sequence[tuple[Keys, Scores]], k: int) -> tuple[Keys, 
     return every[best], scores[best]
 
 
-def _meaning(query: PreparedQuery, k: int) -> tuple[Keys, Scores]:
+def _meaning(query: PreparedQuery, k: int) -> tuple[Keys, Floats32]:
     nearest = by_meaning(query.snapshot, query.vector, k, query.chosen)
     query.deadline.check()
     return nearest
 
 
-def _words(query: PreparedQuery, k: int) -> tuple[Keys, Scores]:
-    return by_word(query.snapshot, query.terms, FIELD_WEIGHTS, k, query.chosen)
-
-
 def by_meaning(
     snapshot: Snapshot, query: Vectors, k: int, chosen: ChunkFilter | None = None
-) -> tuple[Keys, Scores]:
+) -> tuple[Keys, Floats32]:
     """Returns the k chunks that pass the filter and are nearest to the query vector, and their cosines, best
     first. There are none for a zero vector, which means that the query has no known token."""
     if not query.any():
@@ -92,10 +84,10 @@ def by_word(
     weights: FieldWeights,
     k: int,
     chosen: ChunkFilter | None = None,
-) -> tuple[Keys, Scores]:
+) -> tuple[Keys, Floats32]:
     """Returns the k best chunks that pass the filter and contain any of the words, and their BM25F scores."""
 
-    def search(k: int, allowed: Keys | None) -> tuple[Keys, Scores]:
+    def search(k: int, allowed: Keys | None) -> tuple[Keys, Floats32]:
         ranking = snapshot.keywords.search(terms, weights, k, allowed)
         return ranking.keys, ranking.scores
 
@@ -103,8 +95,8 @@ def by_word(
 
 
 def _best(
-    search: Callable[[int, Keys | None], tuple[Keys, Scores]], k: int, chosen: ChunkFilter | None
-) -> tuple[Keys, Scores]:
+    search: Callable[[int, Keys | None], tuple[Keys, Floats32]], k: int, chosen: ChunkFilter | None
+) -> tuple[Keys, Floats32]:
     """Returns the k best chunks that pass the filter. The filter is checked on the notes of the best chunks
     first, and on all notes only if too few of these pass."""
     if chosen is None:
@@ -271,14 +263,6 @@ def _sum_up(chunks: list[tuple[float, int]]) -> tuple[int, float]:
 # Weighs notes: the evidence of whole notes, in addition to that of their chunks.
 
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Keys, Mask
-    from vault_indexer.ports import Vectors, WordVectors
-
-    Floats = NDArray[np.float32]
-
 NOTE_MEANING = 2.0
 """The weight of the whole note's meaning, relative to that of the chunk."""
 
@@ -309,16 +293,13 @@ def weigh_notes(table: Candidates, request: RankRequest) -> None:
 
 
 HELD = 1.0
-"""The weight of the share of query words that a chunk contains, relative to its BM25F score. A rule of
-thumb."""
+"""The weight of a chunk's share of the query's words, relative to its BM25F score. A rule of thumb."""
 
 ALIKE = 2.0
-"""The weight of the share that similar words cover. Values from 1.5 to 2.5 give about the same results on the
-tuning halves."""
+"""The weight of the share that similar words cover. From 1.5 to 2.5 the tuning halves differ little."""
 
 BY_CHANCE = 0.2
-"""The cosine of two unrelated words. Values from .1 to .4, or squared cosines, give about the same
-results."""
+"""The cosine of two unrelated words. Values from .1 to .4, or squared cosines, differ little."""
 
 _NUMBERS = 1 << 16
 
@@ -340,7 +321,7 @@ def _is_spoken(query: PreparedQuery) -> bool:
     return query.language_weight >= 1.0 and query.language in query.statistics.languages
 
 
-def chunk_coverage(query: PreparedQuery, keys: Keys, held: Mask) -> tuple[Floats, float]:
+def chunk_coverage(query: PreparedQuery, keys: Keys, held: Mask) -> tuple[Floats32, float]:
     """Returns the share of the query that each chunk covers, and the weight of this share relative to the
     BM25F score of a chunk. `held` marks the words that each chunk contains.
 

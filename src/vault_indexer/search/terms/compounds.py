@@ -33,19 +33,17 @@ COMPOUNDING = frozenset({"da", "de", "et", "fi", "hu", "nb", "nl", "nn", "no", "
 """The languages (ISO 639-1) that write compounds as one word. Only German and Dutch have been measured."""
 
 COMPOUND_WEIGHT = 0.5
-"""The weight of an occurrence within a compound, relative to the word itself. Values from .3 to .7 give the
-same results."""
+"""The weight of an occurrence in a compound, relative to the word. From .3 to .7 results are the same."""
 
 _SELDOM = 3
 """A word in more chunks than this is searched for without its compounds. A rule of thumb."""
 
 _SHORTEST = 4
-"""The minimum letters of a word or part that is searched for. `Rat` occurs in too many words that are not
-compounds of it."""
+"""The minimum letters of a word or part that is searched for, since `Rat` occurs in too many words that are
+not compounds of it, and of a word that is corrected, since shorter ones have neighbours by chance."""
 
 _LONGEST = 40
-"""The maximum letters of an expanded word, because each place where a word can be divided takes time. A rule
-of thumb."""
+"""The maximum letters of an expanded word: each place to divide it takes time. A rule of thumb."""
 
 _LONG_PART = 5
 """The minimum letters of both parts of a query word if the vault contains only one of them. A first part that
@@ -93,8 +91,7 @@ def _is_content_word(term: QueryTerm, language: str) -> bool:
 
 
 def _widened(snapshot: Snapshot, term: QueryTerm, language: str) -> QueryTerm:
-    """Returns the term with a class for each compound in the vault. The best class decides a document's
-    score."""
+    """Returns the term with a class for each compound in the vault. A document gets its best class."""
     compounds = _compounds_with(snapshot, term.word, language)
     if not compounds:
         return term
@@ -155,8 +152,7 @@ def _known_part(statistics: WordStatistics, part: str, language: str) -> Words:
 
 
 def _known_beginning(snapshot: Snapshot, part: str, language: str) -> Words:
-    """Returns the part as query words with its compounds, or none if it is short or no word begins with
-    it."""
+    """Returns the part with its compounds; none if it is short or no word begins with it."""
     if fold(part) in function_words(language) or len(part) <= _LONG_PART:
         return ()
     if not snapshot.keywords.lexicon.with_prefix(part, 1):
@@ -177,8 +173,7 @@ Groups = tuple[tuple[str, ...], ...]
 
 @record
 class Synonym:
-    """A phrase (`searched`) that is searched for in addition to words of a query (`written`), each with its
-    words."""
+    """A phrase (`searched`) that is searched for in addition to words of a query (`written`)."""
 
     written: str
     written_words: Words
@@ -240,8 +235,7 @@ class _Phrase:
 
 @record
 class _Phrases:
-    """Phrases by number, the phrase numbers of each group, and the numbers of phrases by the forms of their
-    first word."""
+    """Phrases by number, and their numbers by group and by the forms of their first word."""
 
     phrases: tuple[_Phrase, ...]
     groups: tuple[tuple[int, ...], ...]
@@ -307,11 +301,8 @@ whole weight: then no hit can contain the whole query, so the vectors have more 
 understand misspelt words.
 """
 
-"""Words with fewer letters are not corrected, because they have neighbours by chance. A rule of thumb."""
-
 _LONG = 8
-"""From this length a word may be more than one edit from its likely spelling, because it has few neighbours
-by chance. A rule of thumb."""
+"""From this length more than one edit is allowed: neighbours by chance are few. A rule of thumb."""
 
 _CANDIDATES = 8
 """Limit of neighbours considered. A rule of thumb."""
@@ -320,8 +311,7 @@ _FREQUENT = 3
 """A word in at least this number of chunks is unlikely to be a misspelling itself. A rule of thumb."""
 
 _KNOWN_WELL = "en"
-"""The language for which nearly all common words are known. Its common words are accepted as corrections even
-if they are rare in the vault."""
+"""The language whose common words are nearly all known, and are corrections even if rare in the vault."""
 
 _SPELLING_MOST = 8
 """Limit of words of a query that are corrected. Each takes milliseconds, and a query with more unknown words
@@ -349,7 +339,12 @@ def find_corrections(
     """
     own = language_of(query.text, statistics.languages)
     idle = function_words(own)
-    absent = [term for term in terms if term.word.lower() not in idle and _is_absent(statistics, term)]
+    absent = [
+        term
+        for term in terms
+        if len(term.word) >= _SHORTEST_FORM and term.word.isalpha() and term.word.lower() not in idle
+    ]
+    absent = [term for term in absent if not statistics.knows(term)]
     if not absent:
         return ()
     language = detect(query.text)
@@ -375,8 +370,7 @@ def find_corrections(
 def with_corrections(
     languages: Sequence[str], terms: Iterable[QueryTerm], corrections: Iterable[Correction]
 ) -> Iterator[QueryTerm]:
-    """Yields the words of a query. A likely spelling follows its word, and the two share the word's
-    weight."""
+    """Yields the words of a query. A likely spelling follows its word and shares its weight."""
     likely = {correction.written: correction.searched for correction in corrections}
     for term in terms:
         if term.word not in likely:
@@ -396,10 +390,6 @@ def as_spelt(text: str, corrections: Iterable[Correction]) -> str:
     for correction in corrections:
         text = re.sub(rf"(?<!\w){re.escape(correction.written)}(?!\w)", correction.searched, text)
     return text
-
-
-def _is_absent(statistics: WordStatistics, term: QueryTerm) -> bool:
-    return len(term.word) >= _SHORTEST_FORM and term.word.isalpha() and not statistics.knows(term)
 
 
 def _other_form(snapshot: Snapshot, word: str, language: str) -> str | None:

@@ -1,16 +1,15 @@
-"""The words of a query in a vault of several languages, without the stems of languages that are rare in
-it."""
+"""The words of a query in a vault, without the stems of languages that are rare in it."""
 
 from __future__ import annotations
 
 import mmap
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
-from math import log
+from math import inf, log
 from pathlib import Path
 
 from vault_indexer.ports import EmbeddingModel
@@ -261,23 +260,16 @@ def is_common(word: str) -> bool:
     French, 65% in German, 42% in Russian. Without the file no word is common. A word that is not in the file
     takes 4 ms of processor time.
     """
-    path = vocabulary_file()
-    if path is None:
-        return False
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
-        spellings = dict.fromkeys((word, word.lower(), word.capitalize()))
-        return any(_rank(lines, spelling) <= _COMMON for spelling in spellings)
+    spellings = dict.fromkeys((word, word.lower(), word.capitalize()))
+    return any(rank <= _COMMON for rank in _ranks(spellings))
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_common_word(word: str) -> bool:
     """Whether the word is common in lower case, and more common than capitalised, which excludes names."""
-    path = vocabulary_file()
-    if path is None:
-        return False
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
-        rank = _rank(lines, word.lower())
-        return rank <= _COMMON and rank < _rank(lines, word.capitalize())
+    ranks = _ranks((word.lower(), word.capitalize()))
+    rank = next(ranks, inf)
+    return rank <= _COMMON and rank < next(ranks)
 
 
 @cache
@@ -289,11 +281,15 @@ def vocabulary_file() -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def _rank(lines: mmap.mmap, word: str) -> float:
-    # With a space: in this vocabulary, the token of a word in a text includes the space before it.
-    token = b"\n" + b64encode(f" {word}".encode("utf-8", "surrogatepass")) + b" "
-    at = lines.find(token)
-    if at < 0:
-        return float("inf")
-    start = at + len(token)
-    return int(lines[start : lines.find(b"\n", start)])
+def _ranks(spellings: Iterable[str]) -> Iterator[float]:
+    """Yields the rank of each spelling, infinity for one without a token; nothing without the file."""
+    path = vocabulary_file()
+    if path is None:
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
+        for word in spellings:
+            # With a space: in this vocabulary, the token of a word in a text includes the space before it.
+            token = b"\n" + b64encode(f" {word}".encode("utf-8", "surrogatepass")) + b" "
+            at = lines.find(token)
+            start = at + len(token)
+            yield inf if at < 0 else int(lines[start : lines.find(b"\n", start)])

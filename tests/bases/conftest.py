@@ -1,0 +1,3 @@
+from indexed_vault import open_notes
+
+__all__ = ["open_notes"]
