@@ -108,7 +108,7 @@ class TextPattern:
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """The expression for any text. To compile it takes 10 ms, and most queries need only the words."""
+        """The expression for any text, compiled on first use: that takes 10 ms, and few queries need it."""
         return re.compile(_expression(self.source, _letters))
 
     @cached_property
