@@ -251,13 +251,9 @@ def _is_separator(text: str, at: int, end: int, name: str) -> bool:
 def _field(name: str, written: str) -> Iterator[Field]:
     written = written.strip()
     if len(written) <= MAX_VALUE:
-        yield Field(name, _value_of(written))
-
-
-def _value_of(written: str) -> JsonValue:
-    if _LIST.fullmatch(written):
-        return [_single_value(atom[0]) for atom in _EACH.finditer(written)]
-    return _single_value(written)
+        is_list = _LIST.fullmatch(written)
+        values = [_single_value(atom[0]) for atom in _EACH.finditer(written)] if is_list else None
+        yield Field(name, values or _single_value(written))
 
 
 def _single_value(written: str) -> JsonValue:

@@ -87,27 +87,19 @@ _WRITTEN = re.compile(r"[^\r\n]")
 def without_data(text: str, start: int) -> str:
     """The text with drawings and inlined images after `start` replaced by blanks, so that offsets and lines
     do not change; a drawing at the end is removed."""
-    return _without_drawings(_without_images(text, start), start)
-
-
-def _without_images(text: str, start: int) -> str:
-    if text.find("data:", start) < 0:
+    if text.find("data:", start) >= 0:
+        text = text[:start] + _DATA_URL.sub(_empty_address, text[start:])
+    if not any(sign in text for sign in _SIGNS):
         return text
-    return text[:start] + _DATA_URL.sub(_empty_address, text[start:])
+    body = _BANNER.sub(_blank, _DRAWING.sub(_blank, text[start:]))
+    shown = len(body.rstrip())
+    return text[:start] + (body if body[shown:] == text[start + shown :] else body[:shown] + "\n")
 
 
 def _empty_address(match: re.Match[str]) -> str:
     """Moves the closing characters directly after the address, so that no chunk ends in between."""
     address = _OUTSIDE + match["close"]
     return address + _blank(match)[len(address) :]
-
-
-def _without_drawings(text: str, start: int) -> str:
-    if not any(sign in text for sign in _SIGNS):
-        return text
-    body = _BANNER.sub(_blank, _DRAWING.sub(_blank, text[start:]))
-    shown = len(body.rstrip())
-    return text[:start] + (body if body[shown:] == text[start + shown :] else body[:shown] + "\n")
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -135,11 +127,6 @@ def _without_ids(text: str, made: Sequence[re.Match[str]]) -> str:
 
 FENCE = "$$"
 NON_BLANK = re.compile(r"\S")
-
-
-def finish_elements(text: str, start: int, end: int, elements: list[Element]) -> tuple[Element, ...]:
-    """The elements with math blocks recognised, covering every non-blank character of `text[start:end]`."""
-    return tuple(_covering(text, start, end, _with_math(text, elements)))
 
 
 def _with_math(text: str, elements: list[Element]) -> list[Element]:
@@ -326,7 +313,7 @@ def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimit
     """
     blocks = scan_blocks(text, start, end, limits.blocks)
     definitions = link_definitions(text, blocks.definitions)
-    elements = finish_elements(text, start, end, blocks.elements)
+    elements = tuple(_covering(text, start, end, _with_math(text, blocks.elements)))
     unread = _unread(blocks, elements)
     # Links and tags are reported in document order, so the leaves must be sorted.
     leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
@@ -444,20 +431,11 @@ def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str,
 def _title(path: str, declared: str, body_start: int, text: str, headings: tuple[Heading, ...]) -> str:
     """The property `title`, else the only heading of level 1 if the body begins with it, else the file
     name."""
-    if declared:
-        return declared
     outline = [heading for heading in headings if not heading.nested]
-    first = outline[0] if outline else None
-    is_only_one = sum(heading.level == 1 for heading in outline) == 1
-    if (
-        first
-        and is_only_one
-        and first.level == 1
-        and first.text
-        and not text[body_start : first.start].strip()
-    ):
-        return first.text
-    return stem(path)
+    is_title = [heading.level for heading in outline[:1]] == [1]
+    is_title = is_title and sum(heading.level == 1 for heading in outline) == 1
+    is_title = is_title and not text[body_start : outline[0].start].strip()
+    return declared or (outline[0].text if is_title else "") or stem(path)
 
 
 def stem(path: str) -> str:

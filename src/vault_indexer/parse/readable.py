@@ -105,18 +105,6 @@ class ReadableText:
         return min(self._starts[piece] + source - self._sources[piece], last)
 
 
-@lru_cache(maxsize=2048)
-def readable(
-    source: str, fence: str = "", labels: frozenset[str] = frozenset(), *, has_signs: bool = False
-) -> ReadableText:
-    """As `render_markdown`.
-
-    The cache takes at most about 6 MB. While a user types a query, the same hits recur, and many queries have
-    hits in common.
-    """
-    return render_markdown(source, fence, labels, has_signs=has_signs)
-
-
 def render_markdown(
     source: str, fence: str = "", labels: frozenset[str] = frozenset(), *, has_signs: bool = False
 ) -> ReadableText:
@@ -129,6 +117,11 @@ def render_markdown(
         markup.add_code(start, end, mark)
     markup.add_prose(len(source))
     return _assemble(source, sorted(markup.cuts), markup.borders)
+
+
+readable = lru_cache(maxsize=2048)(render_markdown)
+"""The cache takes at most about 6 MB. While a user types a query, the same hits recur, and many queries have
+hits in common."""
 
 
 def blank_hidden(source: str, fence: str = "") -> str:
@@ -295,19 +288,14 @@ class _Markup:
 
     def _add_line(self, match: re.Match[str], kind: str, stop: int) -> None:
         start = match.start()
-        shown = (
-            match.start("number")
-            if kind == "number"
-            else match.start("row")
-            if kind == "row"
-            else match.end()
+        has_mark = kind != "definition" and match["lead"].strip(" \t>") != ""
+        is_text = (
+            kind in ("number", "row", "blank")
+            or (kind == "callout" and ">" not in match["lead"])
+            or (kind == "task" and not has_mark)
         )
-        shown = match.start("blank") if kind == "blank" else shown
-        if kind == "callout" and ">" not in match["lead"]:
-            shown = match.start("callout")
-        if kind == "task" and not match["lead"].strip(" \t>"):
-            shown = match.start("task")
-        is_item = kind == "number" or (kind != "definition" and match["lead"].strip(" \t>") != "")
+        shown = match.start(kind) if is_text else match.end()
+        is_item = kind == "number" or has_mark
         sign = f"{POINT}{match['task'] or ''}" if self.has_signs and is_item else ""
         if shown > start or sign:
             self.cuts.append((start, shown, sign))
@@ -389,7 +377,6 @@ _TASK_END = re.compile(r"\n(?=[ \t>]*(?:\n|\Z|(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}[
 _TASKS_FENCE = re.compile(
     r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
 )
-_OPEN_STATES = " "
 
 
 class Task(NamedTuple):
@@ -409,4 +396,4 @@ def find_tasks(text: str, body_start: int) -> Iterator[Task]:
         if any(first <= task.start() < last for first, last in code):
             continue
         end = _TASK_END.search(text, task.end())
-        yield Task(task.start(), end.start() if end else len(text), task["state"] not in _OPEN_STATES)
+        yield Task(task.start(), end.start() if end else len(text), task["state"] != " ")
