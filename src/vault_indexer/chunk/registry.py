@@ -161,14 +161,12 @@ LEAST_LETTERS = 20
 def chunks_of(chunker: Chunker, note: Note) -> tuple[Chunk, ...]:
     """The chunks of a note; there is at least one. Raises what the chunker raises."""
     links = note.written_links
-    chunks = [_without_meaningless_vector(chunk) for chunk in chunker.chunk(note)]
+    chunks = [
+        replace(chunk, embed=False) if chunk.embed and letters(chunk.content) < LEAST_LETTERS else chunk
+        for chunk in chunker.chunk(note)
+    ]
     chunks = chunks or [_properties_chunk(note, chunker.strategy)]
     return tuple(chunk.with_links(links) for chunk in chunks)
-
-
-def _without_meaningless_vector(chunk: Chunk) -> Chunk:
-    is_embedded = chunk.embed and letters(chunk.content) >= LEAST_LETTERS
-    return chunk if chunk.embed == is_embedded else replace(chunk, embed=False)
 
 
 def _letters_of(value: JsonValue) -> int:
@@ -272,11 +270,9 @@ class ChoosingChunker:
 
 def _read_choice(own: JsonValue) -> dict[str, object]:
     """A note's choice as a table. Raises ValueError for options that a note may not set."""
-    table: dict[str, object] = {"strategy": own} if isinstance(own, str) else {}
-    if isinstance(own, dict):
-        table = dict(own)
-    elif not isinstance(own, str):
+    if not isinstance(own, str | dict):
         raise ValueError("must be the name of a strategy or a table of options")
+    table: dict[str, object] = {"strategy": own} if isinstance(own, str) else dict(own)
     if str(table.get("strategy")) in USER_STRATEGIES:
         raise ValueError(f"strategy {table['strategy']}: only your own configuration can choose it")
     refused = refused_in_note(table)

@@ -100,8 +100,8 @@ class BlockSplitter:
         for inner_start, inner_end in tile(sentence_spans(self.text, start, end), start, end):
             if self._fits(inner_start, inner_end):
                 yield inner_start, inner_end
-                continue
-            yield from self.words(inner_start, inner_end)
+            else:
+                yield from self.words(inner_start, inner_end)
 
     def words(self, start: int, end: int) -> Iterator[Span]:
         for word_start, word_end in tile(words(self.text, start, end), start, end):
@@ -137,13 +137,9 @@ class BlockSplitter:
             for part, span in touching(block.parts, end):
                 yield from self._block(part, start if part is block.parts[0] else span[0], span[1])
             return
-        for span in self._finer(block, start, end):
+        sentences = tile(sentence_spans(self.text, start, end), start, end)
+        for span in lines(self.text, start, end) if block.kind in LINEWISE else sentences:
             yield from self.sentence(*span)
-
-    def _finer(self, block: Element, start: int, end: int) -> Iterator[Span]:
-        if block.kind in LINEWISE:
-            return lines(self.text, start, end)
-        return tile(sentence_spans(self.text, start, end), start, end)
 
     def _with_headings(self, spans: list[Span], headings: set[int]) -> list[Span]:
         """Joins each heading to the atom after it, so that no chunk ends with a bare heading."""
