@@ -29,10 +29,10 @@ _DEFAULT_TITLES = frozenset({"powerpoint presentation", "word document", "docume
 
 def main_part(package: Package) -> str:
     """Return the member that the document begins with."""
-    for relation in package.relations("").values():
-        if relation.kind == "officeDocument":
-            return relation.target
-    raise NoteError("damaged: it is not a document of Office")
+    main = next((one for one in package.relations("").values() if one.kind == "officeDocument"), None)
+    if main is None:
+        raise NoteError("damaged: it is not a document of Office")
+    return main.target
 
 
 def part_of(relations: dict[str, Relation], *kinds: str) -> str:
@@ -59,8 +59,7 @@ def read_docx(data: bytes) -> Document:
     """Read the text of a Word document with its notes, text boxes and comments, without headers, footers and
     deleted text."""
     package = Package(data)
-    text = _WordText(package, main_part(package)).markdown()
-    return with_properties(package, [Part(text)])
+    return with_properties(package, [Part(_WordText(package, main_part(package)).markdown())])
 
 
 @record
@@ -113,8 +112,7 @@ class _WordText:
             self._add_block(box)
         remarks, self._remarks = self._remarks, []
         for remark in remarks:
-            author = remark.get("author", "")
-            self._writer.quote(self._flat(remark), f"Comment by {author}" if author else "Comment")
+            self._writer.comment(self._flat(remark), remark.get("author", ""))
 
     def _add_paragraph(self, paragraph: Element) -> None:
         styles = self._styles_of(paragraph)
@@ -144,9 +142,8 @@ class _WordText:
 
     def _list_of(self, styles: list[_Style]) -> tuple[int, str]:
         """Return the depth and the number format of a list item; "" for other paragraphs."""
-        number = next((style.numbering[0] for style in styles if style.numbering[0]), "")
-        depth = next((style.numbering[1] for style in styles if style.numbering[1]), "0")
-        return int(depth), self._formats.get((number, depth), "")
+        number, depth = (next(filter(None, (style.numbering[at] for style in styles)), "") for at in (0, 1))
+        return int(depth or 0), self._formats.get((number, depth or "0"), "")
 
     def _add_table(self, table: Element) -> None:
         rows = [list(row.iterfind("tc")) for row in table.iterfind("tr")]
@@ -297,7 +294,7 @@ def _slide_markdown(package: Package, name: str) -> str:
                     writer.quote(_joined(shape), "Notes")
         elif relation.kind == "comments":
             for comment in package.tree(relation.target).iter("cm"):
-                writer.quote(_joined(comment), "Comment")
+                writer.comment(_joined(comment), "")
     return writer.text()
 
 

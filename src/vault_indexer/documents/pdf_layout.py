@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from statistics import median
 
 Run = tuple[str, str]
@@ -116,16 +116,11 @@ def _columns(segments: list[Segment], depth: int) -> Iterator[list[Segment]]:
     regions = _regions(segments, gutter) if gutter is not None else []
     if not any(len(region) == 2 for region in regions):
         bands = _bands(segments) if depth < _MAX_DEPTH else []
-        if len(bands) < 2:
+        split = [list(_columns(band, depth + 1)) for band in bands] if len(bands) > 1 else []
+        if any(len(columns) > 1 for columns in split):
+            yield from chain.from_iterable(split)
+        else:
             yield segments
-            return
-        regions = [[band] for band in bands]
-        split = [list(_columns(band, depth + 1)) for band in bands]
-        if all(len(columns) == 1 for columns in split):
-            yield segments
-            return
-        for columns in split:
-            yield from columns
         return
     for region in regions:
         for column in region:
@@ -245,6 +240,7 @@ def _line(row: list[Segment], column: int) -> Line:
     words = [word for segment in row for word in segment.words]
     runs = join_words(words)
     x0, x1 = min(segment.x0 for segment in row), max(segment.x1 for segment in row)
+    cells = [(s.x0, s.x1, "".join(part for part, _ in join_words(s.words))) for s in row]
     return Line(
         text="".join(part for part, _ in runs),
         runs=runs,
@@ -256,9 +252,7 @@ def _line(row: list[Segment], column: int) -> Line:
         size=main.size,
         bold={word.bold for word in words} - {None} == {True},
         column=column,
-        cells=[(s.x0, s.x1, "".join(part for part, _ in join_words(s.words))) for s in row]
-        if row[1:]
-        else [],
+        cells=cells if row[1:] else [],
     )
 
 
@@ -267,17 +261,13 @@ def join_words(words: list[Word]) -> list[Run]:
     last: Word | None = None
     for word in words:
         text = word.text
-        if last and not (
-            CJK_BORDER.fullmatch(f"{last.text[-1]}\0{text[0]}") and _gap(last, word) < 0.6 * word.size
-        ):
-            text = " " + text
+        if last:
+            gap = max(word.x0 - last.x1, last.x0 - word.x1)
+            is_joined = CJK_BORDER.fullmatch(f"{last.text[-1]}\0{text[0]}") and gap < 0.6 * word.size
+            text = text if is_joined else " " + text
         if runs and runs[-1][1] == word.uri:
             runs[-1] = (runs[-1][0] + text, word.uri)
         else:
             runs.append((text, word.uri))
         last = word
     return runs
-
-
-def _gap(first: Word, second: Word) -> float:
-    return max(second.x0 - first.x1, first.x0 - second.x1)
