@@ -178,11 +178,6 @@ def test_a_rule_of_the_user_may_ask_for_preambles_and_a_note_may_not(model: Scri
     assert "contextual: only your own configuration can set it" in told.detail
 
 
-def test_without_a_model_it_says_what_is_missing() -> None:
-    with pytest.raises(UsageError, match=r"chunking\.contextual: .*llm\.provider"):
-        chunker_for(ChunkingSettings.model_validate({"contextual": True}))
-
-
 # --- groups, prompts of the user, requests at once
 
 

@@ -1,6 +1,5 @@
 """What docs/internals/contracts.md promises of the strategies, beyond the laws of all of them."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -91,15 +90,6 @@ def test_an_overlap_begins_at_a_word_where_the_block_before_is_longer() -> None:
 
 # --- discourse
 
-DISCOURSE = {"max_chars": 400, "min_chars": 60, "language": "en", "continuation_overflow": 1.0}
-
-
-def test_continuations_beyond_the_limit_begin_a_chunk_whatever_its_size() -> None:
-    text = "\n\n".join(["Opening words.", *(f"However, this is {n}." for n in range(5))])
-    chunks = cut("discourse", text, max_continuation_merges=2, **DISCOURSE)
-    assert [chunk.body.count("However") for chunk in chunks] == [2, 3]
-    assert len(cut("discourse", text, max_continuation_merges=9, **DISCOURSE)) == 1
-
 
 def test_markers_are_read_as_the_golden_says(tmp_path: Path) -> None:
     built_in = load_markers()
@@ -137,41 +127,9 @@ def test_a_folder_of_markers_adds_and_replaces_languages(tmp_path: Path) -> None
     assert len(cut("discourse", text.replace("Mutta", "However"), language="en", **options)) == 2
 
 
-# --- boundary, markdown, recursive, token, header_based
+# --- boundary
 
 
 def test_patterns_that_replace_the_boundaries_are_needed() -> None:
     with pytest.raises(ValueError, match="replace_patterns needs patterns"):
         ChunkingSettings.model_validate({"strategy": "boundary", "replace_patterns": True})
-
-
-def test_markdown_says_which_blocks_and_headers_a_chunk_has() -> None:
-    text = f"# A\n\n{SENTENCE}\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n# B\n\n```\ncode\n```\n"
-    first, second = cut("markdown", text, min_chunk_size=0, header_levels=[])
-    assert (first.extra["has_table"], first.extra["has_code_block"]) == (True, False)
-    assert (second.extra["has_table"], second.extra["has_code_block"]) == (False, True)
-    assert second.extra["headers"] == [{"level": 1, "text": "B", "line": 9}]
-
-
-def test_a_small_section_joins_the_last_piece_of_a_section_that_was_split() -> None:
-    text = f"# A\n\n{SENTENCE * 40}\n\n# B\n\nTiny.\n"
-    chunks = cut("header_based", text, max_chunk_chars=900, min_chunk_chars=200)
-    assert chunks[-1].body.endswith("# B\n\nTiny.") and len(chunks[-1].body) > 600
-    assert all(one.end_pos == other.start_pos for one, other in pairwise(chunks))
-
-
-@pytest.mark.parametrize(
-    ("name", "ours"), [("sliding_window", "word"), ("heuristic", "discourse"), ("headers", "header_based")]
-)
-def test_names_of_other_systems_are_understood(name: str, ours: str) -> None:
-    assert ChunkingSettings.model_validate({"strategy": name}).strategy == ours
-    rules = [{"paths": ["*.md"], "strategy": name}]
-    assert ChunkingSettings.model_validate({"strategy": "none", "rules": rules})
-
-
-@pytest.mark.parametrize("least", [0, 1])
-def test_no_chunk_of_code_is_signs_alone(least: int) -> None:
-    code = "```js\nfunction a() { return 1 };\n\nclass B { x() { return 2; } };\n;\n```\n"
-    chunks = cut("code", f"# A\n\n{code}", min_chunk_size=least, max_chunk_size=60)
-    assert len(chunks) > 2
-    assert all(any(map(str.isalnum, chunk.body)) for chunk in chunks)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from chunk_laws import Letters, build, cut, note_of
+from chunk_laws import Letters, build, check_bodies, check_headers, check_names, cut, note_of
 from code_sources import PYTHON, SOURCES
 from golden_cases import check_golden, of_parts
 from tokenizers import Tokenizer
@@ -49,8 +49,11 @@ def shown(source: str, *keys: str) -> str:
     strategy, _, options = head.partition(" ")
     text = re.sub(r"(\w)\{(\d+)\}", lambda found: found[1] * int(found[2]), written)
     text = re.sub(r"\(([^)]*)\)\*(\d+)", lambda found: found[1] * int(found[2]), text)
+    found = cut(strategy, text, **{**DEFAULTS.get(strategy, {}), **json.loads(options)})
+    for check in (check_bodies, check_names, check_headers):
+        check(note_of(text, "N.md"), found)
     parts = []
-    for one in cut(strategy, text, **{**DEFAULTS.get(strategy, {}), **json.loads(options)}):
+    for one in found:
         said = {key: one.extra[key] for key in keys if key in one.extra}
         before = f"{one.context}> " * bool(one.context) + f"{one.overlap}|" * bool(one.overlap)
         parts.append(f"{before}{one.body}{json.dumps(said) if said else ''}")
@@ -61,7 +64,9 @@ def shown(source: str, *keys: str) -> str:
 
 def test_strategies_make_of_a_text_what_the_golden_says() -> None:
     keys = {
+        "Header based": (),
         "Markdown": ("header_context",),
+        "Blocks and headers": ("has_table", "has_code_block", "headers"),
         "Words and tokens": ("tokenizer", "dropped_start", "dropped_end", "dropped_tokens"),
         "Recursive": (),
         "Boundary": (),
@@ -309,11 +314,6 @@ def test_code_options() -> None:
     assert any(chunk.body.startswith("@decorated") for chunk in apart)
     imports = cut("code", text, include_imports=True, **FINE | {"max_chunk_size": 250})
     assert "import os\nfrom sys import path" in imports[-1].context
-
-
-def test_code_may_have_a_language_that_the_options_name() -> None:
-    named = cut("code", f"```\n{PYTHON}```\n", language="python")
-    assert named[0].extra == {"language": "python", "block_type": "function", "block_name": "hello"}
 
 
 def test_imports_above_a_chunk_of_code_take_a_thousand_characters_at_most() -> None:
