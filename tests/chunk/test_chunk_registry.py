@@ -22,7 +22,6 @@ from tokenizers.pre_tokenizers import Whitespace
 from vault_indexer.chunk import chunker_for
 from vault_indexer.chunk.cutting.grammars import CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for, tokenizer_from
-from vault_indexer.chunk.strategies.paragraphs import detect, load_markers
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.model import Chunk
@@ -113,24 +112,6 @@ def test_token_ends_at_sentences_where_it_can() -> None:
     anywhere = cut("token", PROSE * 40, max_tokens=47, overlap_tokens=0, preserve_sentences=False)
     assert not all(chunk.body.endswith(".") for chunk in anywhere)
     assert len(anywhere) < len(chunks)
-
-
-# --- discourse
-
-
-def test_the_language_is_declared_or_detected() -> None:
-    markers = load_markers()
-    texts = {
-        "en": "The house is on the hill and the garden is in front of it with all that you can see.",
-        "es": "La casa está en la colina y el jardín que se ve desde allí es de los más bonitos.",
-        "pt": "A casa fica na colina e o jardim que se vê dali não é dos mais bonitos, mas é nosso.",
-        "de": "Das Haus steht auf dem Hügel und der Garten ist nicht so groß, aber die Rosen sind es.",
-        "fr": "La maison est sur la colline et le jardin qui est devant n'est pas grand, mais il est beau.",
-        "": "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor",
-    }
-    assert {language: detect(text, markers) for language, text in texts.items()} == {
-        name: name for name in texts
-    }
 
 
 # --- semantic

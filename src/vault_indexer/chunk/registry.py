@@ -237,11 +237,12 @@ class Chooser:
                 for one, why in left_out.items()
             )
             return Choice(_overlay(ruled, chosen), said)
-        # First, because it is a ValueError as well.
-        except ValidationError as error:
-            return Choice(ruled, (_diagnostic(first_mistake(ChunkingSettings, error)),))
         except ValueError as error:
-            return Choice(ruled, (_diagnostic(str(error)),))
+            detail = str(error)
+            if isinstance(error, ValidationError):
+                detail = first_mistake(ChunkingSettings, error)
+            ignored = f"{FRONTMATTER_KEY} in the frontmatter is ignored: {detail}"
+            return Choice(ruled, (Diagnostic("chunking", ignored, 1),))
 
 
 class ChoosingChunker:
@@ -297,13 +298,11 @@ def _overlay(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
 
 
 def _merge(table: _Overlay, choice: _Overlay) -> dict[str, object]:
-    merged = dict(table)
+    merged = {**table, **choice}
     for key, value in choice.items():
-        below = merged.get(key)
+        below = table.get(key)
         if isinstance(value, Mapping) and isinstance(below, Mapping):
             merged[key] = _merge(below, value)
-        else:
-            merged[key] = value
     return merged
 
 
@@ -318,7 +317,3 @@ def _without(table: _Overlay, keys: frozenset[str]) -> dict[str, object]:
         for key, value in table.items()
         if key not in keys
     }
-
-
-def _diagnostic(detail: str) -> Diagnostic:
-    return Diagnostic("chunking", f"{FRONTMATTER_KEY} in the frontmatter is ignored: {detail}", 1)

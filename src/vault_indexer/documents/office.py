@@ -74,7 +74,12 @@ class _WordText:
     def __init__(self, package: Package, main: str) -> None:
         self._package, self._main = package, main
         self._relations = package.relations(main)
-        self._styles = dict(map(_style, self._tree("styles").findall("style")))
+        self._styles = {
+            style.get("styleId", ""): _style(
+                _value(style, "name").lower(), _value(style, "basedOn"), style.find("pPr")
+            )
+            for style in self._tree("styles").findall("style")
+        }
         self._formats = _list_formats(self._tree("numbering"))
         self._notes = {
             kind: {note.get("id", ""): note for note in self._tree(f"{kind}s")}
@@ -134,7 +139,7 @@ class _WordText:
         properties = paragraph.find("pPr")
         if properties is None:
             return []
-        found = [_format("", properties)]
+        found = [_style("", _value(properties, "pStyle"), properties)]
         # Limited, because in a damaged file two styles can be based on each other.
         while found[-1].based_on in self._styles and len(found) < 20:
             found.append(self._styles[found[-1].based_on])
@@ -224,15 +229,11 @@ def _value(element: Element, path: str) -> str:
     return "" if found is None else found.get("val", "")
 
 
-def _style(style: Element) -> tuple[str, _Style]:
-    properties = style.find("pPr")
-    own = _format(_value(style, "name").lower(), Element("pPr") if properties is None else properties)
-    return style.get("styleId", ""), _Style(own.name, _value(style, "basedOn"), own.outline, own.numbering)
-
-
-def _format(name: str, properties: Element) -> _Style:
-    numbering = _value(properties, "numPr/numId"), _value(properties, "numPr/ilvl")
-    return _Style(name, _value(properties, "pStyle"), _value(properties, "outlineLvl"), numbering)
+def _style(name: str, based_on: str, properties: Element | None) -> _Style:
+    """Return a style, or the own format of a paragraph, which has no name."""
+    found = Element("pPr") if properties is None else properties
+    numbering = _value(found, "numPr/numId"), _value(found, "numPr/ilvl")
+    return _Style(name, based_on, _value(found, "outlineLvl"), numbering)
 
 
 def _heading_level(styles: list[_Style]) -> int:

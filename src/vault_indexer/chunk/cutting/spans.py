@@ -84,10 +84,7 @@ def hard_splits(text: str, start: int, end: int, limit: int) -> list[Span]:
 def safe_split(text: str, start: int, cut: int) -> int:
     """The last position at or before `cut`, after `start`, between two whole characters."""
     floor = max(start + 1, cut - 64)
-    for place in range(cut, floor - 1, -1):
-        if not _binds(text, start, place):
-            return place
-    return cut
+    return next((place for place in range(cut, floor - 1, -1) if not _binds(text, start, place)), cut)
 
 
 def _binds(text: str, start: int, place: int) -> bool:
@@ -251,10 +248,7 @@ _PROBE = "漢\n"
 def _text_start(text: str, start: int, end: int) -> int:
     """The position of the token's first non-blank character: some tokenizers include the space before a word
     in the token. A token that is all blank, or a part of a character, keeps its own start."""
-    for pos in range(start, end):
-        if not text[pos].isspace():
-            return pos
-    return start
+    return next((pos for pos in range(start, end) if not text[pos].isspace()), start)
 
 
 def ruler_for(text: str, unit: SizeUnit, tokenizer: Tokenizer | None) -> Ruler:
