@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from chunk_laws import Letters, build, check_bodies, check_headers, check_names, cut, note_of
-from code_sources import PYTHON, SOURCES
 from golden_cases import check_golden, of_parts
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -28,6 +27,16 @@ from vault_indexer.model import Chunk
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
+
+FIXTURES = Path(__file__).parent / "fixtures"
+PYTHON = (FIXTURES / "hello.py.txt").read_text("utf-8")
+SOURCES = {
+    "python": ("hello.py.txt", ["# Says hello", "class Greeter"]),
+    "typescript": ("enum.ts.txt", ["interface A", "export function", "enum E"]),
+    "rust": ("struct.rs.txt", ["/// Doc", "struct S", "impl S"]),
+    "cpp": ("class.cpp.txt", ["template", "class C"]),
+}
+"""Small sources, and how their functions and classes begin."""
 
 PROSE = "One sentence of the text stands here. "
 
@@ -74,7 +83,7 @@ def test_strategies_make_of_a_text_what_the_golden_says() -> None:
         "Code": ("language", "block_type", "block_name", "fallback", "reason"),
     }
     check_golden(
-        Path(__file__).parent / "fixtures" / "strategies.md",
+        FIXTURES / "strategies.md",
         {section: partial(_shown_of, own) for section, own in keys.items()},
     )
 
@@ -162,7 +171,7 @@ def test_semantic_clusters_embed_sentences_of_a_paragraph_together() -> None:
         chunker_for(settings, embedder=embedder).chunk(note_of(text))
         return " / ".join(embedder.texts)
 
-    check_golden(Path(__file__).parent / "fixtures" / "segments.md", {"": embedded})
+    check_golden(FIXTURES / "segments.md", {"": embedded})
 
 
 def test_semantic_clusters_join_paragraphs_that_speak_of_one_thing() -> None:
@@ -206,7 +215,8 @@ FINE = {"max_chunk_size": 50, "min_chunk_size": 0, "preserve_code_blocks": False
 
 @pytest.mark.parametrize("language", SOURCES)
 def test_code_begins_chunks_at_functions_and_classes(language: str) -> None:
-    source, openings = SOURCES[language]
+    name, openings = SOURCES[language]
+    source = (FIXTURES / name).read_text("utf-8")
     chunks = cut("code", f"Before.\n\n```{language}\n{source}```\n\nAfter.\n", **FINE)
     for opening in openings:
         assert any(chunk.body.startswith(opening) for chunk in chunks), opening
@@ -244,7 +254,7 @@ def test_languages_and_definitions_are_those_of_the_golden() -> None:
         return str(chunk.extra["reason"])
 
     check_golden(
-        Path(__file__).parent / "fixtures" / "code.md",
+        FIXTURES / "code.md",
         {
             "The names of definitions, in a language that is guessed, too": of_parts(names),
             "Text that is no code for sure": unknown,
@@ -444,7 +454,7 @@ def test_a_strategy_without_what_it_needs_says_so() -> None:
             chunker_for(ChunkingSettings.model_validate_json(settings)).chunk(note_of("Some text."))
         return str(refused.value)
 
-    check_golden(Path(__file__).parent / "fixtures" / "needs.md", {"": refusal})
+    check_golden(FIXTURES / "needs.md", {"": refusal})
 
 
 def test_a_tokenizer_of_a_package_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
 Run = tuple[str, str]
@@ -153,15 +153,9 @@ def _gutter(segments: list[Segment]) -> float | None:
     if last - first < 2:
         return None
     least = min(cover[first:last])
-    best = (0, 0)
-    begin = None
-    for x in range(first, last + 1):
-        if x < last and cover[x] == least:
-            begin = x if begin is None else begin
-        elif begin is not None:
-            best = max(best, (x - begin, begin))
-            begin = None
-    wide, begin = best
+    runs = groupby(range(first, last), lambda x: cover[x] == least)
+    strips = (list(strip) for is_least, strip in runs if is_least)
+    wide, begin = max((len(strip), strip[0]) for strip in strips)
     if least > 0.7 * len(segments) or wide * scale < 0.7 * median(segment.size for segment in segments):
         return None
     return left + (begin + wide / 2) * scale
@@ -170,29 +164,16 @@ def _gutter(segments: list[Segment]) -> float | None:
 def _regions(segments: list[Segment], gutter: float) -> list[list[list[Segment]]]:
     """Return from top to bottom the regions of one or two columns."""
     regions: list[list[list[Segment]]] = []
-    run: list[Segment] = []
-
-    def end_run() -> None:
+    ordered = sorted(segments, key=lambda segment: -segment.y)
+    for crosses, group in groupby(ordered, lambda segment: segment.x0 < gutter < segment.x1):
+        run = list(group)
         sides = [[s for s in run if s.x1 <= gutter], [s for s in run if s.x1 > gutter]]
-        if _are_columns(*sides):
+        if not crosses and _are_columns(*sides):
             regions.append(sides)
-        elif run:
-            add_plain(run)
-        run.clear()
-
-    def add_plain(plain: list[Segment]) -> None:
-        if regions and len(regions[-1]) == 1:
-            regions[-1][0].extend(plain)
+        elif regions and len(regions[-1]) == 1:
+            regions[-1][0].extend(run)
         else:
-            regions.append([list(plain)])
-
-    for segment in sorted(segments, key=lambda segment: -segment.y):
-        if segment.x0 < gutter < segment.x1:
-            end_run()
-            add_plain([segment])
-        else:
-            run.append(segment)
-    end_run()
+            regions.append([run])
     return regions
 
 

@@ -158,7 +158,7 @@ def link_labels(source: str) -> frozenset[str]:
 
 def code_blocks(source: str, fence: str = "") -> Iterator[tuple[int, int, str]]:
     """Start, end and lead of each block of code between fences; an open one ends with the source."""
-    return ((block.start, block.end, block.lead) for block in _fenced_blocks(source, fence))
+    return (block[:3] for block in _fenced_blocks(source, fence))
 
 
 SOURCE_FENCE = "`" * 80
@@ -168,20 +168,12 @@ SOURCE_FENCE = "`" * 80
 def open_fence(source: str, fence: str = "") -> str:
     """The mark of the code block that is open at the end of the source, "" if there is none; `fence` is as in
     `render_markdown`."""
-    return next((block.mark for block in _fenced_blocks(source, fence) if block.mark), "")
+    return next((mark for *_, mark in _fenced_blocks(source, fence) if mark), "")
 
 
-class _FencedBlock(NamedTuple):
-    """`mark` is that of the opening fence if the block is still open at the end of the source, else ""."""
-
-    start: int
-    end: int
-    lead: str
-    mark: str = ""
-
-
-def _fenced_blocks(source: str, fence: str) -> Iterator[_FencedBlock]:
-    """The blocks in order. A fence in a comment opens none."""
+def _fenced_blocks(source: str, fence: str) -> Iterator[tuple[int, int, str, str]]:
+    """The blocks of `code_blocks` in order, each with the mark of its opening fence if it is still open where
+    the source ends, else "". A fence in a comment opens none."""
     start, lead, prose = 0, "", 0
     for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():
         mark, info = match["mark"], match["info"]
@@ -190,10 +182,10 @@ def _fenced_blocks(source: str, fence: str) -> Iterator[_FencedBlock]:
             if match.start() >= prose and (mark[0] == "~" or "`" not in info):
                 fence, start, lead = mark, match.start(), match["lead"]
         elif mark.startswith(fence) and not info.strip():
-            yield _FencedBlock(start, match.end(), lead)
+            yield start, match.end(), lead, ""
             fence, prose = "", match.end()
     if fence:
-        yield _FencedBlock(start, len(source), lead, fence)
+        yield start, len(source), lead, fence
 
 
 def _end_of_comments(source: str, start: int, end: int) -> int:

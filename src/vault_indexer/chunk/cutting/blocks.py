@@ -153,19 +153,16 @@ class BlockSplitter:
             open_heading = start in headings
         return joined
 
-    def _join(self, atoms: Iterable[Span]) -> Iterator[Span]:
+    def _join(self, atoms: Iterable[Span]) -> list[Span]:
         """Joins the atoms of a block that has very many, as far as a fair split allows."""
         most = self.limit // _ATOMS_OF_HUGE
-        open_span: Span | None = None
+        joined: list[Span] = []
         for start, end in atoms:
-            if open_span and self.ruler.at(end) - self.ruler.at(open_span[0]) <= most:
-                open_span = (open_span[0], end)
-                continue
-            if open_span:
-                yield open_span
-            open_span = (start, end)
-        if open_span:
-            yield open_span
+            if joined and self.ruler.at(end) - self.ruler.at(joined[-1][0]) <= most:
+                joined[-1] = (joined[-1][0], end)
+            else:
+                joined.append((start, end))
+        return joined
 
     def _fits(self, start: int, end: int) -> bool:
         return self.ruler.size(start, end) <= self.limit
