@@ -170,15 +170,10 @@ def chunks_of(chunker: Chunker, note: Note) -> tuple[Chunk, ...]:
 
 
 def _letters_of(value: JsonValue) -> int:
-    match value:
-        case str():
-            return letters(value)
-        case list():
-            return sum(map(_letters_of, value))
-        case dict():
-            return sum(map(_letters_of, value.values()))
-        case _:
-            return 0
+    if isinstance(value, str):
+        return letters(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(_letters_of, parts))
 
 
 def _properties_chunk(note: Note, strategy: str) -> Chunk:

@@ -204,18 +204,14 @@ def read_ipynb(data: bytes) -> Document:
         elif kind == "code":
             writer.code(source, language)
             for output in cell.nodes("outputs"):
-                writer.code(_output_text(output)[:_MAX_OUTPUT])
+                text = output.text("text") or output.node("data").text("text/plain") or output.text("evalue")
+                writer.code(_TERMINAL_COLOR.sub("", text)[:_MAX_OUTPUT])
         else:
             writer.paragraph(Inline(source))
     authors = (author.text("name") for author in metadata.nodes("authors"))
     return Document(
         (Part(writer.text()),), title=metadata.text("title"), authors=tuple(filter(None, authors))
     )
-
-
-def _output_text(output: _Node) -> str:
-    text = output.text("text") or output.node("data").text("text/plain") or output.text("evalue")
-    return _TERMINAL_COLOR.sub("", text)
 
 
 class _Node:

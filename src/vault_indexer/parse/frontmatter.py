@@ -194,11 +194,8 @@ def strings(value: JsonValue) -> list[str]:
     """Every text inside a value, in order."""
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list):
-        return [text for item in value for text in strings(item)]
-    if isinstance(value, dict):
-        return [text for item in value.values() for text in strings(item)]
-    return []
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in strings(part)]
 
 
 def _words(values: Mapping[str, JsonValue], keys: tuple[str, ...], separator: re.Pattern[str]) -> list[str]:

@@ -315,6 +315,8 @@ def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimit
     definitions = link_definitions(text, blocks.definitions)
     elements = tuple(_covering(text, start, end, _with_math(text, blocks.elements)))
     unread = _unread(blocks, elements)
+    limit = blocks.too_many[0] if blocks.too_many else end
+    misread = [leaf for leaf in unread if leaf.start < limit]  # the grammar did not see the rest
     # Links and tags are reported in document order, so the leaves must be sorted.
     leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
     finds = scan_leaves(text, leaves, definitions, lines, limits.finds)
@@ -335,7 +337,7 @@ def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimit
             *_limits(blocks, headings, lines),
             *finds.problems.values(),
             *([Diagnostic("limit", TOO_MANY_FIELDS, 1)] if too_many_fields else ()),
-            *(Diagnostic("grammar", UNREAD, lines.at(leaf.start)) for leaf in _misread(blocks, unread)[:1]),
+            *(Diagnostic("grammar", UNREAD, lines.at(leaf.start)) for leaf in misread[:1]),
         ),
         fields=fields[: len(fields) - too_many_fields],
     )
@@ -347,12 +349,6 @@ def _limits(blocks: Blocks, headings: Iterable[Heading], lines: Lines) -> Iterat
     long = next((heading for heading in headings if len(heading.text) > MAX_HEADING), None)
     if long:
         yield Diagnostic("limit", LONG_HEADING, long.line)
-
-
-def _misread(blocks: Blocks, unread: list[Leaf]) -> list[Leaf]:
-    """The leaves that the grammar could not read, without those beyond the limit, which it did not see."""
-    limit = blocks.too_many[0] if blocks.too_many else None
-    return unread if limit is None else [leaf for leaf in unread if leaf.start < limit]
 
 
 def _unread(blocks: Blocks, elements: Iterable[Element]) -> list[Leaf]:
