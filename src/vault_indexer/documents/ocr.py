@@ -96,8 +96,8 @@ def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> s
                 raise NoteError(CUT)
             pieces[number - 1] = f"{pieces[number - 1].rstrip()}\n\n{found}\n\n"
             if waiting and time.process_time() - began > MAX_SECONDS:
-                late = f"not recognised after {MAX_SECONDS // 60} minutes"
-                raise NoteError(f"images of pages {as_ranges(waiting)}: {late}")
+                pages, minutes = as_ranges(waiting), MAX_SECONDS // 60
+                raise NoteError(f"images of pages {pages}: not recognised after {minutes} minutes")
             if time.monotonic() >= deadline:
                 break
     except NoteError as error:
