@@ -32,8 +32,8 @@ from vault_indexer.config.sources import OptionValue
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "tests" / "support"))
-from tiny_pdf import pdf_of
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests" / "documents"))
+from pdfs import pdf_of
 
 _SEARCHES = 10
 _DEADLINE_S = 120.0

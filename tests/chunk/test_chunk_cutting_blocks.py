@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of
-from vault_indexer.chunk.cutting.spans import Characters, hard_splits, safe_split
+from vault_indexer.chunk.cutting.spans import Ruler, hard_splits, safe_split
 from vault_indexer.model import Chunk, Note
 from vault_indexer.parse import parse_note
 
@@ -126,8 +126,8 @@ def test_the_atoms_of_a_huge_block_are_joined_and_still_tile_it() -> None:
     text = "".join(f"- item {number}\n" for number in range(203))
     note = parse_note("n.md", text.encode())
     blocks, limit = blocks_of(note), 660
-    every = BlockSplitter(note.text, Characters(note.text), limit).atoms(blocks, len(text))
-    joined = BlockSplitter(note.text, Characters(note.text), limit, huge=1000).atoms(blocks, len(text))
+    every = BlockSplitter(note.text, Ruler(note.text), limit).atoms(blocks, len(text))
+    joined = BlockSplitter(note.text, Ruler(note.text), limit, huge=1000).atoms(blocks, len(text))
     assert len(every) == 203
     assert 203 / 4 <= len(joined) <= 203 / 2
     assert (joined[0][0], joined[-1][1]) == (0, len(text))

@@ -13,7 +13,7 @@ from vault_indexer.chunk.cutting.assemble import Draft, fit
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of
 from vault_indexer.chunk.cutting.sections import Joiner, Unit
 from vault_indexer.chunk.cutting.spans import (
-    Characters,
+    Ruler,
     Span,
     Tokens,
     pack,
@@ -53,7 +53,7 @@ def texts(text: str, spans: Sequence[Span]) -> list[str]:
 
 def atoms(text: str, limit: int, *loose: ElementKind) -> list[str]:
     note = parse_note("n.md", text.encode())
-    splitter = BlockSplitter(note.text, Characters(note.text), limit, frozenset(loose))
+    splitter = BlockSplitter(note.text, Ruler(note.text), limit, frozenset(loose))
     return texts(note.text, splitter.atoms(blocks_of(note), len(note.text)))
 
 
@@ -65,13 +65,13 @@ def trimmed(text: str, first: str, last: str) -> str:
 
 def packed(sizes: str, limit: str) -> list[int]:
     spans = touching(*map(int, sizes.split()))
-    pieces = pack(spans, Characters("x" * sum(map(int, sizes.split()))), int(limit))
+    pieces = pack(spans, Ruler("x" * sum(map(int, sizes.split()))), int(limit))
     return [end - start for start, end in pieces]
 
 
 def slid(size: str, overlap: str) -> str:
     text, shown = "aaa bbb ccc ddd eee", []
-    for one in slide(text, touching(4, 4, 4, 4, 3), Characters(text), int(size), int(overlap)):
+    for one in slide(text, touching(4, 4, 4, 4, 3), Ruler(text), int(size), int(overlap)):
         repeated = text[one.overlap_start : one.start].rstrip()
         shown.append(f"{repeated}|{text[one.start : one.end]}" if repeated else text[one.start : one.end])
     return str(shown)
@@ -82,7 +82,7 @@ def joined(units: str) -> str:
         zip(*(map(int, one.split("/")) for one in units.split()), strict=True) if units else ((), ())
     )
     given = [Unit(*span, level) for span, level in zip(touching(*sizes), levels, strict=True)]
-    found = Joiner(Characters("x" * 40), 5, 10).join(given)
+    found = Joiner(Ruler("x" * 40), 5, 10).join(given)
     assert all(one.end == other.start for one, other in pairwise(found))
     return " ".join(f"{one.end - one.start}/{one.level}" for one in found)
 
@@ -136,7 +136,7 @@ def test_so_many_words_reach_to_the_next_one_or_the_end(start: int, size: int, r
 
 def test_a_window_gets_on_by_a_sixteenth_of_its_size() -> None:
     text = "x" * 40
-    found = slide(text, touching(*[1] * 40), Characters(text), 32, 99)
+    found = slide(text, touching(*[1] * 40), Ruler(text), 32, 99)
     assert [(one.overlap_start, one.start, one.end) for one in found] == [
         (0, 0, 32),
         *((start - 30, start, start + 2) for start in range(32, 40, 2)),

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from chunk_laws import Letters, build, cut, note_of
-from code_sources import PYTHON, SOURCES
+from chunk_laws import Letters, build, check_bodies, check_headers, check_names, cut, note_of
 from golden_cases import check_golden, of_parts
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -22,13 +21,22 @@ from tokenizers.pre_tokenizers import Whitespace
 from vault_indexer.chunk import chunker_for
 from vault_indexer.chunk.cutting.grammars import CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for, tokenizer_from
-from vault_indexer.chunk.strategies.paragraphs import detect, load_markers
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.model import Chunk
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
+
+FIXTURES = Path(__file__).parent / "fixtures"
+PYTHON = (FIXTURES / "hello.py.txt").read_text("utf-8")
+SOURCES = {
+    "python": ("hello.py.txt", ["# Says hello", "class Greeter"]),
+    "typescript": ("enum.ts.txt", ["interface A", "export function", "enum E"]),
+    "rust": ("struct.rs.txt", ["/// Doc", "struct S", "impl S"]),
+    "cpp": ("class.cpp.txt", ["template", "class C"]),
+}
+"""Small sources, and how their functions and classes begin."""
 
 PROSE = "One sentence of the text stands here. "
 
@@ -49,8 +57,11 @@ def shown(source: str, *keys: str) -> str:
     strategy, _, options = head.partition(" ")
     text = re.sub(r"(\w)\{(\d+)\}", lambda found: found[1] * int(found[2]), written)
     text = re.sub(r"\(([^)]*)\)\*(\d+)", lambda found: found[1] * int(found[2]), text)
+    found = cut(strategy, text, **{**DEFAULTS.get(strategy, {}), **json.loads(options)})
+    for check in (check_bodies, check_names, check_headers):
+        check(note_of(text, "N.md"), found)
     parts = []
-    for one in cut(strategy, text, **{**DEFAULTS.get(strategy, {}), **json.loads(options)}):
+    for one in found:
         said = {key: one.extra[key] for key in keys if key in one.extra}
         before = f"{one.context}> " * bool(one.context) + f"{one.overlap}|" * bool(one.overlap)
         parts.append(f"{before}{one.body}{json.dumps(said) if said else ''}")
@@ -61,7 +72,9 @@ def shown(source: str, *keys: str) -> str:
 
 def test_strategies_make_of_a_text_what_the_golden_says() -> None:
     keys = {
+        "Header based": (),
         "Markdown": ("header_context",),
+        "Blocks and headers": ("has_table", "has_code_block", "headers"),
         "Words and tokens": ("tokenizer", "dropped_start", "dropped_end", "dropped_tokens"),
         "Recursive": (),
         "Boundary": (),
@@ -70,7 +83,7 @@ def test_strategies_make_of_a_text_what_the_golden_says() -> None:
         "Code": ("language", "block_type", "block_name", "fallback", "reason"),
     }
     check_golden(
-        Path(__file__).parent / "fixtures" / "strategies.md",
+        FIXTURES / "strategies.md",
         {section: partial(_shown_of, own) for section, own in keys.items()},
     )
 
@@ -108,24 +121,6 @@ def test_token_ends_at_sentences_where_it_can() -> None:
     anywhere = cut("token", PROSE * 40, max_tokens=47, overlap_tokens=0, preserve_sentences=False)
     assert not all(chunk.body.endswith(".") for chunk in anywhere)
     assert len(anywhere) < len(chunks)
-
-
-# --- discourse
-
-
-def test_the_language_is_declared_or_detected() -> None:
-    markers = load_markers()
-    texts = {
-        "en": "The house is on the hill and the garden is in front of it with all that you can see.",
-        "es": "La casa está en la colina y el jardín que se ve desde allí es de los más bonitos.",
-        "pt": "A casa fica na colina e o jardim que se vê dali não é dos mais bonitos, mas é nosso.",
-        "de": "Das Haus steht auf dem Hügel und der Garten ist nicht so groß, aber die Rosen sind es.",
-        "fr": "La maison est sur la colline et le jardin qui est devant n'est pas grand, mais il est beau.",
-        "": "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor",
-    }
-    assert {language: detect(text, markers) for language, text in texts.items()} == {
-        name: name for name in texts
-    }
 
 
 # --- semantic
@@ -176,7 +171,7 @@ def test_semantic_clusters_embed_sentences_of_a_paragraph_together() -> None:
         chunker_for(settings, embedder=embedder).chunk(note_of(text))
         return " / ".join(embedder.texts)
 
-    check_golden(Path(__file__).parent / "fixtures" / "segments.md", {"": embedded})
+    check_golden(FIXTURES / "segments.md", {"": embedded})
 
 
 def test_semantic_clusters_join_paragraphs_that_speak_of_one_thing() -> None:
@@ -220,7 +215,8 @@ FINE = {"max_chunk_size": 50, "min_chunk_size": 0, "preserve_code_blocks": False
 
 @pytest.mark.parametrize("language", SOURCES)
 def test_code_begins_chunks_at_functions_and_classes(language: str) -> None:
-    source, openings = SOURCES[language]
+    name, openings = SOURCES[language]
+    source = (FIXTURES / name).read_text("utf-8")
     chunks = cut("code", f"Before.\n\n```{language}\n{source}```\n\nAfter.\n", **FINE)
     for opening in openings:
         assert any(chunk.body.startswith(opening) for chunk in chunks), opening
@@ -258,7 +254,7 @@ def test_languages_and_definitions_are_those_of_the_golden() -> None:
         return str(chunk.extra["reason"])
 
     check_golden(
-        Path(__file__).parent / "fixtures" / "code.md",
+        FIXTURES / "code.md",
         {
             "The names of definitions, in a language that is guessed, too": of_parts(names),
             "Text that is no code for sure": unknown,
@@ -309,11 +305,6 @@ def test_code_options() -> None:
     assert any(chunk.body.startswith("@decorated") for chunk in apart)
     imports = cut("code", text, include_imports=True, **FINE | {"max_chunk_size": 250})
     assert "import os\nfrom sys import path" in imports[-1].context
-
-
-def test_code_may_have_a_language_that_the_options_name() -> None:
-    named = cut("code", f"```\n{PYTHON}```\n", language="python")
-    assert named[0].extra == {"language": "python", "block_type": "function", "block_name": "hello"}
 
 
 def test_imports_above_a_chunk_of_code_take_a_thousand_characters_at_most() -> None:
@@ -463,7 +454,7 @@ def test_a_strategy_without_what_it_needs_says_so() -> None:
             chunker_for(ChunkingSettings.model_validate_json(settings)).chunk(note_of("Some text."))
         return str(refused.value)
 
-    check_golden(Path(__file__).parent / "fixtures" / "needs.md", {"": refusal})
+    check_golden(FIXTURES / "needs.md", {"": refusal})
 
 
 def test_a_tokenizer_of_a_package_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

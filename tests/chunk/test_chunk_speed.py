@@ -1,12 +1,12 @@
-"""Time grows with the note: four times the text may not take much more than four times as long."""
+"""The time of every strategy is linear in the length of a note."""
 
 import gc
-import time
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 from chunk_laws import build, note_of
+from linear_time import check_linear
 
 from vault_indexer.chunk import STRATEGIES
 from vault_indexer.model import Note
@@ -26,8 +26,6 @@ TEXTS = {
 }
 # With a model behind them the time is the model's.
 OURS = sorted(STRATEGIES.keys() - {"llm", "agentic", "custom"})
-TRIES = 4
-"""Other processes fill the caches, which costs processor time too; quadratic time fails every try."""
 
 
 @cache
@@ -43,26 +41,11 @@ def no_collection() -> Iterator[None]:
     gc.enable()
 
 
-def seconds(strategy: str, note: Note) -> float:
-    chunker = build(strategy)
-    times = []
-    for _ in range(2):
-        start = time.process_time()
-        chunker.chunk(note)
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("strategy", OURS)
 def test_time_is_linear(strategy: str, name: str, no_collection: None) -> None:
-    for _ in range(TRIES):
-        small, large = seconds(strategy, sized(name, 15_000)), seconds(strategy, sized(name, 60_000))
-        # Quadratic time would be 16 times as much; below some milliseconds a ratio means nothing.
-        if large < max(9 * small, 0.04):
-            return
-    raise AssertionError(f"{small:.4f} s, then {large:.4f} s")
+    check_linear(build(strategy).chunk, sized(name, 15_000), sized(name, 60_000))
 
 
 @pytest.mark.slow

@@ -19,9 +19,7 @@ from asked_models import (
 from chunk_laws import build, note_of
 from golden_cases import check_golden
 
-from vault_indexer.chunk import chunker_for
-from vault_indexer.config.tables.chunking import ChunkingSettings
-from vault_indexer.errors import NoteError, UsageError
+from vault_indexer.errors import NoteError
 from vault_indexer.model import Note
 from vault_indexer.ports import Chunker
 
@@ -161,11 +159,3 @@ def test_what_discourse_had_to_say_stays(model: ScriptedModel) -> None:
     chunks = chunker(model, settings).chunk(note)
     assert {chunk.extra["fallback"] for chunk in chunks} == {"paragraph"}
     assert all("; " in str(chunk.extra["reason"]) for chunk in chunks)
-
-
-@pytest.mark.parametrize("strategy", ["llm", "agentic"])
-def test_without_a_model_it_says_what_is_missing(strategy: str) -> None:
-    settings = ChunkingSettings.model_validate({"strategy": strategy})
-    assert settings.asks_model
-    with pytest.raises(UsageError, match=rf"chunking\.strategy = {strategy}: .*llm\.provider"):
-        chunker_for(settings)

@@ -1,14 +1,19 @@
-"""The best division of segments into chunks, compared with all divisions there are."""
+"""Markers and languages of `discourse`; the best division of segments, compared with all divisions."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from chunk_laws import cut
 from golden_cases import check_golden, of_parts
 
-from vault_indexer.chunk.strategies.paragraphs import Markers, detect, load_markers
+from vault_indexer.chunk.strategies.paragraphs import detect, load_markers
 from vault_indexer.chunk.strategies.semantic import best_division
+from vault_indexer.errors import ProviderError
+
+FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def worth(
@@ -43,34 +48,69 @@ def test_no_other_division_is_worth_more(seed: int) -> None:
     assert worth(vectors, lengths, opens, found, limit) == pytest.approx(best, abs=0.01)
 
 
-ENGLISH = load_markers()["en"]
-
-
-def languages(**common: str) -> dict[str, Markers]:
-    """Languages by their commonest words."""
-    return {
-        name: Markers(ENGLISH.continuation, ENGLISH.conclusion, frozenset(words.split()))
-        for name, words in common.items()
-    }
-
-
 def division(directions: str, lengths: str, opens: str, limit: str) -> list[int]:
     vectors = [(1.0, 0.0) if one == "A" else (0.0, 1.0) for one in directions]
     begins = [one == "+" for one in opens]
     return best_division(np.array(vectors, np.float32), list(map(int, lengths.split())), begins, int(limit))
 
 
-def test_segments_and_paragraphs_are_judged_as_the_golden_says() -> None:
-    known = languages(aa="one two three", bb="uno dos")
+def test_divisions_are_those_of_the_golden() -> None:
+    check_golden(FIXTURES / "divisions.md", {"The best division": of_parts(division)})
+
+
+def test_the_language_is_declared_or_detected() -> None:
+    markers = load_markers()
+    texts = {
+        "en": "The house is on the hill and the garden is in front of it with all that you can see.",
+        "es": "La casa está en la colina y el jardín que se ve desde allí es de los más bonitos.",
+        "pt": "A casa fica na colina e o jardim que se vê dali não é dos mais bonitos, mas é nosso.",
+        "de": "Das Haus steht auf dem Hügel und der Garten ist nicht so groß, aber die Rosen sind es.",
+        "fr": "La maison est sur la colline et le jardin qui est devant n'est pas grand, mais il est beau.",
+        "": "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor",
+    }
+    assert {language: detect(text, markers) for language, text in texts.items()} == {
+        name: name for name in texts
+    }
+
+
+def test_markers_are_read_as_the_golden_says(tmp_path: Path) -> None:
+    built_in = load_markers()
+
+    def judged(language: str, text: str) -> str:
+        markers = built_in[language]
+        return "continues" if markers.continues(text) else repr(markers.conclusion_of(text))
+
+    def refused(content: str) -> str:
+        (tmp_path / "xx.toml").write_text(content, encoding="utf-8")
+        with pytest.raises(ProviderError) as refused:
+            load_markers(str(tmp_path))
+        begin, _, said = str(refused.value).partition("xx.toml: ")
+        assert "markers_dir" in begin
+        return said.partition(": Invalid")[0]  # what follows are the words of tomllib
+
+    english = built_in["en"]
+    few = {"aa": frozenset({"one", "two", "three"}), "bb": frozenset({"uno", "dos"})}
+    known = {name: replace(english, common=words) for name, words in few.items()}
     check_golden(
-        Path(__file__).parent / "fixtures" / "paragraphs.md",
+        FIXTURES / "markers.md",
         {
-            "The best division": of_parts(division),
             "A language is known by a tenth of the words and a fifth more than the next": lambda text: detect(
                 text, known
             ),
-            "A paragraph is judged by the words it opens with": lambda text: (
-                "continues" if ENGLISH.continues(text) else repr(ENGLISH.conclusion_of(text))
-            ),
+            "A paragraph is judged by the words it opens with": of_parts(judged),
+            "A broken file of markers is named": refused,
         },
     )
+    with pytest.raises(ProviderError, match="markers_dir"):
+        load_markers(str(tmp_path / "none"))
+
+
+def test_a_folder_of_markers_adds_and_replaces_languages(tmp_path: Path) -> None:
+    table = 'continuation = ["mutta"]\nconclusion = ["siis"]\ncommon = ["ja", "on"]\n'
+    (tmp_path / "fi.toml").write_text(table, encoding="utf-8")
+    (tmp_path / "en.toml").write_text(table.replace("mutta", "but only"), encoding="utf-8")
+    options = {"max_chars": 100, "min_chars": 40, "markers_dir": str(tmp_path)}
+    sentence = "One sentence of the text stands here. "
+    text = f"{sentence * 2}\n\nMutta tämä. {sentence}\n"
+    assert len(cut("discourse", text, language="fi", **options)) == 1
+    assert len(cut("discourse", text.replace("Mutta", "However"), language="en", **options)) == 2

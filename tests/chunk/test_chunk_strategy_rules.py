@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from chunk_laws import build, note_of
+from chunk_laws import build, cut, note_of
 from golden_cases import check_golden, of_parts
 
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import Chunk
 
 
@@ -145,3 +146,75 @@ def test_boundary_leaves_small_units_alone_where_asked() -> None:
     assert {(chunk.extra["split_on"], chunk.extra["size_unit"]) for chunk in found} == {
         ("paragraph", "words")
     }
+
+
+@pytest.mark.parametrize(
+    ("strategy", "size"),
+    [
+        ("markdown", "max_chunk_size"),
+        ("paragraph", "max_chars"),
+        ("recursive", "chunk_size"),
+        ("boundary", "max_chunk_size"),
+        ("discourse", "max_chars"),
+        ("semantic", "max_chunk_size"),
+        ("hierarchical", "child_size"),
+        ("parent_child", "max_child_tokens"),
+        ("code", "max_chunk_size"),
+    ],
+)
+def test_every_size_can_count_words(strategy: str, size: str) -> None:
+    found = cut(strategy, sentences(100), size_unit="words", **{size: 60})
+    lowest = [chunk for chunk in found if chunk.extra.get("level", 1) == 1]
+    assert all(len(chunk.content.split()) <= 60 + 60 for chunk in lowest)
+    assert max(sizes(lowest)) > 20
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [
+        ("token", {"max_tokens": 20, "overlap_tokens": 19}),
+        ("word", {"chunk_size": 20, "chunk_overlap": 19}),
+        ("recursive", {"chunk_size": 100, "chunk_overlap": 99}),
+        ("markdown", {"max_chunk_size": 20, "overlap": 19}),
+        ("hierarchical", {"parent_size": 40, "child_size": 20, "child_overlap": 19}),
+    ],
+)
+def test_an_overlap_may_be_nearly_as_large_as_the_chunk(strategy: str, options: dict[str, object]) -> None:
+    found = cut(strategy, " ".join(f"w{n}" for n in range(100)), **options)
+    assert min(len(chunk.overlap.split()) for chunk in found[2:-1] if chunk.overlap) >= 15
+    with pytest.raises(ValueError, match="must be smaller than"):
+        same = {"overlap_tokens": 20, "chunk_overlap": 100, "overlap": 20, "child_overlap": 20}
+        ChunkingSettings.model_validate(
+            {"strategy": strategy, **options, **{key: same[key] for key in same if key in options}}
+        )
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [
+        ("word", {"chunk_size": 50, "chunk_overlap": 30}),
+        ("token", {"max_tokens": 50, "overlap_tokens": 30}),
+        ("recursive", {"chunk_size": 50, "chunk_overlap": 30, "size_unit": "words"}),
+        ("hierarchical", {"parent_size": 500, "child_size": 50, "child_overlap": 30}),
+    ],
+)
+def test_every_window_repeats_more_than_half_where_that_is_chosen(
+    strategy: str, options: dict[str, object]
+) -> None:
+    found = cut(strategy, " ".join(f"w{n}" for n in range(250)), **options)
+    windows = [chunk for chunk in found if chunk.extra.get("level", 1) == 1][1:-1]
+    sized = [(len(one.overlap.split()), len((one.overlap + one.body).split())) for one in windows]
+    assert len(sized) == 9
+    assert all(29 <= repeated <= 30 and 49 <= size <= 50 for repeated, size in sized), sized
+
+
+def test_an_overlap_begins_at_a_word_where_the_block_before_is_longer() -> None:
+    words = "word " * 99 + "end."
+    found = cut("hierarchical", f"{words}\n\n{words}\n", parent_size=120, child_size=100, parent_overlap=7)
+    parents = [chunk for chunk in found if chunk.extra["level"] == 0]
+    assert parents[1].overlap.split() == ["word"] * 6 + ["end."]
+
+
+def test_patterns_that_replace_the_boundaries_are_needed() -> None:
+    with pytest.raises(ValueError, match="replace_patterns needs patterns"):
+        ChunkingSettings.model_validate({"strategy": "boundary", "replace_patterns": True})

@@ -40,6 +40,12 @@ def prose(seed: int, count: int, width: int = 45) -> list[str]:
     return made
 
 
+def pdf_of(pages: Iterable[Iterable[str]], title: str = "") -> bytes:
+    """Return a PDF with the lines of each page."""
+    shown = [lines(72, 720, page, 11, pitch=14) for page in pages]
+    return Pdf(shown, info={"Title": title} if title else {}).file()
+
+
 @dataclass
 class Pdf:
     """Pages as commands, and raw PDF of annotations by page, of the catalog, the trailer and each page."""

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from foreign_embedder import ForeignEmbedder
 from indexed_vault import indexed_vault, write_notes
-from tiny_pdf import pdf_of
+from pdfs import pdf_of
 
 from vault_evals.runner import run_suite
 from vault_indexer.chunk import chunker_for

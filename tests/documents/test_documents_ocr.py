@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from drawn_text import FONT, as_file, drawn, scan_of
 from indexed_vault import indexed_vault, write_notes
+from pdfs import pdf_of
 from PIL import Image
-from tiny_pdf import pdf_of
 
 from vault_indexer.config.settings import DocumentsSettings, Settings
 from vault_indexer.documents import extract, line_boxes, ocr, recognise, without_boxes

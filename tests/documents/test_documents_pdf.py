@@ -1,5 +1,7 @@
 """The text of PDFs, each made here for one trait of real ones."""
 
+# ruff: noqa: E501 (a row of commands a line)
+
 from __future__ import annotations
 
 import os
@@ -20,12 +22,13 @@ from vault_indexer.index.reading import Skipped
 from vault_indexer.providers.wordllama import wordllama_model
 
 WIDE = prose(3, 3, 90)
+CODE = ["int main() {", "return 0; }", "a very long line of a program that sets the right edge"]
 LINK = "<< /Type /Annot /Subtype /Link /Rect [{}] /A << /S /URI /URI ({}) >> >>"
 HIGHLIGHT = "<< /Type /Annot /Subtype /Highlight /Rect [80 698 155 710] " + (
     "/QuadPoints [82 710 155 710 82 698 155 698] {} >>"
 )
 COMMENT = "<< /Type /Annot /Subtype /Text /Rect [10 10 20 20] /Contents (Ask [[Ann]]) >>"
-FIELD = "<< /Type /Annot /Subtype /Widget /FT /{} /T (t) /V (Jane Doe) /Ff {} /Rect [110 696 200 712] >>"
+FIELD = "<< /Type /Annot /Subtype /Widget /FT /Tx /T (t) /V (Jane Doe) /Ff {} /Rect [110 696 200 712] >>"
 
 
 def texts(pdf: Pdf) -> list[str]:
@@ -36,149 +39,82 @@ def joined(*groups: list[str]) -> str:
     return " ".join(" ".join(group) for group in groups)
 
 
-@pytest.mark.parametrize(
-    ("commands", "expected"),
-    [
-        pytest.param(
-            lines(72, 700, WIDE) + lines(72, 650, prose(4, 2, 90)),
-            f"{joined(WIDE)}\n\n{joined(prose(4, 2, 90))}",
-            id="a wider gap ends a paragraph",
-        ),
-        pytest.param(
-            show(82, 724, "A first line is indented and ends its sentence.")
-            + lines(72, 712, WIDE)
-            + show(72, 676, "the end.")
-            + show(82, 664, "Next"),
-            f"A first line is indented and ends its sentence.\n\n{joined(WIDE)} the end.\n\nNext",
-            id="so does an indented line",
-        ),
-        pytest.param(
-            lines(
-                72,
-                700,
-                ["int main() {", "return 0; }", "a very long line of a program that sets the right edge"],
-            ),
-            "int main() {\nreturn 0; }\na very long line of a program that sets the right edge",
-            id="a line that ends early is a line",
-        ),
-        pytest.param(
-            lines(
-                72,
-                700,
-                [
-                    "Much infor-",
-                    "mation by well-known and well-",
-                    "known authors of many pre-",
-                    "and post-war X-",
-                    "Ray.",
-                ],
-            ),
-            "Much information by well-known and well-known authors of many pre- and post-war X-Ray.",
-            id="hyphens at line ends",
-        ),
-        pytest.param(show(72, 700, "e\ufb03cient \ufb01le", font="F3"), "efficient file", id="ligatures"),
-        pytest.param(show(72, 700, "für Ärzte – “so”"), "für Ärzte – “so”", id="accents and quotes"),
-        pytest.param(
-            show(72, 700, "fur") + show(75.2, 700, "¨"), "für", id="an accent that is printed over its letter"
-        ),
-        pytest.param(
-            show(40, 700, "Publicacoes acad", font="F3")
-            + show(90, 701, "˜", font="F3")
-            + show(136, 700, "emicas Ltda.", font="F3")
-            + show(137, 701, "ˆ", font="F3"),
-            "Publicacões acadêmicas Ltda.",
-            id="an accent that has moved the pen",
-        ),
-        pytest.param(
-            show(72, 704, "12", 6, font="F3") + show(80, 700, "Zweite Anmerkung, 3D", font="F3"),
-            "12 Zweite Anmerkung, 3D",
-            id="the raised number of a footnote",
-        ),
-        pytest.param(
-            show(72, 700, "informa\U0010019fon wriƩen soŌware inpuƫng Ɵme, Ōsaka, Ʃ", font="F3"),
-            "information written software inputting time, Ōsaka, Ʃ",
-            id="ligatures of Calibri",
-        ),
-        pytest.param(
-            show(288, 700, "كت"[::-1], font="F3")
-            + show(276, 700, " اب"[::-1], font="F3")
-            + show(240, 700, "نص"[::-1], font="F3"),
-            "كتاب نص",
-            id="a blank below Arabic letters that touch",
-        ),
-        pytest.param(show(72, 700, "第⻚⽂", font="F3"), "第页文", id="Chinese radicals"),
-        pytest.param(
-            lines(72, 700, ["مرحبا بالعالم"[::-1], "ﻻ نص"[::-1]], font="F3"),
-            "مرحبا بالعالم لا نص",
-            id="Arabic, as it is printed",
-        ),
-        pytest.param(
-            lines(72, 700, ["שלום עולם זה מסמך"[::-1], "בעברית עם שתי שורות"[::-1]], font="F3"),
-            "שלום עולם זה מסמך בעברית עם שתי שורות",
-            id="Hebrew",
-        ),
-        pytest.param(
-            lines(72, 700, ["这是第一行中文文本没有", "空格第二行继续 Python 下去"], font="F3"),
-            "这是第一行中文文本没有空格第二行继续 Python 下去",
-            id="Chinese lines have no blank between them",
-        ),
-        pytest.param(
-            lines(72, 700, WIDE).replace("0 Tr", "3 Tr"), joined(WIDE), id="text of a scan is invisible"
-        ),
-        pytest.param(
-            show(72, 700, "seen") + show(72, 900, "beyond the page"), "seen", id="text outside the page"
-        ),
-        pytest.param(
-            "".join(show(100 + 12 * at, 100, text, turn="0 1 -1 0") for at, text in enumerate(WIDE)),
-            joined(WIDE),
-            id="lines that run upwards",
-        ),
-        pytest.param(
-            show(72, 724, "[[Alpha]] #tag and key:: value")
-            + show(72, 700, "# no heading")
-            + show(72, 680, "- [ ] none"),
-            "\\[\\[Alpha\\]\\] \\#tag and key\\:: value\n\n\\# no heading\n\n\\- \\[ \\] none",
-            id="what looks like Markdown is none",
-        ),
-        pytest.param(
-            show(72, 720, "Things:")
-            + lines(80, 700, ["\u2022 one thing", "\u2022 two things that are"])
-            + show(88, 676, "longer")
-            + show(100, 664, "\u2022 nested"),
-            "Things:\n\n- one thing\n- two things that are longer\n    - nested",
-            id="bullets",
-        ),
-        pytest.param(
-            lines(80, 640, ["1. first", "2. second"]), "1. first\n\n2. second", id="numbers in a row"
-        ),
-        pytest.param(show(80, 640, "3. alone"), "3\\. alone", id="a number alone"),
-        pytest.param(
-            "".join(
-                show(x, 700 - 14 * row, cell)
-                for row, cells in enumerate(
-                    [("Item", "Price"), ("Apple | red", "1.50"), ("Pear", "2.25"), ("Plum", "0.75")]
-                )
-                for x, cell in zip((72, 200), cells, strict=True)
-            ),
-            "| Item | Price |\n| --- | --- |\n| Apple \\| red | 1.50 |\n| Pear | 2.25 |\n| Plum | 0.75 |",
-            id="a table",
-        ),
-        pytest.param(
-            show(72, 740, "Of Rivers", 20)
-            + show(72, 700, "Their Sources", 14)
-            + lines(72, 680, WIDE)
-            + show(72, 630, "Short and bold", font="F2")
-            + lines(72, 614, WIDE),
-            f"# Of Rivers\n\n## Their Sources\n\n{joined(WIDE)}\n\n### Short and bold\n\n{joined(WIDE)}",
-            id="headings by size and weight",
-        ),
-        pytest.param(
-            show(72, 740, "Some words are a little larger", 11) + lines(72, 700, WIDE),
-            f"Some words are a little larger\n\n{joined(WIDE)}",
-            id="no heading without doubt",
-        ),
-    ],
-)
+TABLE = [("Item", "Price"), ("Apple | red", "1.50"), ("Pear", "2.25"), ("Plum", "0.75")]
+PAGES = {
+    "a wider gap ends a paragraph": (
+        lines(72, 700, WIDE) + lines(72, 650, prose(4, 2, 90)),
+        f"{joined(WIDE)}\n\n{joined(prose(4, 2, 90))}"),
+    "so does an indented line": (
+        show(82, 724, "A first line is indented and ends its sentence.") + lines(72, 712, WIDE)
+        + show(72, 676, "the end.") + show(82, 664, "Next"),
+        f"A first line is indented and ends its sentence.\n\n{joined(WIDE)} the end.\n\nNext"),
+    "a line that ends early is a line": (
+        lines(72, 700, CODE), "\n".join(CODE)),
+    "hyphens at line ends": (
+        lines(72, 700, ["Much infor-", "mation by well-known and well-", "known authors of many pre-", "and post-war X-", "Ray."]),
+        "Much information by well-known and well-known authors of many pre- and post-war X-Ray."),
+    "ligatures": (
+        show(72, 700, "e\ufb03cient \ufb01le", font="F3"), "efficient file"),
+    "accents and quotes": (
+        show(72, 700, "für Ärzte – “so”"), "für Ärzte – “so”"),
+    "an accent that is printed over its letter": (
+        show(72, 700, "fur") + show(75.2, 700, "¨"), "für"),
+    "an accent that has moved the pen": (
+        show(40, 700, "Publicacoes acad", font="F3") + show(90, 701, "˜", font="F3")
+        + show(136, 700, "emicas Ltda.", font="F3") + show(137, 701, "ˆ", font="F3"),
+        "Publicacões acadêmicas Ltda."),
+    "the raised number of a footnote": (
+        show(72, 704, "12", 6, font="F3") + show(80, 700, "Zweite Anmerkung, 3D", font="F3"),
+        "12 Zweite Anmerkung, 3D"),
+    "ligatures of Calibri": (
+        show(72, 700, "informa\U0010019fon wriƩen soŌware inpuƫng Ɵme, Ōsaka, Ʃ", font="F3"),
+        "information written software inputting time, Ōsaka, Ʃ"),
+    "a blank below Arabic letters that touch": (
+        show(288, 700, "كت"[::-1], font="F3") + show(276, 700, " اب"[::-1], font="F3") + show(240, 700, "نص"[::-1], font="F3"),
+        "كتاب نص"),
+    "Chinese radicals": (
+        show(72, 700, "第⻚⽂", font="F3"), "第页文"),
+    "Arabic, as it is printed": (
+        lines(72, 700, ["مرحبا بالعالم"[::-1], "ﻻ نص"[::-1]], font="F3"),
+        "مرحبا بالعالم لا نص"),
+    "Hebrew": (
+        lines(72, 700, ["שלום עולם זה מסמך"[::-1], "בעברית עם שתי שורות"[::-1]], font="F3"),
+        "שלום עולם זה מסמך בעברית עם שתי שורות"),
+    "Chinese lines have no blank between them": (
+        lines(72, 700, ["这是第一行中文文本没有", "空格第二行继续 Python 下去"], font="F3"),
+        "这是第一行中文文本没有空格第二行继续 Python 下去"),
+    "text of a scan is invisible": (
+        lines(72, 700, WIDE).replace("0 Tr", "3 Tr"), joined(WIDE)),
+    "text outside the page": (
+        show(72, 700, "seen") + show(72, 900, "beyond the page"), "seen"),
+    "lines that run upwards": (
+        "".join(show(100 + 12 * at, 100, text, turn="0 1 -1 0") for at, text in enumerate(WIDE)),
+        joined(WIDE)),
+    "what looks like Markdown is none": (
+        show(72, 724, "[[Alpha]] #tag and key:: value") + show(72, 700, "# no heading") + show(72, 680, "- [ ] none"),
+        "\\[\\[Alpha\\]\\] \\#tag and key\\:: value\n\n\\# no heading\n\n\\- \\[ \\] none"),
+    "bullets": (
+        show(72, 720, "Things:") + lines(80, 700, ["\u2022 one thing", "\u2022 two things that are"])
+        + show(88, 676, "longer") + show(100, 664, "\u2022 nested"),
+        "Things:\n\n- one thing\n- two things that are longer\n    - nested"),
+    "numbers in a row": (
+        lines(80, 640, ["1. first", "2. second"]), "1. first\n\n2. second"),
+    "a number alone": (
+        show(80, 640, "3. alone"), "3\\. alone"),
+    "a table": (
+        "".join(show(x, 700 - 14 * row, TABLE[row][at]) for row in range(4) for at, x in enumerate((72, 200))),
+        "| Item | Price |\n| --- | --- |\n| Apple \\| red | 1.50 |\n| Pear | 2.25 |\n| Plum | 0.75 |"),
+    "headings by size and weight": (
+        show(72, 740, "Of Rivers", 20) + show(72, 700, "Their Sources", 14) + lines(72, 680, WIDE)
+        + show(72, 630, "Short and bold", font="F2") + lines(72, 614, WIDE),
+        f"# Of Rivers\n\n## Their Sources\n\n{joined(WIDE)}\n\n### Short and bold\n\n{joined(WIDE)}"),
+    "no heading without doubt": (
+        show(72, 740, "Some words are a little larger", 11) + lines(72, 700, WIDE),
+        f"Some words are a little larger\n\n{joined(WIDE)}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("commands", "expected"), PAGES.values(), ids=PAGES)
 def test_a_page_is_read_as_markdown(commands: str, expected: str) -> None:
     assert texts(Pdf([commands])) == [expected]
 
@@ -284,65 +220,51 @@ def test_titles_of_the_outline_are_headings_of_their_level() -> None:
 @pytest.mark.parametrize(
     ("annotation", "expected"),
     [
-        (
-            LINK.format("90 695 130 712", "https://example.org/a b\\)"),
-            "See [our page](https://example.org/a%20b%29) for more",
-        ),
+        (LINK.format("90 695 130 712", "https://example.org/a b\\)"), "See [our page](https://example.org/a%20b%29) for more"),
         (LINK.format("90 695 130 712", "javascript:alert"), "See our page for more"),
         (LINK.format("90 95 130 112", "https://example.org"), "See our page for more"),
         (HIGHLIGHT.format(""), "See our page for more\n\n> Highlight: our page for"),
-        (
-            HIGHLIGHT.format("/Contents (Good #one)"),
-            "See our page for more\n\n> Highlight: our page for\n\n> Comment: Good \\#one",
-        ),
+        (HIGHLIGHT.format("/Contents (Good #one)"), "See our page for more\n\n> Highlight: our page for\n\n> Comment: Good \\#one"),
         (COMMENT, "See our page for more\n\n> Comment: Ask \\[\\[Ann\\]\\]"),
     ],
-)
+)  # fmt: skip
 def test_annotations(annotation: str, expected: str) -> None:
     assert texts(Pdf([show(72, 700, "See our page for more")], annotations={0: [annotation]})) == [expected]
 
 
-@pytest.mark.parametrize(
-    ("kind", "flags", "expected"), [("Tx", 0, "Name: Jane Doe\n\nCity:"), ("Tx", 1 << 13, "Name:\n\nCity:")]
-)
-def test_the_value_of_a_form_field_is_text_at_its_place(kind: str, flags: int, expected: str) -> None:
+@pytest.mark.parametrize(("flags", "expected"), [(0, "Name: Jane Doe\n\nCity:"), (1 << 13, "Name:\n\nCity:")])
+def test_the_value_of_a_form_field_is_text_at_its_place(flags: int, expected: str) -> None:
     pdf = Pdf(
         [show(72, 700, "Name:") + show(72, 670, "City:")],
         annotations={0: ["7 0 R"]},
-        extra=[FIELD.format(kind, flags)],
+        extra=[FIELD.format(flags)],
         catalog="/AcroForm << /Fields [7 0 R] >>",
     )
     assert texts(pdf) == [expected]
 
 
+RIVERS = {
+    "Title": "On Rivers",
+    "Author": "Jane Doe, John Roe",
+    "Keywords": "water; flow",
+    "CreationDate": "D:20240315120000Z",
+}
+
+
 @pytest.mark.parametrize(
-    ("info", "title", "authors", "created", "keywords"),
+    ("info", "found"),
     [
-        (
-            {
-                "Title": "On Rivers",
-                "Author": "Jane Doe, John Roe",
-                "Keywords": "water; flow",
-                "CreationDate": "D:20240315120000Z",
-            },
-            *("On Rivers", ("Jane Doe", "John Roe"), "2024-03-15", ("water", "flow")),
-        ),
-        ({"Title": "Microsoft Word - x.doc", "Author": "Doe, Jane"}, "", ("Doe, Jane",), "", ()),
-        ({"Title": "untitled", "CreationDate": "D:20241399"}, "", (), "", ()),
-        ({"Title": "report_final.pdf", "CreationDate": "yesterday"}, "", (), "", ()),
-        ({"Title": "مقدمة"}, "مقدمة", (), "", ()),
+        (RIVERS, ("On Rivers", ("Jane Doe", "John Roe"), "2024-03-15", ("water", "flow"))),
+        ({"Title": "Microsoft Word - x.doc", "Author": "Doe, Jane"}, ("", ("Doe, Jane",), "", ())),
+        ({"Title": "untitled", "CreationDate": "D:20241399"}, ("", (), "", ())),
+        ({"Title": "report_final.pdf", "CreationDate": "yesterday"}, ("", (), "", ())),
+        ({"Title": "مقدمة"}, ("مقدمة", (), "", ())),
     ],
 )
-def test_metadata(
-    info: dict[str, str], title: str, authors: tuple[str, ...], created: str, keywords: tuple[str, ...]
-) -> None:
+def test_metadata(info: dict[str, str], found: tuple[object, ...]) -> None:
+    """Title, authors, date and keywords."""
     document = read_pdf(Pdf([show(72, 700, "text")], info=info).file())
-    assert (document.title, document.authors, document.created, document.keywords) == (
-        title,
-        authors,
-        created,
-        keywords,
-    )
+    assert (document.title, document.authors, document.created, document.keywords) == found
 
 
 LOCK = f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'41' * 32}> /U <{'42' * 32}> >> /ID [<00> <00>]"
@@ -390,7 +312,7 @@ def rich_pdf(*, is_compressed: bool) -> bytes:
             0: [LINK.format("90 695 130 712", "https://example.org"), HIGHLIGHT.format(""), "7 0 R"],
             1: [COMMENT],
         },
-        extra=[FIELD.format("Tx", 0)],
+        extra=[FIELD.format(0)],
         catalog="/AcroForm << /Fields [7 0 R] >>",
         outline=[("Start", 0, 0), ("Deep", 1, 1), ("Deeper", 1, 2)],
         info={"Title": "On Rivers", "CreationDate": "D:20240315120000Z"},

@@ -95,20 +95,16 @@ def test_chapters_of_a_book() -> None:
     )
 
 
+ENCRYPTION = (
+    "<encryption><EncryptedData><CipherReference URI='OEBPS/text/c%200.xhtml'/></EncryptedData></encryption>"
+)
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
         (zipped({"a": "b"}), "not an EPUB book"),
-        (
-            epub(
-                "<p>x",
-                parts={
-                    "META-INF/encryption.xml": "<encryption><EncryptedData><CipherReference"
-                    " URI='OEBPS/text/c%200.xhtml'/></EncryptedData></encryption>"
-                },
-            ),
-            "copy protection",
-        ),
+        (epub("<p>x", parts={"META-INF/encryption.xml": ENCRYPTION}), "copy protection"),
     ],
 )
 def test_a_book_that_cannot_be_read_has_a_reason(data: bytes, reason: str) -> None:

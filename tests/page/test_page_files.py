@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 from page_site import WAIT_MS, ServeVault, Site, Visit, axe_violations
+from pdfs import pdf_of
 from playwright.sync_api import Browser, expect
-from tiny_pdf import pdf_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

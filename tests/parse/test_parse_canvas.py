@@ -6,9 +6,9 @@ import json
 
 import pytest
 from golden_cases import check_golden
-from parse_goldens import FIXTURES
+from parse_goldens import FIXTURES, described
 
-from vault_indexer.model import JsonValue, LinkKind, Note
+from vault_indexer.model import JsonValue, Note
 from vault_indexer.parse import parse_canvas
 from vault_indexer.parse.link_syntax import MAX_LINK, TOO_LONG
 
@@ -37,9 +37,17 @@ def test_a_canvas_becomes_the_text_that_the_golden_says() -> None:
         words = [one.split() for one in text.split(", ")]
         return repr(canvas([card(name, json.loads(x), json.loads(y)) for name, x, y in words]).text)
 
+    def found(text: str) -> str:
+        note = parse_canvas("note.canvas", text.encode())
+        note.text.encode()
+        assert all(link.target in note.text[link.start : link.end] for link in note.links)
+        fields = [f"field {name} = {value}" for name, value in note.fields.items()]
+        return "; ".join([*described(note).splitlines(), *fields]).partition(": Expecting")[0]
+
     check_golden(
         FIXTURES / "canvas.md",
         {
+            "What is found in a canvas": found,
             "Cards stand from top to bottom and from left to right": cards,
             "A card is its file, its text or its label": lambda text: repr(canvas([json.loads(text)]).text),
             "An edge with a label or a file is a line": lambda text: repr(
@@ -49,40 +57,12 @@ def test_a_canvas_becomes_the_text_that_the_golden_says() -> None:
     )
 
 
-@pytest.mark.parametrize(("label", "display"), [("is", "is"), ("", None)])
-def test_a_file_at_an_edge_is_a_link(label: str, display: str | None) -> None:
-    note = canvas(NODES, [{"fromNode": "group", "toNode": "file", "label": label}])
-    embed, link = note.links
-    assert (embed.kind, embed.target, embed.subpath, embed.display) == (
-        LinkKind.EMBED,
-        "a.md",
-        "Part#Deep",
-        None,
-    )
-    assert (link.kind, link.target, link.subpath, link.display) == (
-        LinkKind.WIKILINK,
-        "a.md",
-        "Part#Deep",
-        display,
-    )
-    assert [(one.line, note.text[one.start : one.end]) for one in note.links] == [(1, "a.md"), (9, "a.md")]
-
-
-def test_links_of_cards_and_files_stand_in_order() -> None:
-    note = canvas([card("[[one]] [[two]]"), {"file": "three.md", "y": 1}, card("[[four]]", 0, 2)])
-    assert [link.target for link in note.links] == ["one", "two", "three.md", "four"]
-
-
 def test_headings_of_a_card_do_not_reach_into_the_next() -> None:
     note = canvas([card("# A\n\n## B\n\nb"), card("plain", 0, 1), card("## C\n\n# D", 0, 2)])
     assert [section.header_path for section in note.sections] == [("A",), ("A", "B"), (), ("C",), ("D",)]
     assert [heading.text for heading in note.headings] == ["A", "B", "C", "D"]
     spans = [(section.start, section.end) for section in note.sections]
     assert "".join(note.text[start:end] for start, end in spans[1:]) == note.text[spans[1][0] :]
-
-
-def test_tags_of_all_cards_are_kept_once() -> None:
-    assert canvas([card("#b #a"), card("#a #c", 0, 1)]).tags == ("b", "a", "c")
 
 
 @pytest.mark.parametrize(("size", "links"), [(MAX_LINK, 1), (MAX_LINK + 1, 0)])

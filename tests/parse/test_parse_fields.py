@@ -65,8 +65,3 @@ def test_values_of_the_frontmatter_come_before_those_of_the_text() -> None:
 def test_fields_beyond_the_limit_are_text() -> None:
     note = fields_of("[a:: b]\n" * (MAX_FIELDS + 1))
     assert [problem.detail for problem in note.diagnostics] == ["more than 10,000 fields: the rest is text"]
-
-
-def test_a_card_of_a_canvas_has_fields() -> None:
-    canvas = b'{"nodes": [{"id": "1", "type": "text", "text": "rating:: 4", "x": 0, "y": 0}]}'
-    assert parse_any("Board.canvas", canvas).fields == {"rating": 4}

@@ -186,25 +186,10 @@ def test_containers_nested_too_deep_are_text_and_said_so() -> None:
     assert [link.target for link in note.links] == ["link"]
 
 
-@pytest.mark.parametrize(
-    ("source", "details"),
-    [
-        (b"{\n\n", [("not valid JSON", 3)]),
-        (b"[1]", [("not a JSON object", 1)]),
-        (b"[" * 100_000, [("not valid JSON", 1)]),
-        (b'{"nodes": 1, "edges": {"a": 2}}', []),
-        (b"", []),
-        (b'{"nodes": [{"type": "text", "text": "\\ud800\\u0000", "x": NaN, "y": 1e999}]}', []),
-        (b'{"nodes": [{"type": "text", "text": 5, "y": 1' + b"0" * 4000 + b"}]}", []),
-    ],
-)
-def test_a_broken_canvas_gives_a_diagnostic_and_never_an_exception(
-    source: bytes, details: list[tuple[str, int]]
-) -> None:
-    note = parse_canvas("x.canvas", source)
-    found = [(problem.detail, problem.line) for problem in note.diagnostics if "JSON" in problem.detail]
-    assert [(detail.partition(":")[0].partition(" with")[0], line) for detail, line in found] == details
-    note.text.encode()
+def test_a_canvas_with_too_deep_lists_or_too_large_numbers_is_read() -> None:
+    (problem,) = parse_canvas("x.canvas", b"[" * 100_000).diagnostics
+    assert (problem.detail.partition(":")[0], problem.line) == ("not valid JSON", 1)
+    assert not parse_canvas("x.canvas", b'{"nodes": [{"text": 5, "y": 1' + b"0" * 4000 + b"}]}").diagnostics
 
 
 def test_the_extension_chooses_the_parser() -> None:

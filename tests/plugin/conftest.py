@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cli_sandbox import Sandbox
-from tiny_pdf import pdf_of
+from pdfs import pdf_of
 from vault_daemon import daemon_of
 from waiting import PROCESS_S
 

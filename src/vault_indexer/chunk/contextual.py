@@ -101,7 +101,8 @@ class ContextualChunker:
 
     def chunk(self, note: Note) -> list[Chunk]:
         chunks = self._inner.chunk(note)
-        keys = self._keys(note, chunks)
+        key_of = self._key_of(note)
+        keys = [key_of(chunk) if chunk.embed else None for chunk in chunks]
         preambles = self._preambles(note, self._groups(note, chunks, keys))
         found = [
             (chunk, preambles[key] if key is not None else None)
@@ -124,12 +125,8 @@ class ContextualChunker:
             told |= {key: value for key, value in failure.extra.items() if key != "no_preamble"}
         return [replace(kept[0], extra={**kept[0].extra, **told}), *kept[1:]]
 
-    def _keys(self, note: Note, chunks: Sequence[Chunk]) -> list[Hashable | None]:
-        """The key by which each chunk shares its preamble; None for a chunk without one."""
-        key_of = self._key_of(note)
-        return [key_of(chunk) if chunk.embed else None for chunk in chunks]
-
     def _key_of(self, note: Note) -> Callable[[Chunk], Hashable | None]:
+        """Returns the key by which a chunk shares its preamble; None for a chunk without one."""
         if self._group_by is not None:
             return partial(_own_key, note, self._group_by, self._options.group_by)
         if self._options.granularity == "section":
@@ -169,23 +166,29 @@ class ContextualChunker:
         asked = list(groups.items())[:limit]
         if not asked:
             return {}
-        questions = _Prompts(note, self._options)
+        options, prompts = self._options, _Prompts(note, self._options)
+        read = partial(one_line, limit=_PREAMBLE_CHARS)
         down: list[_Preamble] = []
 
         def ask(group: _PreambleGroup) -> _Preamble:
             if down:
                 return down[0]
-            prompt = questions.prompt(group)
+            question = Question(
+                TASK,
+                PROMPT_VERSION,
+                prompts.prompt(group),
+                options.timeout_s,
+                options.max_tokens,
+                options.num_retries,
+            )
             try:
-                return _Preamble(
-                    self._asker.ask(self._question(prompt), partial(one_line, limit=_PREAMBLE_CHARS))
-                )
-            except ProviderError as error:
-                failure = _failure(error)
-                down.append(failure)
+                return _Preamble(self._asker.ask(question, read))
+            except (ProviderError, UnusableAnswerError) as error:
+                reason: dict[str, JsonValue] = {"no_preamble": reason_of(error), **unreached_by(error)}
+                failure = _Preamble(extra=reason, is_failure=True)
+                if isinstance(error, ProviderError):
+                    down.append(failure)
                 return failure
-            except UnusableAnswerError as error:
-                return _failure(error)
 
         keys, wanted = [key for key, _ in asked], [group for _, group in asked]
         if min(self._options.max_workers, len(wanted)) == 1:
@@ -195,12 +198,6 @@ class ContextualChunker:
                 answers = list(pool.map(ask, wanted))
         found = dict(zip(keys, answers, strict=True))
         return {key: found.get(key, beyond) for key in groups}
-
-    def _question(self, prompt: str) -> Question:
-        options = self._options
-        return Question(
-            TASK, PROMPT_VERSION, prompt, options.timeout_s, options.max_tokens, options.num_retries
-        )
 
 
 class _Prompts:
@@ -244,10 +241,6 @@ def _own_key(note: Note, group_by: Callable[..., object], name: str, chunk: Chun
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise NoteError(f"{note.path}: chunking.contextual.group_by: {name} raised {reason}") from error
     return key
-
-
-def _failure(error: Exception) -> _Preamble:
-    return _Preamble(extra={"no_preamble": reason_of(error), **unreached_by(error)}, is_failure=True)
 
 
 def _with(chunk: Chunk, preamble: _Preamble | None) -> Chunk:

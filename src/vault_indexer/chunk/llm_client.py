@@ -57,11 +57,9 @@ class LimitedLlm:
     @contextmanager
     def _place(self) -> Iterator[None]:
         with self._looking:  # only one thread of a process polls at a time
-            lock = self._free_lock()
-            while lock is None:
+            while (lock := self._free_lock()) is None:
                 # A lock can be waited for, but not the first of several that becomes free.
                 time.sleep(_LOOK_S)
-                lock = self._free_lock()
         try:
             yield
         finally:

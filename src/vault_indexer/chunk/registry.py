@@ -161,26 +161,19 @@ LEAST_LETTERS = 20
 def chunks_of(chunker: Chunker, note: Note) -> tuple[Chunk, ...]:
     """The chunks of a note; there is at least one. Raises what the chunker raises."""
     links = note.written_links
-    chunks = [_without_meaningless_vector(chunk) for chunk in chunker.chunk(note)]
+    chunks = [
+        replace(chunk, embed=False) if chunk.embed and letters(chunk.content) < LEAST_LETTERS else chunk
+        for chunk in chunker.chunk(note)
+    ]
     chunks = chunks or [_properties_chunk(note, chunker.strategy)]
     return tuple(chunk.with_links(links) for chunk in chunks)
 
 
-def _without_meaningless_vector(chunk: Chunk) -> Chunk:
-    is_embedded = chunk.embed and letters(chunk.content) >= LEAST_LETTERS
-    return chunk if chunk.embed == is_embedded else replace(chunk, embed=False)
-
-
 def _letters_of(value: JsonValue) -> int:
-    match value:
-        case str():
-            return letters(value)
-        case list():
-            return sum(map(_letters_of, value))
-        case dict():
-            return sum(map(_letters_of, value.values()))
-        case _:
-            return 0
+    if isinstance(value, str):
+        return letters(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(_letters_of, parts))
 
 
 def _properties_chunk(note: Note, strategy: str) -> Chunk:
@@ -239,11 +232,12 @@ class Chooser:
                 for one, why in left_out.items()
             )
             return Choice(_overlay(ruled, chosen), said)
-        # First, because it is a ValueError as well.
-        except ValidationError as error:
-            return Choice(ruled, (_diagnostic(first_mistake(ChunkingSettings, error)),))
         except ValueError as error:
-            return Choice(ruled, (_diagnostic(str(error)),))
+            detail = str(error)
+            if isinstance(error, ValidationError):
+                detail = first_mistake(ChunkingSettings, error)
+            ignored = f"{FRONTMATTER_KEY} in the frontmatter is ignored: {detail}"
+            return Choice(ruled, (Diagnostic("chunking", ignored, 1),))
 
 
 class ChoosingChunker:
@@ -272,11 +266,9 @@ class ChoosingChunker:
 
 def _read_choice(own: JsonValue) -> dict[str, object]:
     """A note's choice as a table. Raises ValueError for options that a note may not set."""
-    table: dict[str, object] = {"strategy": own} if isinstance(own, str) else {}
-    if isinstance(own, dict):
-        table = dict(own)
-    elif not isinstance(own, str):
+    if not isinstance(own, str | dict):
         raise ValueError("must be the name of a strategy or a table of options")
+    table: dict[str, object] = {"strategy": own} if isinstance(own, str) else dict(own)
     if str(table.get("strategy")) in USER_STRATEGIES:
         raise ValueError(f"strategy {table['strategy']}: only your own configuration can choose it")
     refused = refused_in_note(table)
@@ -301,13 +293,11 @@ def _overlay(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
 
 
 def _merge(table: _Overlay, choice: _Overlay) -> dict[str, object]:
-    merged = dict(table)
+    merged = {**table, **choice}
     for key, value in choice.items():
-        below = merged.get(key)
+        below = table.get(key)
         if isinstance(value, Mapping) and isinstance(below, Mapping):
             merged[key] = _merge(below, value)
-        else:
-            merged[key] = value
     return merged
 
 
@@ -322,7 +312,3 @@ def _without(table: _Overlay, keys: frozenset[str]) -> dict[str, object]:
         for key, value in table.items()
         if key not in keys
     }
-
-
-def _diagnostic(detail: str) -> Diagnostic:
-    return Diagnostic("chunking", f"{FRONTMATTER_KEY} in the frontmatter is ignored: {detail}", 1)

@@ -124,6 +124,9 @@ class MarkdownWriter:
         if lines:
             self._add(re.sub("^", "> ", f"{escape(label)}: {lines}" if label else lines, flags=re.MULTILINE))
 
+    def comment(self, text: Inline, author: str) -> None:
+        self.quote(text, f"Comment by {author}" if author else "Comment")
+
     def note(self, key: str, text: Inline) -> None:
         """Add the note that `Inline.add_reference` refers to."""
         self._add(text.line() and f"[^{key}]: {text.line()}")

@@ -9,7 +9,7 @@ import io
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -80,10 +80,11 @@ def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> s
     waiting = in_ranges(str(properties.get(PAGES_WITHOUT_TEXT, "")))
     if not waiting:
         return text
-    pieces, size, warnings = body.split(PART_END), len(body), _warnings_of(properties)
+    pieces, size, before = body.split(PART_END), len(body), properties.get(NOT_READ)
+    warnings = [str(warning) for warning in before] if isinstance(before, list) else []
     deadline = time.monotonic() + seconds
-    before = properties.get(RECOGNISED_SECONDS)
-    began = time.process_time() - (before if isinstance(before, int | float) else 0)
+    taken = properties.get(RECOGNISED_SECONDS)
+    began = time.process_time() - (taken if isinstance(taken, int | float) else 0)
     try:
         for image in [_picture(data)] if is_picture else _pages(data, waiting):
             number = waiting.pop(0)
@@ -95,10 +96,8 @@ def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> s
                 raise NoteError(CUT)
             pieces[number - 1] = f"{pieces[number - 1].rstrip()}\n\n{found}\n\n"
             if waiting and time.process_time() - began > MAX_SECONDS:
-                minutes = MAX_SECONDS // 60
-                raise NoteError(
-                    f"images of pages {as_ranges(waiting)}: not recognised after {minutes} minutes"
-                )
+                pages, minutes = as_ranges(waiting), MAX_SECONDS // 60
+                raise NoteError(f"images of pages {pages}: not recognised after {minutes} minutes")
             if time.monotonic() >= deadline:
                 break
     except NoteError as error:
@@ -113,11 +112,6 @@ def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> s
         BOXES: ",".join(boxes[:_MAX_BOXES]),
     }
     return with_properties({**properties, **changed}, body.strip("\n") + "\n")
-
-
-def _warnings_of(properties: Mapping[str, JsonValue]) -> list[str]:
-    found = properties.get(NOT_READ)
-    return [str(warning) for warning in found] if isinstance(found, list) else []
 
 
 # Images: a picture as it is meant to be seen, and pages of a PDF.

@@ -29,10 +29,10 @@ _DEFAULT_TITLES = frozenset({"powerpoint presentation", "word document", "docume
 
 def main_part(package: Package) -> str:
     """Return the member that the document begins with."""
-    for relation in package.relations("").values():
-        if relation.kind == "officeDocument":
-            return relation.target
-    raise NoteError("damaged: it is not a document of Office")
+    main = next((one for one in package.relations("").values() if one.kind == "officeDocument"), None)
+    if main is None:
+        raise NoteError("damaged: it is not a document of Office")
+    return main.target
 
 
 def part_of(relations: dict[str, Relation], *kinds: str) -> str:
@@ -59,8 +59,7 @@ def read_docx(data: bytes) -> Document:
     """Read the text of a Word document with its notes, text boxes and comments, without headers, footers and
     deleted text."""
     package = Package(data)
-    text = _WordText(package, main_part(package)).markdown()
-    return with_properties(package, [Part(text)])
+    return with_properties(package, [Part(_WordText(package, main_part(package)).markdown())])
 
 
 @record
@@ -75,7 +74,12 @@ class _WordText:
     def __init__(self, package: Package, main: str) -> None:
         self._package, self._main = package, main
         self._relations = package.relations(main)
-        self._styles = dict(map(_style, self._tree("styles").findall("style")))
+        self._styles = {
+            style.get("styleId", ""): _style(
+                _value(style, "name").lower(), _value(style, "basedOn"), style.find("pPr")
+            )
+            for style in self._tree("styles").findall("style")
+        }
         self._formats = _list_formats(self._tree("numbering"))
         self._notes = {
             kind: {note.get("id", ""): note for note in self._tree(f"{kind}s")}
@@ -113,8 +117,7 @@ class _WordText:
             self._add_block(box)
         remarks, self._remarks = self._remarks, []
         for remark in remarks:
-            author = remark.get("author", "")
-            self._writer.quote(self._flat(remark), f"Comment by {author}" if author else "Comment")
+            self._writer.comment(self._flat(remark), remark.get("author", ""))
 
     def _add_paragraph(self, paragraph: Element) -> None:
         styles = self._styles_of(paragraph)
@@ -136,7 +139,7 @@ class _WordText:
         properties = paragraph.find("pPr")
         if properties is None:
             return []
-        found = [_format("", properties)]
+        found = [_style("", _value(properties, "pStyle"), properties)]
         # Limited, because in a damaged file two styles can be based on each other.
         while found[-1].based_on in self._styles and len(found) < 20:
             found.append(self._styles[found[-1].based_on])
@@ -144,9 +147,8 @@ class _WordText:
 
     def _list_of(self, styles: list[_Style]) -> tuple[int, str]:
         """Return the depth and the number format of a list item; "" for other paragraphs."""
-        number = next((style.numbering[0] for style in styles if style.numbering[0]), "")
-        depth = next((style.numbering[1] for style in styles if style.numbering[1]), "0")
-        return int(depth), self._formats.get((number, depth), "")
+        number, depth = (next(filter(None, (style.numbering[at] for style in styles)), "") for at in (0, 1))
+        return int(depth or 0), self._formats.get((number, depth or "0"), "")
 
     def _add_table(self, table: Element) -> None:
         rows = [list(row.iterfind("tc")) for row in table.iterfind("tr")]
@@ -227,15 +229,11 @@ def _value(element: Element, path: str) -> str:
     return "" if found is None else found.get("val", "")
 
 
-def _style(style: Element) -> tuple[str, _Style]:
-    properties = style.find("pPr")
-    own = _format(_value(style, "name").lower(), Element("pPr") if properties is None else properties)
-    return style.get("styleId", ""), _Style(own.name, _value(style, "basedOn"), own.outline, own.numbering)
-
-
-def _format(name: str, properties: Element) -> _Style:
-    numbering = _value(properties, "numPr/numId"), _value(properties, "numPr/ilvl")
-    return _Style(name, _value(properties, "pStyle"), _value(properties, "outlineLvl"), numbering)
+def _style(name: str, based_on: str, properties: Element | None) -> _Style:
+    """Return a style, or the own format of a paragraph, which has no name."""
+    found = Element("pPr") if properties is None else properties
+    numbering = _value(found, "numPr/numId"), _value(found, "numPr/ilvl")
+    return _Style(name, based_on, _value(found, "outlineLvl"), numbering)
 
 
 def _heading_level(styles: list[_Style]) -> int:
@@ -297,7 +295,7 @@ def _slide_markdown(package: Package, name: str) -> str:
                     writer.quote(_joined(shape), "Notes")
         elif relation.kind == "comments":
             for comment in package.tree(relation.target).iter("cm"):
-                writer.quote(_joined(comment), "Comment")
+                writer.comment(_joined(comment), "")
     return writer.text()
 
 

@@ -135,12 +135,11 @@ class _Content:
             self.add_block(writer, frame)
         remarks, self._remarks = self._remarks, []
         for remark in remarks:
-            author = remark.findtext("creator") or ""
             text = Inline()
             for paragraph in remark.iter("p"):
                 self._read(paragraph, text)
                 text.add(" ")
-            writer.quote(text, f"Comment by {author}" if author else "Comment")
+            writer.comment(text, remark.findtext("creator") or "")
 
     def add_shape(self, writer: MarkdownWriter, shape: Element) -> None:
         """Add a shape of a slide: its title as a heading, its notes as a remark."""

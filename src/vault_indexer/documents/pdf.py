@@ -123,7 +123,6 @@ class _Reader:
         self._pdf = pdf
         self._raw = raw
         self._form: Any = None
-        self._bold: dict[bytes, bool] = {}
         self._warnings: list[str] = []
 
     def read(self) -> Document:
@@ -193,12 +192,13 @@ class _Reader:
             ]
             words = [word for word, _, _ in inside]
             quotes = list(self._annotations(page, inside, words))
+            x, y = (box.left, box.right), (box.bottom, box.top)
             sides = (
-                (box.bottom, box.top),
-                (-box.right, -box.left),
-                (-box.top, -box.bottom),
-                (box.left, box.right),
-            )
+                y,
+                (-x[1], -x[0]),
+                (-y[1], -y[0]),
+                x,
+            )  # by the quarter turns of the page's main direction
             main = max(range(4), key=[word.direction for word in words].count)
             return Page(lay_out(words), quotes, *sides[main])
 
@@ -264,11 +264,8 @@ class _Reader:
         matrix, x, y = self._raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
         self._raw.FPDFText_GetMatrix(text, index, matrix)
         self._raw.FPDFText_GetCharOrigin(text, index, x, y)
-        direction = (
-            round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
-            if math.isfinite(matrix.a + matrix.b)
-            else 0
-        )
+        turn = math.atan2(matrix.b, matrix.a) if math.isfinite(matrix.a + matrix.b) else 0
+        direction = round(turn / (math.pi / 2)) % 4
         height = box.right - box.left if direction % 2 else box.top - box.bottom
         size = self._raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
         if not 0.4 * height <= size <= 2.5 * height:  # as of a Type 3 font, which has units of its own
@@ -285,9 +282,8 @@ class _Reader:
                 before = line.start()
                 continue
             # PDFium moves them to the end of the line or the start of the next.
-            near = range(
-                max(before if accents[0] == line.start() else line.start(), line.end() - _REACH), line.end()
-            )
+            first = before if accents[0] == line.start() else line.start()
+            near = range(max(first, line.end() - _REACH), line.end())
             before = line.start()
             boxes = dict(zip(near, self._boxes(text, near), strict=True))
             for at in filter(boxes.__contains__, accents):
@@ -323,9 +319,8 @@ class _Reader:
         ]
         letters.sort(key=lambda letter: -letter[0] - letter[1])
         blanks = [" " if a[0] - b[1] > 0.12 * size else "" for a, b in pairwise(letters)]
-        return _plain(
-            "".join(letter[2] + blank for letter, blank in zip(letters, [*blanks, ""], strict=True))
-        )
+        pairs = zip(letters, [*blanks, ""], strict=True)
+        return _plain("".join(letter[2] + blank for letter, blank in pairs))
 
     def _text(self, text: Any, count: int) -> str:
         """Return a character for each index of PDFium; halves of surrogate pairs have one each."""
@@ -339,10 +334,7 @@ class _Reader:
     def _is_bold(self, text: Any, index: int) -> bool:
         name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
         self._raw.FPDFText_GetFontInfo(text, index, name, len(name), flags)
-        known = self._bold.get(name.value)
-        if known is None:
-            known = self._bold[name.value] = bool(_BOLD.search(name.value))
-        return known or bool(flags.value & _FORCE_BOLD)
+        return bool(_BOLD.search(name.value) or flags.value & _FORCE_BOLD)
 
     def _links(self, page: Any) -> list[_Link]:
         raw = self._raw
@@ -397,12 +389,8 @@ class _Reader:
 
     def _add_field(self, annotation: Any, words: list[Word]) -> None:
         raw, rect = self._raw, self._raw.FS_RECTF()
-        kind = raw.FPDFAnnot_GetFormFieldType(self._form, annotation)
-        if kind not in (
-            raw.FPDF_FORMFIELD_TEXTFIELD,
-            raw.FPDF_FORMFIELD_COMBOBOX,
-            raw.FPDF_FORMFIELD_LISTBOX,
-        ):
+        kinds = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+        if raw.FPDFAnnot_GetFormFieldType(self._form, annotation) not in kinds:
             return
         if raw.FPDFAnnot_GetFormFieldFlags(self._form, annotation) & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
             return
@@ -439,9 +427,8 @@ def _word(
     """Return the word turned so that its text runs to the right."""
     left, bottom, right, top = box
     x, y = origin
-    x0, x1, baseline = [(left, right, y), (bottom, top, -x), (-right, -left, -y), (-top, -bottom, x)][
-        direction
-    ]
+    turned = [(left, right, y), (bottom, top, -x), (-right, -left, -y), (-top, -bottom, x)]
+    x0, x1, baseline = turned[direction]
     if text[-1] in _HYPHEN:
         text = text[:-1] + "-"
     return Word(text if text.isascii() else _plain(text), x0, x1, baseline, size, direction=direction)

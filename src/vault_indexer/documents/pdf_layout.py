@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
 Run = tuple[str, str]
@@ -116,16 +116,11 @@ def _columns(segments: list[Segment], depth: int) -> Iterator[list[Segment]]:
     regions = _regions(segments, gutter) if gutter is not None else []
     if not any(len(region) == 2 for region in regions):
         bands = _bands(segments) if depth < _MAX_DEPTH else []
-        if len(bands) < 2:
+        split = [list(_columns(band, depth + 1)) for band in bands] if len(bands) > 1 else []
+        if any(len(columns) > 1 for columns in split):
+            yield from chain.from_iterable(split)
+        else:
             yield segments
-            return
-        regions = [[band] for band in bands]
-        split = [list(_columns(band, depth + 1)) for band in bands]
-        if all(len(columns) == 1 for columns in split):
-            yield segments
-            return
-        for columns in split:
-            yield from columns
         return
     for region in regions:
         for column in region:
@@ -158,15 +153,9 @@ def _gutter(segments: list[Segment]) -> float | None:
     if last - first < 2:
         return None
     least = min(cover[first:last])
-    best = (0, 0)
-    begin = None
-    for x in range(first, last + 1):
-        if x < last and cover[x] == least:
-            begin = x if begin is None else begin
-        elif begin is not None:
-            best = max(best, (x - begin, begin))
-            begin = None
-    wide, begin = best
+    runs = groupby(range(first, last), lambda x: cover[x] == least)
+    strips = (list(strip) for is_least, strip in runs if is_least)
+    wide, begin = max((len(strip), strip[0]) for strip in strips)
     if least > 0.7 * len(segments) or wide * scale < 0.7 * median(segment.size for segment in segments):
         return None
     return left + (begin + wide / 2) * scale
@@ -175,29 +164,16 @@ def _gutter(segments: list[Segment]) -> float | None:
 def _regions(segments: list[Segment], gutter: float) -> list[list[list[Segment]]]:
     """Return from top to bottom the regions of one or two columns."""
     regions: list[list[list[Segment]]] = []
-    run: list[Segment] = []
-
-    def end_run() -> None:
+    ordered = sorted(segments, key=lambda segment: -segment.y)
+    for crosses, group in groupby(ordered, lambda segment: segment.x0 < gutter < segment.x1):
+        run = list(group)
         sides = [[s for s in run if s.x1 <= gutter], [s for s in run if s.x1 > gutter]]
-        if _are_columns(*sides):
+        if not crosses and _are_columns(*sides):
             regions.append(sides)
-        elif run:
-            add_plain(run)
-        run.clear()
-
-    def add_plain(plain: list[Segment]) -> None:
-        if regions and len(regions[-1]) == 1:
-            regions[-1][0].extend(plain)
+        elif regions and len(regions[-1]) == 1:
+            regions[-1][0].extend(run)
         else:
-            regions.append([list(plain)])
-
-    for segment in sorted(segments, key=lambda segment: -segment.y):
-        if segment.x0 < gutter < segment.x1:
-            end_run()
-            add_plain([segment])
-        else:
-            run.append(segment)
-    end_run()
+            regions.append([run])
     return regions
 
 
@@ -245,6 +221,7 @@ def _line(row: list[Segment], column: int) -> Line:
     words = [word for segment in row for word in segment.words]
     runs = join_words(words)
     x0, x1 = min(segment.x0 for segment in row), max(segment.x1 for segment in row)
+    cells = [(s.x0, s.x1, "".join(part for part, _ in join_words(s.words))) for s in row]
     return Line(
         text="".join(part for part, _ in runs),
         runs=runs,
@@ -256,9 +233,7 @@ def _line(row: list[Segment], column: int) -> Line:
         size=main.size,
         bold={word.bold for word in words} - {None} == {True},
         column=column,
-        cells=[(s.x0, s.x1, "".join(part for part, _ in join_words(s.words))) for s in row]
-        if row[1:]
-        else [],
+        cells=cells if row[1:] else [],
     )
 
 
@@ -267,17 +242,13 @@ def join_words(words: list[Word]) -> list[Run]:
     last: Word | None = None
     for word in words:
         text = word.text
-        if last and not (
-            CJK_BORDER.fullmatch(f"{last.text[-1]}\0{text[0]}") and _gap(last, word) < 0.6 * word.size
-        ):
-            text = " " + text
+        if last:
+            gap = max(word.x0 - last.x1, last.x0 - word.x1)
+            is_joined = CJK_BORDER.fullmatch(f"{last.text[-1]}\0{text[0]}") and gap < 0.6 * word.size
+            text = text if is_joined else " " + text
         if runs and runs[-1][1] == word.uri:
             runs[-1] = (runs[-1][0] + text, word.uri)
         else:
             runs.append((text, word.uri))
         last = word
     return runs
-
-
-def _gap(first: Word, second: Word) -> float:
-    return max(second.x0 - first.x1, first.x0 - second.x1)

@@ -178,8 +178,7 @@ def _edge_lines(page: Page, index: int, body: float) -> Iterator[tuple[Line, int
             is_label = page.top - line.y <= margin and _LABEL.fullmatch(text)
             numbers = () if is_label else _PAGE_NUMBER.finditer(text)
             keys = [
-                f"{_PAGE}{int(n[0]) - index}{_PAGE}{text[: n.start()]}{_PAGE}{text[n.end() :]}"
-                for n in numbers
+                _PAGE.join(["", str(int(n[0]) - index), text[: n.start()], text[n.end() :]]) for n in numbers
             ]
             if any(map(str.isalpha, text)):
                 keys.insert(0, text)
@@ -214,9 +213,8 @@ def _blocks(lines: list[Line]) -> list[_Block]:
             continue
         line = lines[at]
         block = _begin(line, dashes)
-        if blocks and not _starts_block(
-            blocks[-1], block, lines[at + 1] if at + 1 < len(lines) else None, pitch
-        ):
+        following = next(iter(lines[at + 1 : at + 2]), None)
+        if blocks and not _starts_block(blocks[-1], block, following, pitch):
             blocks[-1].lines.append(line)
         else:
             blocks.append(block)
@@ -251,9 +249,8 @@ def _starts_block(before: _Block, block: _Block, following: Line | None, pitch: 
         return line.heading != -1
     if before.kind == "table" or (block.kind == "item" and not block.number):
         return True
-    if block.number and (
-        before.kind == "item" or _has_room(before.lines, line) or _TERMINAL.search(last.text)
-    ):
+    has_room, ends = _has_room(before.lines, line), bool(_TERMINAL.search(last.text))
+    if block.number and (before.kind == "item" or has_room or ends):
         return True
     if line.column != last.column or line.y >= last.y:
         return not _flows(before, line)
@@ -261,25 +258,22 @@ def _starts_block(before: _Block, block: _Block, following: Line | None, pitch: 
         return True
     if last.y - line.y > 1.3 * pitch * max(line.size, last.size):
         return True
-    return _is_indented(before, line, following) or (
-        _has_room(before.lines, line) and bool(_TERMINAL.search(last.text))
-    )
+    return _is_indented(before, line, following) or (has_room and ends)
 
 
 def _is_indented(before: _Block, line: Line, following: Line | None) -> bool:
     """Whether the line begins a paragraph by its indentation, or by the end of a hanging one."""
     last, em = before.lines[-1], line.size
+    ends = bool(_TERMINAL.search(last.text))
     if before.kind == "item" and line.start <= before.lines[0].start + 0.3 * em:
-        return _has_room(before.lines, line) or bool(_TERMINAL.search(last.text))
+        return ends or _has_room(before.lines, line)
     if line.start < last.start - 0.8 * em:
         return len(before.lines) > 1 or _has_room(before.lines, line)
     if line.start <= last.start + 0.8 * em or (before.kind == "item" and len(before.lines) == 1):
         return False
     if following is None or following.column != line.column:
-        return bool(_TERMINAL.search(last.text))
-    return following.start < line.start - 0.5 * em or (
-        len(before.lines) > 1 and bool(_TERMINAL.search(last.text))
-    )
+        return ends
+    return following.start < line.start - 0.5 * em or (len(before.lines) > 1 and ends)
 
 
 def _has_room(before: list[Line], line: Line) -> bool:
@@ -312,11 +306,8 @@ def _check_numbers(blocks: list[_Block]) -> None:
     """Numbered blocks are a list only if another number follows or precedes."""
     numbers = [block.number for block in blocks]
     for at, block in enumerate(blocks):
-        if (
-            block.number
-            and block.number + 1 not in numbers[at + 1 : at + 2]
-            and block.number - 1 not in numbers[max(0, at - 1) : at]
-        ):
+        is_followed = block.number + 1 in numbers[at + 1 : at + 2]
+        if block.number and not is_followed and block.number - 1 not in numbers[max(0, at - 1) : at]:
             block.kind, block.mark = "text", ""
 
 
@@ -415,14 +406,10 @@ def _rejoined(blocks: list[_Block]) -> list[_Block]:
     """Join paragraphs that something stood between."""
     joined: list[_Block] = []
     for block in blocks:
-        last = joined[-1] if joined else None
-        if (
-            last
-            and block.kind == "text"
-            and last.lines[-1].column != block.lines[0].column
-            and _flows(last, block.lines[0])
-        ):
-            last.lines += block.lines
+        line = block.lines[0]
+        may_follow = joined and block.kind == "text" and joined[-1].lines[-1].column != line.column
+        if may_follow and _flows(joined[-1], line):
+            joined[-1].lines += block.lines
         else:
             joined.append(block)
     return joined
@@ -449,11 +436,7 @@ class _Hyphens:
         first, second = first.casefold(), second.casefold()
         if first + second in self._words:
             return False
-        return (
-            f"{first}-{second}" in self._words
-            or "-" in first
-            or (first in self._words and second in self._words)
-        )
+        return "-" in first or f"{first}-{second}" in self._words or {first, second} <= self._words
 
 
 def _parts(pages: list[Page], blocks: list[list[_Block]], hyphens: _Hyphens) -> Iterator[Part]:

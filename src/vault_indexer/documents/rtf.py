@@ -18,13 +18,8 @@ _TOKEN = re.compile(
 )
 _CHARACTERS = {
     **dict.fromkeys(("tab", "emspace", "enspace", "nestcell", "~"), " "),
-    **dict(
-        zip(
-            ("lquote", "rquote", "ldblquote", "rdblquote", "emdash", "endash", "bullet"),
-            "‘’“”—–•",
-            strict=True,
-        )
-    ),
+    **dict(zip(("lquote", "rquote", "ldblquote", "rdblquote"), "‘’“”", strict=True)),
+    **dict(zip(("emdash", "endash", "bullet"), "—–•", strict=True)),
     **dict(zip(("line", "_", "\\", "{", "}"), "\n-\\{}", strict=True)),
 }
 _PARAGRAPH_ENDS = frozenset({"par", "sect", "page", "column", "\n", "\r"})
@@ -166,7 +161,10 @@ class _RtfText:
     def _apply(self, word: str, number: int, has_number: bool) -> None:
         is_optional, self._is_optional = self._is_optional, word == "*"
         if word in _DESTINATIONS:
-            self._enter(word)
+            self._group = replace(self._group, destination=word)
+            if word == "footnote":
+                self._notes.append(Inline())
+                self._text.add_reference(str(len(self._notes)))
         elif word == "shptxt":
             self._group = replace(self._group, destination="")
         elif is_optional or (word in _NO_TEXT and number):
@@ -180,12 +178,6 @@ class _RtfText:
             self._end_cell(is_row=word == "row")
         elif has_number or word in ("pard", "intbl", "fldrslt", "field"):
             self._set(word, number)
-
-    def _enter(self, destination: str) -> None:
-        self._group = replace(self._group, destination=destination)
-        if destination == "footnote":
-            self._notes.append(Inline())
-            self._text.add_reference(str(len(self._notes)))
 
     def _set(self, word: str, number: int) -> None:
         """Change the state of the group or of the paragraph."""
@@ -264,15 +256,14 @@ class _RtfText:
 
     def _add_remarks(self) -> None:
         for author, remark in self._remarks:
-            self._writer.quote(Inline(remark), f"Comment by {author}" if author else "Comment")
+            self._writer.comment(Inline(remark), author)
         self._remarks = []
 
 
 def _known_encoding(code_page: int) -> str:
-    names = {65001: "utf-8", 10000: "mac_roman"}
-    name = names.get(code_page, f"cp{code_page}")
+    name = {65001: "utf-8", 10000: "mac_roman"}.get(code_page, f"cp{code_page}")
     try:
         codecs.lookup(name)
+        return name
     except LookupError:
         return "cp1252"
-    return name

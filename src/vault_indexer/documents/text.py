@@ -56,9 +56,8 @@ def decode_text(data: bytes) -> str:
         return data.decode("utf-16", "replace")
     head = data[:4096]
     if head.count(0) > len(head) // 4:  # the zero bytes of Latin letters in UTF-16
-        return data.decode(
-            "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be", "replace"
-        )
+        order = "le" if head[1::2].count(0) > head[::2].count(0) else "be"
+        return data.decode(f"utf-16-{order}", "replace")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -193,11 +192,9 @@ def read_ipynb(data: bytes) -> Document:
     notebook = _Node(_json(data))
     metadata = notebook.node("metadata")
     language = metadata.node("language_info").text("name") or metadata.node("kernelspec").text("language")
-    cells = notebook.nodes("cells") or [
-        cell for sheet in notebook.nodes("worksheets") for cell in sheet.nodes("cells")
-    ]
+    in_sheets = [cell for sheet in notebook.nodes("worksheets") for cell in sheet.nodes("cells")]
     writer = MarkdownWriter()
-    for cell in cells:
+    for cell in notebook.nodes("cells") or in_sheets:
         source = cell.text("source") or cell.text("input")
         kind = cell.text("cell_type")
         if kind == "markdown":
@@ -207,18 +204,14 @@ def read_ipynb(data: bytes) -> Document:
         elif kind == "code":
             writer.code(source, language)
             for output in cell.nodes("outputs"):
-                writer.code(_output_text(output)[:_MAX_OUTPUT])
+                text = output.text("text") or output.node("data").text("text/plain") or output.text("evalue")
+                writer.code(_TERMINAL_COLOR.sub("", text)[:_MAX_OUTPUT])
         else:
             writer.paragraph(Inline(source))
     authors = (author.text("name") for author in metadata.nodes("authors"))
     return Document(
         (Part(writer.text()),), title=metadata.text("title"), authors=tuple(filter(None, authors))
     )
-
-
-def _output_text(output: _Node) -> str:
-    text = output.text("text") or output.node("data").text("text/plain") or output.text("evalue")
-    return _TERMINAL_COLOR.sub("", text)
 
 
 class _Node:
@@ -236,9 +229,8 @@ class _Node:
 
     def text(self, key: str) -> str:
         found = self._value.get(key)
-        return (
-            "".join(map(str, found)) if isinstance(found, list) else found if isinstance(found, str) else ""
-        )
+        found = "".join(map(str, found)) if isinstance(found, list) else found
+        return found if isinstance(found, str) else ""
 
 
 _CONJUNCTIONS = {"and": " and ", "or": " or ", "not": " or "}

@@ -158,10 +158,8 @@ def _add_sheet(writer: MarkdownWriter, package: Package, name: str, values: _Cel
         elif relation.kind in ("comments", "threadedComment"):
             for comment in package.tree(relation.target).iter():
                 if comment.tag in ("comment", "threadedComment"):
-                    writer.quote(
-                        Inline(texts(comment, "t") or texts(comment, "text")),
-                        f"Comment on {comment.get('ref', '')}",
-                    )
+                    text = Inline(texts(comment, "t") or texts(comment, "text"))
+                    writer.quote(text, f"Comment on {comment.get('ref', '')}")
     return len(rows) <= MAX_ROWS
 
 

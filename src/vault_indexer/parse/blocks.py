@@ -164,16 +164,17 @@ def scan_blocks(text: str, start: int, end: int, room: int = MAX_BLOCKS, window:
     position, size = 0, window
     while position < len(shadow) and not walk.blocks.too_many:
         stop = _window_end(shadow, position, size)
-        nodes = _flat(_tree_of(shadow[position:stop]).root_node)
+        nodes = list(_flat(_tree_of(shadow[position:stop]).root_node))
         walk.begin(start + position, start + stop)
         if stop == len(shadow):
             walk.take(nodes)
             break
-        last = walk.take_all_but_last(nodes)
-        if last is None or walk.blocks.too_many:
+        walk.take(nodes[:-1])
+        if not nodes or walk.blocks.too_many:
             position = stop
             continue
-        again = shadow.rfind("\n", position, max(walk.place(last) - start, position)) + 1
+        last = nodes[-1]
+        again = shadow.rfind("\n", position, max(walk.place(last)[0] - start, position)) + 1
         # The next window begins at the line of the last block, which may continue after this window.
         if again > position:
             position, size = again, window
@@ -295,39 +296,28 @@ class _Walk:
 
     def __init__(self, text: str, start: int, end: int, room: int) -> None:
         self.text = text
-        self.first = self.start = start
-        self.last = self.end = end
-        self.base = start - 1
+        self.last = end
         self.room = room
         self.blocks = Blocks()
+        self.begin(start, end)
 
     def begin(self, start: int, end: int) -> None:
         """Sets the window of the following nodes, from `start` to `end`."""
         self.start, self.end = start, end
         self.base = start - 1
 
-    def place(self, node: Node) -> int:
-        return node.start_byte + self.base
+    def place(self, node: Node) -> tuple[int, int]:
+        return node.start_byte + self.base, node.end_byte + self.base
 
     def take(self, nodes: Iterable[Node]) -> None:
         """Adds top-level blocks to `blocks`, as long as there is room."""
         for node in nodes:
             element = self._block(node, nested=False)
             if element is not None:
-                self.blocks.elements.append(self._within_room(element))
+                limit = self.blocks.too_many[0] if self.blocks.too_many else self.last
+                self.blocks.elements.append(element if element.end <= limit else _clip(element, limit))
             if self.blocks.too_many:
                 return
-
-    def take_all_but_last(self, nodes: Iterator[Node]) -> Node | None:
-        """Like `take`, except for the last node, which is returned (None if there is no node)."""
-        held = next(nodes, None)
-        for node in nodes:
-            if held is not None:
-                self.take([held])
-            held = node
-            if self.blocks.too_many:
-                break
-        return held
 
     def take_long(self, node: Node) -> int:
         """Adds the only block of a window, which continues after it. Returns the position to continue
@@ -341,7 +331,7 @@ class _Walk:
         items = [child for child in node.named_children if child.type == "list_item"]
         if node.type == "list" and len(items) > 1:
             # The last item may continue after the window, so the next window begins with it.
-            begins = self.place(items[-1])
+            begins, _ = self.place(items[-1])
             self.end = max(self.text.rfind(end, self.start, begins) for end in "\r\n") + 1 or begins
         self.take([node])
         return self.end
@@ -355,10 +345,6 @@ class _Walk:
         closing = re.compile(rf"(?<=[\r\n])[ \t]{{0,3}}{fence[0]}{{{len(fence)},}}[ \t]*(?=[\r\n]|\Z)")
         found = closing.search(self.text, self.end, self.last)
         return found.end() if found else self.last
-
-    def _within_room(self, element: Element) -> Element:
-        limit = self.blocks.too_many[0] if self.blocks.too_many else self.last
-        return element if element.end <= limit else _clip(element, limit)
 
     def _has_room(self, start: int) -> bool:
         """Counts a block. Returns False if it exceeds the limit."""
@@ -411,8 +397,8 @@ class _Walk:
         """From the start of the node's first line (if only indentation precedes it) to the end of its
         last."""
         text = self.text
-        start = max(node.start_byte + self.base, self.start)
-        end = min(node.end_byte + self.base, self.end)
+        start, end = self.place(node)
+        start, end = max(start, self.start), min(end, self.end)
         while end > start and text[end - 1].isspace():
             end -= 1
         if end > start:
@@ -438,22 +424,19 @@ class _Walk:
     def _leaf(self, kind: LeafKind, node: Node, owner: tuple[int, int]) -> None:
         for child in node.named_children:
             if child.type == "inline":
-                start, end = child.start_byte + self.base, child.end_byte + self.base
+                start, end = self.place(child)
                 self.blocks.leaves.append(Leaf(start, min(end, self.end), kind, *owner))
 
     def _heading(self, node: Node, start: int, end: int, *, nested: bool) -> None:
         level = 0
         content = (end, end)
         for child in node.named_children:
-            if child.type == "inline":
-                content = (child.start_byte + self.base, child.end_byte + self.base)
-            elif child.type == "paragraph":
-                inline = child.named_children[0]
-                content = (inline.start_byte + self.base, inline.end_byte + self.base)
+            if child.type in ("inline", "paragraph"):
+                content = self.place(child if child.type == "inline" else child.named_children[0])
             if child.type in LEVELS:
                 level = LEVELS[child.type]
                 # Text on later lines is the prefix of the enclosing quote.
-                rest = REST_OF_LINE.match(self.text, max(start, child.start_byte + self.base))
+                rest = REST_OF_LINE.match(self.text, max(start, self.place(child)[0]))
                 end = rest.end() if rest else end
         self.blocks.headings.append(RawHeading(level, start, end, *content, nested))
         self.blocks.leaves.append(Leaf(*content, LeafKind.HEADING, start, end))
@@ -461,14 +444,14 @@ class _Walk:
     def _language(self, node: Node) -> str:
         for child in node.named_children:
             if child.type == "info_string":
-                words = self.text[child.start_byte + self.base : child.end_byte + self.base].split()
+                words = self.text[slice(*self.place(child))].split()
                 return words[0] if words else ""
         return ""
 
     def _rows(self, node: Node, owner: tuple[int, int]) -> None:
         for row in node.named_children:
             if row.type in ("pipe_table_header", "pipe_table_row"):
-                start, end = row.start_byte + self.base, row.end_byte + self.base
+                start, end = self.place(row)
                 if not self._has_room(start):
                     break
                 self.blocks.leaves.append(Leaf(start, end, LeafKind.ROW, *owner))
@@ -510,13 +493,8 @@ def _flat(node: Node) -> Iterator[Node]:
 
     Sections only group blocks in tree-sitter, so they are flattened; so are error nodes.
     """
-    stack = [iter(node.named_children)]
-    while stack:
-        for child in stack[-1]:
-            if child.type in ("section", "ERROR"):
-                stack.append(iter(child.named_children))
-                break
-            if child.type not in MARKS:
-                yield child
-        else:
-            stack.pop()
+    for child in node.named_children:
+        if child.type in ("section", "ERROR"):
+            yield from _flat(child)
+        elif child.type not in MARKS:
+            yield child

@@ -95,12 +95,11 @@ def parse_canvas(path: str, data: bytes) -> Note:
     source, encoding = decode(path, data)
     try:
         canvas: JsonValue = json.loads(source) if source.strip() else {}
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        problem = Diagnostic("canvas", f"not valid JSON: {error}", line)
-        return Note(path=path, text="", title=stem(path), diagnostics=(*encoding, problem))
-    if not isinstance(canvas, dict):
         problem = Diagnostic("canvas", "not a JSON object", 1)
+    except (ValueError, RecursionError) as error:
+        canvas = None
+        problem = Diagnostic("canvas", f"not valid JSON: {error}", getattr(error, "lineno", 1))
+    if not isinstance(canvas, dict):
         return Note(path=path, text="", title=stem(path), diagnostics=(*encoding, problem))
     for_ends = max(len(source), LEAST_FOR_ENDS)
     del source
@@ -182,7 +181,7 @@ def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]
     for edge in edges:
         start, label = sheet.length, _text(edge, "label")
         ends = [by_id.get(_text(edge, key), nowhere) for key in EDGE_ENDS]
-        if label or any(map(_is_file, ends)):
+        if label or any(_text(card, "file") for card in ends):
             for card in ends:
                 if id(card) not in names:  # cached, because a card may be long and have many edges
                     names[id(card)] = _name(card)
@@ -202,31 +201,19 @@ def _words(card: Mapping[str, JsonValue]) -> str:
     return text or "\n".join(filter(None, (_text(card, key) for key in ("label", "title", "url"))))
 
 
-def _is_file(card: Mapping[str, JsonValue]) -> bool:
-    return isinstance(card.get("file"), str) and card["file"] != ""
-
-
 def _name(card: Mapping[str, JsonValue]) -> str:
-    if _is_file(card):
-        return _text(card, "file")
-    words = _words(card).strip()
-    return words.splitlines()[0] if words else ""
+    return _text(card, "file") or next(iter(_words(card).strip().splitlines()), "")
 
 
 def _write_edge(sheet: _Sheet, label: str, ends: list[tuple[dict[str, JsonValue], str]]) -> None:
     for position, (card, name) in enumerate(ends):
         if position:
             sheet.write(ARROW)
-        if _is_file(card):
+        if _text(card, "file"):
             sheet.write_file(LinkKind.WIKILINK, card, label or None)
         else:
             sheet.write(name)
     sheet.write(f" ({label})" if label else "")
-
-
-def _borders(text: str, sheet: _Sheet) -> list[int]:
-    """The start of each block, and the end; blocks beyond the limit form a single one."""
-    return [*sheet.pieces[: max(0, sheet.limits.blocks) + 1], len(text)]
 
 
 def _plain_body(text: str, start: int, end: int, limits: ParseLimits) -> Body | None:
@@ -245,7 +232,8 @@ def _note(path: str, text: str, sheet: _Sheet, encoding: tuple[Diagnostic, ...])
     outline: list[Section] = []
     links = [Link(*link, lines.at(link[4])) for link in sheet.links]
     of_files = {link.start for link in links}
-    for start, end in pairwise(_borders(text, sheet)):
+    # Blocks beyond the limit form a single one.
+    for start, end in pairwise([*sheet.pieces[: max(0, sheet.limits.blocks) + 1], len(text)]):
         body = _plain_body(text, start, end, sheet.limits) or parse_body(
             text, start, end, lines, sheet.limits
         )

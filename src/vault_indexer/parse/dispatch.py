@@ -36,14 +36,11 @@ _SAMPLE = "---\ntags: [garden]\n---\n# Beds\n\n- [ ] Water [[Tomatoes|them]] bef
 def missing_from_sample() -> list[str]:
     """The missing results of parsing the sample: "links", "tags", "tasks", "headings", "properties"."""
     note = parse_note("sample.md", _SAMPLE.encode())
-    return [kind for kind, is_found in _findings(note).items() if not is_found]
-
-
-def _findings(note: Note) -> dict[str, bool]:
-    return {
+    is_found = {
         "links": [(link.target, link.display) for link in note.links] == [("Tomatoes", "them")],
         "tags": set(note.tags) == {"garden", "summer/july"},
         "tasks": len(list(find_tasks(note.text, note.body_start))) == 1,
         "headings": [heading.text for heading in note.headings] == ["Beds"],
         "properties": note.frontmatter == {"tags": ["garden"]},
     }
+    return [kind for kind in is_found if not is_found[kind]]

@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from vault_indexer.model import Element, ElementKind, JsonValue
 from vault_indexer.parse.blocks import Leaf, LeafKind
@@ -93,11 +92,8 @@ _HIDDEN = frozenset(
 )
 
 
-class Field(NamedTuple):
-    """A field, with the folded name."""
-
-    name: str
-    value: JsonValue
+Field = tuple[str, JsonValue]
+"""A folded name and a value."""
 
 
 def fold_name(name: str) -> str:
@@ -251,13 +247,9 @@ def _is_separator(text: str, at: int, end: int, name: str) -> bool:
 def _field(name: str, written: str) -> Iterator[Field]:
     written = written.strip()
     if len(written) <= MAX_VALUE:
-        yield Field(name, _value_of(written))
-
-
-def _value_of(written: str) -> JsonValue:
-    if _LIST.fullmatch(written):
-        return [_single_value(atom[0]) for atom in _EACH.finditer(written)]
-    return _single_value(written)
+        is_list = _LIST.fullmatch(written)
+        values = [_single_value(atom[0]) for atom in _EACH.finditer(written)] if is_list else None
+        yield name, values or _single_value(written)
 
 
 def _single_value(written: str) -> JsonValue:
@@ -275,8 +267,10 @@ def _single_value(written: str) -> JsonValue:
 def _signs(line: str, *, is_task: bool) -> Iterator[Field]:
     for match in _SIGN.finditer(line):
         if match["date"]:
-            yield Field(_OF_DATE[match["date"]], match["day"])
+            yield _OF_DATE[match["date"]], match["day"]
         elif is_task and match["priority"]:
-            yield Field("priority", _PRIORITIES[match["priority"]])
-        elif is_task and (match["repeat"] or match["due"]):
-            yield Field(*(("repeat", match["repeat"].strip()) if match["repeat"] else ("due", match["due"])))
+            yield "priority", _PRIORITIES[match["priority"]]
+        elif is_task and match["repeat"]:
+            yield "repeat", match["repeat"].strip()
+        elif is_task:
+            yield "due", match["due"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from vault_indexer.model import Diagnostic, JsonValue
@@ -19,6 +19,8 @@ from vault_indexer.text.yaml_values import MAX_BYTES, YamlRefusedError, load_map
 
 Load = Callable[[str], Mapping[str, JsonValue]]
 """Reads properties. Raises YamlRefusedError."""
+
+_load_yaml = partial(load_mapping, as_written=True)
 
 _RETURN = re.compile(r"\r\n?")
 QUOTED = r""""[^"\n]{1,200}"|'[^'\n]{1,200}'"""
@@ -125,12 +127,14 @@ def read_frontmatter(text: str) -> Frontmatter:
     match = _block_of(text)
     if match is None:
         return Frontmatter()
+    name, load = (TOML_NAME, load_toml) if text[0] == "+" else (YAML_NAME, _load_yaml)
     values: Mapping[str, JsonValue] | None
     problem = None
     try:
-        values = _properties_of(match)
+        values = load(match[1])
+        if not values and match[1].strip():
+            raise YamlRefusedError("no properties", 0)  # but comments
     except YamlRefusedError as refusal:
-        name, load = (TOML_NAME, load_toml) if text[0] == "+" else (YAML_NAME, _load_yaml)
         values = recover_properties(match[1], name, load)
         if values is None:
             return Frontmatter(problem=Diagnostic("frontmatter", _NO_PROPERTIES, 1))
@@ -151,25 +155,7 @@ def body_start(text: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _body_start(block: str) -> int:
-    match = _block_of(block)
-    with suppress(YamlRefusedError):
-        if match:
-            _properties_of(match)
-            return match.end()
-    return 0
-
-
-def _properties_of(block: re.Match[str]) -> Mapping[str, JsonValue]:
-    """The properties of a block of frontmatter. Raises YamlRefusedError, also if it contains only
-    comments."""
-    values = load_toml(block[1]) if block[0][0] == "+" else _load_yaml(block[1])
-    if not values and block[1].strip():
-        raise YamlRefusedError("no properties", 0)
-    return values
-
-
-def _load_yaml(source: str) -> Mapping[str, JsonValue]:
-    return load_mapping(source, as_written=True)
+    return read_frontmatter(block).body_start
 
 
 def _block_of(text: str) -> re.Match[str] | None:
@@ -208,11 +194,8 @@ def strings(value: JsonValue) -> list[str]:
     """Every text inside a value, in order."""
     if isinstance(value, str):
         return [value]
-    if isinstance(value, list):
-        return [text for item in value for text in strings(item)]
-    if isinstance(value, dict):
-        return [text for item in value.values() for text in strings(item)]
-    return []
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in strings(part)]
 
 
 def _words(values: Mapping[str, JsonValue], keys: tuple[str, ...], separator: re.Pattern[str]) -> list[str]:
@@ -222,10 +205,9 @@ def _words(values: Mapping[str, JsonValue], keys: tuple[str, ...], separator: re
             continue
         if isinstance(value, str):
             words += separator.split(value)
-        elif isinstance(value, list):
-            words += [str(item) for item in value if isinstance(item, str) or _is_number(item)]
-        elif _is_number(value):
-            words.append(str(value))
+        else:
+            items = value if isinstance(value, list) else [value]
+            words += [str(item) for item in items if isinstance(item, str) or _is_number(item)]
     return words
 
 
@@ -274,6 +256,4 @@ def _lines(name: str, value: JsonValue) -> Iterator[str]:
 def _text_of(value: str | float | bool | None) -> str:
     if isinstance(value, str):
         return separate_time(_LINK.sub(lambda link: link[2] or link[1], value))
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "" if value is None else str(value).lower()

@@ -232,26 +232,23 @@ def tag_name(candidate: str) -> str:
     """
     if not candidate.isascii():
         for index, char in enumerate(candidate):
-            if not (char in "_-/\u200d" or unicodedata.category(char)[0] in "LMN" or _is_emoji(char)):
+            category = unicodedata.category(char)
+            if not (char in "_-/\u200d" or category[0] in "LMN" or category in ("So", "Sk")):
                 candidate = candidate[:index]
                 break
     name = candidate.rstrip("/")
     return name if any(not (char.isdigit() or char in "-/") for char in name) else ""
 
 
-def _is_emoji(char: str) -> bool:
-    return unicodedata.category(char) in ("So", "Sk")
-
-
 def inline_tail(text: str, start: int, end: int) -> tuple[str, int] | None:
     """Destination (as written) and end of a `(destination "title")` that begins at `start`."""
     if start >= end or text[start] != "(":
         return None
-    position = _skip_space(text, start + 1, end)
+    position = skip_space(text, start + 1, end)
     destination, position = link_destination(text, position, end)
-    after = _skip_space(text, position, end)
+    after = skip_space(text, position, end)
     if after > position and (title := TITLE.match(text, after, end)):
-        after = _skip_space(text, title.end(), end)
+        after = skip_space(text, title.end(), end)
     return (destination, after + 1) if after < end and text[after] == ")" else None
 
 
@@ -275,7 +272,7 @@ def link_destination(text: str, start: int, end: int) -> tuple[str, int]:
     return text[start:end], end
 
 
-def _skip_space(text: str, start: int, end: int) -> int:
+def skip_space(text: str, start: int, end: int) -> int:
     match = SPACE.match(text, start, end)
     return match.end() if match else start
 

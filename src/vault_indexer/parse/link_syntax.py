@@ -16,13 +16,13 @@ from vault_indexer.parse.inline import (
     LABEL,
     MAX_BRACKETS,
     NEEDS_SCAN,
-    SPACE,
     InlineScan,
     Lines,
     Span,
     SpanKind,
     link_destination,
     normal_label,
+    skip_space,
 )
 from vault_indexer.parse.plain import plain, unescape_destination, wikilink_parts
 
@@ -83,8 +83,7 @@ def link_definitions(text: str, spans: Iterable[tuple[int, int]]) -> dict[str, s
         label = LABEL.match(text, start, end)
         if not label or not label[1].strip() or text[label.end() : label.end() + 1] != ":":
             continue
-        space = SPACE.match(text, label.end() + 1, end)
-        destination, _ = link_destination(text, space.end() if space else label.end() + 1, end)
+        destination, _ = link_destination(text, skip_space(text, label.end() + 1, end), end)
         found.setdefault(normal_label(label[1]), destination)
     return found
 
@@ -105,7 +104,9 @@ def scan_leaves(
             continue
         if finds.room >= 0 and NEEDS_SCAN.search(text, leaf.start, leaf.end):
             _scan_leaf(finds, text, leaf, definitions, lines)
-        _add_block_id(finds, text, leaf, lines)
+        if found := block_id(text, leaf.start, leaf.end):
+            name, at = found
+            finds.blocks.append(BlockId(name, leaf.owner_start, leaf.owner_end, lines.at(at)))
     return finds
 
 
@@ -215,10 +216,3 @@ def _add_wikilink(finds: Finds, text: str, span: tuple[int, int], inner: str, li
     if target or subpath:
         kind = LinkKind.EMBED if text[span[0]] == "!" else LinkKind.WIKILINK
         finds.add_link(Link(kind, target, subpath, display, *span, lines.at(span[0])))
-
-
-def _add_block_id(finds: Finds, text: str, leaf: Leaf, lines: Lines) -> None:
-    found = block_id(text, leaf.start, leaf.end)
-    if found:
-        name, at = found
-        finds.blocks.append(BlockId(name, leaf.owner_start, leaf.owner_end, lines.at(at)))

@@ -87,27 +87,19 @@ _WRITTEN = re.compile(r"[^\r\n]")
 def without_data(text: str, start: int) -> str:
     """The text with drawings and inlined images after `start` replaced by blanks, so that offsets and lines
     do not change; a drawing at the end is removed."""
-    return _without_drawings(_without_images(text, start), start)
-
-
-def _without_images(text: str, start: int) -> str:
-    if text.find("data:", start) < 0:
+    if text.find("data:", start) >= 0:
+        text = text[:start] + _DATA_URL.sub(_empty_address, text[start:])
+    if not any(sign in text for sign in _SIGNS):
         return text
-    return text[:start] + _DATA_URL.sub(_empty_address, text[start:])
+    body = _BANNER.sub(_blank, _DRAWING.sub(_blank, text[start:]))
+    shown = len(body.rstrip())
+    return text[:start] + (body if body[shown:] == text[start + shown :] else body[:shown] + "\n")
 
 
 def _empty_address(match: re.Match[str]) -> str:
     """Moves the closing characters directly after the address, so that no chunk ends in between."""
     address = _OUTSIDE + match["close"]
     return address + _blank(match)[len(address) :]
-
-
-def _without_drawings(text: str, start: int) -> str:
-    if not any(sign in text for sign in _SIGNS):
-        return text
-    body = _BANNER.sub(_blank, _DRAWING.sub(_blank, text[start:]))
-    shown = len(body.rstrip())
-    return text[:start] + (body if body[shown:] == text[start + shown :] else body[:shown] + "\n")
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -135,11 +127,6 @@ def _without_ids(text: str, made: Sequence[re.Match[str]]) -> str:
 
 FENCE = "$$"
 NON_BLANK = re.compile(r"\S")
-
-
-def finish_elements(text: str, start: int, end: int, elements: list[Element]) -> tuple[Element, ...]:
-    """The elements with math blocks recognised, covering every non-blank character of `text[start:end]`."""
-    return tuple(_covering(text, start, end, _with_math(text, elements)))
 
 
 def _with_math(text: str, elements: list[Element]) -> list[Element]:
@@ -326,8 +313,10 @@ def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimit
     """
     blocks = scan_blocks(text, start, end, limits.blocks)
     definitions = link_definitions(text, blocks.definitions)
-    elements = finish_elements(text, start, end, blocks.elements)
+    elements = tuple(_covering(text, start, end, _with_math(text, blocks.elements)))
     unread = _unread(blocks, elements)
+    limit = blocks.too_many[0] if blocks.too_many else end
+    misread = [leaf for leaf in unread if leaf.start < limit]  # the grammar did not see the rest
     # Links and tags are reported in document order, so the leaves must be sorted.
     leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
     finds = scan_leaves(text, leaves, definitions, lines, limits.finds)
@@ -348,7 +337,7 @@ def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimit
             *_limits(blocks, headings, lines),
             *finds.problems.values(),
             *([Diagnostic("limit", TOO_MANY_FIELDS, 1)] if too_many_fields else ()),
-            *(Diagnostic("grammar", UNREAD, lines.at(leaf.start)) for leaf in _misread(blocks, unread)[:1]),
+            *(Diagnostic("grammar", UNREAD, lines.at(leaf.start)) for leaf in misread[:1]),
         ),
         fields=fields[: len(fields) - too_many_fields],
     )
@@ -360,12 +349,6 @@ def _limits(blocks: Blocks, headings: Iterable[Heading], lines: Lines) -> Iterat
     long = next((heading for heading in headings if len(heading.text) > MAX_HEADING), None)
     if long:
         yield Diagnostic("limit", LONG_HEADING, long.line)
-
-
-def _misread(blocks: Blocks, unread: list[Leaf]) -> list[Leaf]:
-    """The leaves that the grammar could not read, without those beyond the limit, which it did not see."""
-    limit = blocks.too_many[0] if blocks.too_many else None
-    return unread if limit is None else [leaf for leaf in unread if leaf.start < limit]
 
 
 def _unread(blocks: Blocks, elements: Iterable[Element]) -> list[Leaf]:
@@ -444,20 +427,11 @@ def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str,
 def _title(path: str, declared: str, body_start: int, text: str, headings: tuple[Heading, ...]) -> str:
     """The property `title`, else the only heading of level 1 if the body begins with it, else the file
     name."""
-    if declared:
-        return declared
     outline = [heading for heading in headings if not heading.nested]
-    first = outline[0] if outline else None
-    is_only_one = sum(heading.level == 1 for heading in outline) == 1
-    if (
-        first
-        and is_only_one
-        and first.level == 1
-        and first.text
-        and not text[body_start : first.start].strip()
-    ):
-        return first.text
-    return stem(path)
+    is_title = [heading.level for heading in outline[:1]] == [1]
+    is_title = is_title and sum(heading.level == 1 for heading in outline) == 1
+    is_title = is_title and not text[body_start : outline[0].start].strip()
+    return declared or (outline[0].text if is_title else "") or stem(path)
 
 
 def stem(path: str) -> str:

@@ -157,8 +157,6 @@ def wikilink_text(source: str) -> str:
 
 def unescape_entities(text: str) -> str:
     """Decodes the entities that CommonMark supports: those with a semicolon."""
-    if "&" not in text:
-        return text
     return ENTITY.sub(_decode, text)
 
 
@@ -176,9 +174,7 @@ def unescape_prose(markdown: str) -> str:
 
 def unescape_destination(text: str) -> str:
     """A link destination without its backslash escapes and entities."""
-    if "\\" in text:
-        text = ESCAPABLE.sub(r"\1", text)
-    return unescape_entities(text)
+    return unescape_entities(ESCAPABLE.sub(r"\1", text))
 
 
 def _edits(text: str, definitions: Mapping[str, str]) -> tuple[list[Edit], list[tuple[int, int]]]:

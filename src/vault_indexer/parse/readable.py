@@ -105,18 +105,6 @@ class ReadableText:
         return min(self._starts[piece] + source - self._sources[piece], last)
 
 
-@lru_cache(maxsize=2048)
-def readable(
-    source: str, fence: str = "", labels: frozenset[str] = frozenset(), *, has_signs: bool = False
-) -> ReadableText:
-    """As `render_markdown`.
-
-    The cache takes at most about 6 MB. While a user types a query, the same hits recur, and many queries have
-    hits in common.
-    """
-    return render_markdown(source, fence, labels, has_signs=has_signs)
-
-
 def render_markdown(
     source: str, fence: str = "", labels: frozenset[str] = frozenset(), *, has_signs: bool = False
 ) -> ReadableText:
@@ -129,6 +117,11 @@ def render_markdown(
         markup.add_code(start, end, mark)
     markup.add_prose(len(source))
     return _assemble(source, sorted(markup.cuts), markup.borders)
+
+
+readable = lru_cache(maxsize=2048)(render_markdown)
+"""The cache takes at most about 6 MB. While a user types a query, the same hits recur, and many queries have
+hits in common."""
 
 
 def blank_hidden(source: str, fence: str = "") -> str:
@@ -165,7 +158,7 @@ def link_labels(source: str) -> frozenset[str]:
 
 def code_blocks(source: str, fence: str = "") -> Iterator[tuple[int, int, str]]:
     """Start, end and lead of each block of code between fences; an open one ends with the source."""
-    return ((block.start, block.end, block.lead) for block in _fenced_blocks(source, fence))
+    return (block[:3] for block in _fenced_blocks(source, fence))
 
 
 SOURCE_FENCE = "`" * 80
@@ -175,20 +168,12 @@ SOURCE_FENCE = "`" * 80
 def open_fence(source: str, fence: str = "") -> str:
     """The mark of the code block that is open at the end of the source, "" if there is none; `fence` is as in
     `render_markdown`."""
-    return next((block.mark for block in _fenced_blocks(source, fence) if block.mark), "")
+    return next((mark for *_, mark in _fenced_blocks(source, fence) if mark), "")
 
 
-class _FencedBlock(NamedTuple):
-    """`mark` is that of the opening fence if the block is still open at the end of the source, else ""."""
-
-    start: int
-    end: int
-    lead: str
-    mark: str = ""
-
-
-def _fenced_blocks(source: str, fence: str) -> Iterator[_FencedBlock]:
-    """The blocks in order. A fence in a comment opens none."""
+def _fenced_blocks(source: str, fence: str) -> Iterator[tuple[int, int, str, str]]:
+    """The blocks of `code_blocks` in order, each with the mark of its opening fence if it is still open where
+    the source ends, else "". A fence in a comment opens none."""
     start, lead, prose = 0, "", 0
     for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():
         mark, info = match["mark"], match["info"]
@@ -197,10 +182,10 @@ def _fenced_blocks(source: str, fence: str) -> Iterator[_FencedBlock]:
             if match.start() >= prose and (mark[0] == "~" or "`" not in info):
                 fence, start, lead = mark, match.start(), match["lead"]
         elif mark.startswith(fence) and not info.strip():
-            yield _FencedBlock(start, match.end(), lead)
+            yield start, match.end(), lead, ""
             fence, prose = "", match.end()
     if fence:
-        yield _FencedBlock(start, len(source), lead, fence)
+        yield start, len(source), lead, fence
 
 
 def _end_of_comments(source: str, start: int, end: int) -> int:
@@ -295,19 +280,14 @@ class _Markup:
 
     def _add_line(self, match: re.Match[str], kind: str, stop: int) -> None:
         start = match.start()
-        shown = (
-            match.start("number")
-            if kind == "number"
-            else match.start("row")
-            if kind == "row"
-            else match.end()
+        has_mark = kind != "definition" and match["lead"].strip(" \t>") != ""
+        is_text = (
+            kind in ("number", "row", "blank")
+            or (kind == "callout" and ">" not in match["lead"])
+            or (kind == "task" and not has_mark)
         )
-        shown = match.start("blank") if kind == "blank" else shown
-        if kind == "callout" and ">" not in match["lead"]:
-            shown = match.start("callout")
-        if kind == "task" and not match["lead"].strip(" \t>"):
-            shown = match.start("task")
-        is_item = kind == "number" or (kind != "definition" and match["lead"].strip(" \t>") != "")
+        shown = match.start(kind) if is_text else match.end()
+        is_item = kind == "number" or has_mark
         sign = f"{POINT}{match['task'] or ''}" if self.has_signs and is_item else ""
         if shown > start or sign:
             self.cuts.append((start, shown, sign))
@@ -389,7 +369,6 @@ _TASK_END = re.compile(r"\n(?=[ \t>]*(?:\n|\Z|(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}[
 _TASKS_FENCE = re.compile(
     r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
 )
-_OPEN_STATES = " "
 
 
 class Task(NamedTuple):
@@ -409,4 +388,4 @@ def find_tasks(text: str, body_start: int) -> Iterator[Task]:
         if any(first <= task.start() < last for first, last in code):
             continue
         end = _TASK_END.search(text, task.end())
-        yield Task(task.start(), end.start() if end else len(text), task["state"] not in _OPEN_STATES)
+        yield Task(task.start(), end.start() if end else len(text), task["state"] != " ")

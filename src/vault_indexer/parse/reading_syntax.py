@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ MAX_NESTING = 24
 """The maximum depth of nested blocks or spans; deeper content is omitted."""
 
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]{1,512})(?:\|([^\[\]\n]{0,512}))?\]\]")
-_TAG = re.compile(r"#([\w/\-]*[^\W\d][\w/\-]*)")
+_TAG = re.compile(r"(?<!\S)#([\w/\-]*[^\W\d][\w/\-]*)")
 _COMMENT = re.compile(r"%%[\s\S]*?%%")
 _MATH = re.compile(r"\$\$([\s\S]+?)\$\$|\$(?![\s$])([^$\n]{1,1000}?)(?<!\s)\$(?!\d)")
 _MARK = re.compile(r"==(?=\S)([^\n]{1,2000}?)(?<=\S)==")
@@ -42,9 +42,11 @@ def note_parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"])
     footnote_plugin(parser)
     parser.validateLink = lambda _: True  # type: ignore[method-assign, assignment] # the tree decides what may be opened
-    for name, rule in (("wikilink", _wikilink), ("tag", _tag), ("math", _math), ("comment", _comment)):
-        parser.inline.ruler.before("link", name, rule)
-    parser.inline.ruler.before("emphasis", "mark", _mark)
+    parser.inline.ruler.before("link", "wikilink", _rule(_WIKILINK, _add_wikilink))
+    parser.inline.ruler.before("link", "tag", _rule(_TAG, _add_tag))
+    parser.inline.ruler.before("link", "math", _rule(_MATH, _add_math))
+    parser.inline.ruler.before("link", "comment", _rule(_COMMENT, lambda *_: None))  # it is not shown
+    parser.inline.ruler.before("emphasis", "mark", _rule(_MARK, _add_mark))
     parser.inline.ruler.before("link", "address", _address)
     ends_paragraph: RuleOptionsType = {"alt": ["paragraph", "blockquote", "list"]}
     for name, mark in (("math_block", "$$"), ("comment_block", "%%")):
@@ -58,7 +60,7 @@ def value_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("zero")
-    parser.inline.ruler.after("text", "wikilink", _wikilink)
+    parser.inline.ruler.after("text", "wikilink", _rule(_WIKILINK, _add_wikilink))
     parser.inline.ruler.after("text", "address", _address)
     return parser
 
@@ -113,16 +115,44 @@ def _lines_that_end_with(mark: str, state: StateBlock) -> list[int]:
     return found[key]
 
 
-def _wikilink(state: StateInline, silent: bool) -> bool:
-    found = _WIKILINK.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
-        return False
-    if not silent:
-        token = state.push("wikilink", "", 0)
-        token.content = found[2]
-        token.meta = {"display": found[3], "embed": bool(found[1])}
-    state.pos = found.end()
-    return True
+def _rule(
+    pattern: re.Pattern[str], add: Callable[[StateInline, re.Match[str]], None]
+) -> Callable[[StateInline, bool], bool]:
+    """The rule of inline syntax that the pattern matches as a whole; `add` adds its tokens."""
+
+    def rule(state: StateInline, silent: bool) -> bool:
+        found = pattern.match(state.src, state.pos)
+        if found is None or found.end() > state.posMax:
+            return False
+        if not silent:
+            add(state, found)
+        state.pos = found.end()
+        return True
+
+    return rule
+
+
+def _add_wikilink(state: StateInline, found: re.Match[str]) -> None:
+    token = state.push("wikilink", "", 0)
+    token.content = found[2]
+    token.meta = {"display": found[3], "embed": bool(found[1])}
+
+
+def _add_tag(state: StateInline, found: re.Match[str]) -> None:
+    state.push("tag", "", 0).content = found[1]
+
+
+def _add_math(state: StateInline, found: re.Match[str]) -> None:
+    state.push("math_block" if found[1] else "math", "", 0).content = found[1] or found[2]
+
+
+def _add_mark(state: StateInline, found: re.Match[str]) -> None:
+    end = state.posMax
+    state.push("mark_open", "mark", 1)
+    state.pos, state.posMax = found.start(1), found.end(1)
+    state.md.inline.tokenize(state)
+    state.posMax = end
+    state.push("mark_close", "mark", -1)
 
 
 def _address(state: StateInline, silent: bool) -> bool:
@@ -156,101 +186,27 @@ def _trim_address(rest: str) -> str:
     return rest
 
 
-def _tag(state: StateInline, silent: bool) -> bool:
-    found = _TAG.match(state.src, state.pos)
-    before = state.src[state.pos - 1 : state.pos]
-    if found is None or found.end() > state.posMax or (before and not before.isspace()):
-        return False
-    if not silent:
-        state.push("tag", "", 0).content = found[1]
-    state.pos = found.end()
-    return True
-
-
-def _math(state: StateInline, silent: bool) -> bool:
-    found = _MATH.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
-        return False
-    if not silent:
-        state.push("math_block" if found[1] else "math", "", 0).content = found[1] or found[2]
-    state.pos = found.end()
-    return True
-
-
-def _comment(state: StateInline, silent: bool) -> bool:
-    """A comment, which Obsidian does not show."""
-    found = _COMMENT.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
-        return False
-    del silent
-    state.pos = found.end()
-    return True
-
-
-def _mark(state: StateInline, silent: bool) -> bool:
-    found = _MARK.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
-        return False
-    if not silent:
-        end = state.posMax
-        state.push("mark_open", "mark", 1)
-        state.pos, state.posMax = found.start(1), found.end(1)
-        state.md.inline.tokenize(state)
-        state.posMax = end
-        state.push("mark_close", "mark", -1)
-    state.pos = found.end()
-    return True
-
-
 # The HTML of a note that is rendered: harmless elements, without attributes.
 #
 # Every other tag is shown as text.
 
 
 INLINE: Mapping[str, str] = {
-    "b": "strong",
-    "strong": "strong",
-    "i": "em",
-    "em": "em",
-    "cite": "em",
-    "s": "del",
-    "del": "del",
-    "strike": "del",
-    "u": "u",
+    **{tag: tag for tag in ("u", "mark", "kbd", "code", "sub", "sup", "small", "q", "a")},
+    **dict.fromkeys(("b", "strong"), "strong"),
+    **dict.fromkeys(("i", "em", "cite"), "em"),
+    **dict.fromkeys(("s", "del", "strike"), "del"),
     "ins": "u",
-    "mark": "mark",
-    "kbd": "kbd",
-    "code": "code",
-    "sub": "sub",
-    "sup": "sup",
-    "small": "small",
-    "q": "q",
-    "span": "span",
-    "font": "span",
-    "a": "a",
+    **dict.fromkeys(("span", "font"), "span"),
 }
 """Inline tags, each with the kind of its node."""
 
 BLOCK: Mapping[str, str] = {
-    "p": "p",
-    "div": "div",
-    "center": "div",
-    "section": "div",
-    "article": "div",
-    "figure": "div",
-    "figcaption": "p",
-    "details": "details",
-    "summary": "summary",
+    **{tag: tag for tag in ("details", "summary", "ul", "ol", "li")},
+    **{tag: tag for tag in ("table", "thead", "tbody", "tr", "th", "td")},
+    **dict.fromkeys(("p", "figcaption"), "p"),
+    **dict.fromkeys(("div", "center", "section", "article", "figure"), "div"),
     "blockquote": "quote",
-    "ul": "ul",
-    "ol": "ol",
-    "li": "li",
-    "table": "table",
-    "thead": "thead",
-    "tbody": "tbody",
-    "tr": "tr",
-    "th": "th",
-    "td": "td",
     **{f"h{level}": "h" for level in range(1, 7)},
 }
 """Block tags, each with the kind of its node."""

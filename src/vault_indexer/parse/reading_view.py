@@ -76,12 +76,7 @@ _BLOCKS = {
     "bullet_list_open": "ul",
     "list_item_open": "li",
     "blockquote_open": "quote",
-    "table_open": "table",
-    "thead_open": "thead",
-    "tbody_open": "tbody",
-    "tr_open": "tr",
-    "th_open": "th",
-    "td_open": "td",
+    **{f"{kind}_open": kind for kind in ("table", "thead", "tbody", "tr", "th", "td")},
     "footnote_block_open": "footnotes",
 }
 _SPANS = {"em_open": "em", "strong_open": "strong", "s_open": "del", "mark_open": "mark"}
@@ -209,11 +204,11 @@ class _Stack:
         self._frames = [_Frame(self.root)]
 
     def append(self, node: JsonValue) -> None:
-        """Appends to the innermost element. Consecutive texts are merged."""
+        """Appends to the innermost element, unless the node is None. Consecutive texts are merged."""
         children = self._frames[-1].children
         if isinstance(node, str) and children and isinstance(children[-1], str):
             children[-1] += node
-        else:
+        elif node is not None:
             children.append(node)
 
     def open(self, node: JsonValue, tag: str = "") -> None:
@@ -263,9 +258,7 @@ class _Tree:
             elif token.nesting == 1:
                 stack.open(self._block(token))
             else:
-                node = self._block(token)
-                if node is not None:
-                    stack.append(node)
+                stack.append(self._block(token))
         return [_finish(node) for node in _blocks_of(stack.root)]
 
     def inline(self, tokens: Sequence[Token]) -> list[JsonValue]:
@@ -281,9 +274,7 @@ class _Tree:
             elif token.nesting == 1:
                 stack.open(self._span(token))
             else:
-                node = self._span(token)
-                if node is not None:
-                    stack.append(node)
+                stack.append(self._span(token))
         return stack.root
 
     def _block(self, token: Token) -> Node | None:
@@ -292,12 +283,8 @@ class _Tree:
             case "heading_open":
                 return {"t": "h", **line, "level": int(token.tag[1:])}
             case "fence" | "code_block":
-                return {
-                    "t": "pre",
-                    **line,
-                    "lang": token.info.strip().split(" ")[0][:40],
-                    "text": token.content,
-                }
+                language = token.info.strip().split(" ")[0][:40]
+                return {"t": "pre", **line, "lang": language, "text": token.content}
             case "hr":
                 return {"t": "hr", **line}
             case "math_block":

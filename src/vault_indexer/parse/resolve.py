@@ -265,18 +265,16 @@ class Anchors:
         parts = [part.strip() for part in subpath.split("#") if part.strip()]
         if not parts:
             return Subpath()
+        found: BlockId | Heading | None
         if parts[-1].startswith("^"):
-            block = self._blocks.get(parts[-1][1:].lower())
-            if block is None:
-                return Subpath(problem=f"no block {parts[-1]}")
-            return Subpath(block.start, block.end, block.line)
-        part = self._blocks.get(parts[-1].partition("&")[0].lower()) if "=" in parts[-1] else None
-        if part is not None:
-            return Subpath(part.start, part.end, part.line)
-        found = self._heading(parts, slugs=slugs)
+            found, missing = self._blocks.get(parts[-1][1:].lower()), f"block {parts[-1]}"
+        else:
+            part = self._blocks.get(parts[-1].partition("&")[0].lower()) if "=" in parts[-1] else None
+            found = part or self._heading(parts, slugs=slugs)
+            numbered = _PART.match(parts[-1])
+            missing = " ".join(numbered.groups()) if numbered else f"heading {' > '.join(parts)}"
         if found is None:
-            kind = " ".join(numbered.groups()) if (numbered := _PART.match(parts[-1])) else ""
-            return Subpath(problem=f"no {kind}" if kind else f"no heading {' > '.join(parts)}")
+            return Subpath(problem=f"no {missing}")
         return Subpath(found.start, found.end, found.line)
 
     def _heading(self, parts: Sequence[str], *, slugs: bool) -> Heading | None:

@@ -17,7 +17,7 @@ from vault_indexer.chunk.cutting.blocks import (
 )
 from vault_indexer.chunk.cutting.sections import Outline, Unit
 from vault_indexer.chunk.cutting.spans import (
-    Characters,
+    Marks,
     Ruler,
     Span,
     Tokens,
@@ -90,7 +90,25 @@ def assemble(note: Note, strategy: str, drafts: list[Draft], outline: Outline | 
             first = index
         split = index > first or _siblings(drafts, index)
         name = f"{note.doc_id}_chunk_{first}" + (f"_sub_{index - first}" if split else "")
-        chunks.append(_chunk(note, strategy, draft, outline, (name, index)))
+        start, end = draft.start, draft.end
+        body = note.text[start:end]
+        chunk = Chunk(
+            chunk_id=name,
+            chunk_index=index,
+            header_path=outline.header_path(start),
+            start_pos=start,
+            end_pos=end,
+            start_line=outline.line(start),
+            end_line=outline.line(start + len(body.rstrip()) - 1),
+            body=body,
+            strategy=strategy,
+            overlap=draft.overlap,
+            context=draft.context,
+            preamble=draft.preamble,
+            extra=draft.extra,
+            embed=draft.embed,
+        )
+        chunks.append(chunk)
     return chunks
 
 
@@ -98,27 +116,6 @@ def _siblings(drafts: list[Draft], index: int) -> bool:
     """Whether the draft and the next one are pieces of the same section."""
     family = drafts[index].family
     return family is not None and index + 1 < len(drafts) and drafts[index + 1].family == family
-
-
-def _chunk(note: Note, strategy: str, draft: Draft, outline: Outline, name: tuple[str, int]) -> Chunk:
-    start, end = draft.start, draft.end
-    body = note.text[start:end]
-    return Chunk(
-        chunk_id=name[0],
-        chunk_index=name[1],
-        header_path=outline.header_path(start),
-        start_pos=start,
-        end_pos=end,
-        start_line=outline.line(start),
-        end_line=outline.line(start + len(body.rstrip()) - 1),
-        body=body,
-        strategy=strategy,
-        overlap=draft.overlap,
-        context=draft.context,
-        preamble=draft.preamble,
-        extra=draft.extra,
-        embed=draft.embed,
-    )
 
 
 Options = TypeVar("Options")
@@ -214,13 +211,13 @@ class Splitter:
         block_splitter = replace(self.block_splitter, limit=self._limit(unit))
         if block_splitter.ruler.size(unit.start, unit.end) <= block_splitter.limit:
             return [Draft(unit.start, unit.end, context=self.context(unit.start))]
-        block_splitter = replace(block_splitter, limit=self._room_beside_overlap(block_splitter.limit))
+        if isinstance(block_splitter.ruler, Tokens):  # the overlap needs room as well
+            block_splitter = replace(block_splitter, limit=max(block_splitter.limit - self.overlap, 1))
         atoms = block_splitter.atoms(within(self.blocks, unit.start, unit.end), unit.end)
         drafts: list[Draft] = []
         previous: Span | None = None
-        for start, end in self._pieces(
-            pack(atoms, block_splitter.ruler, block_splitter.limit), block_splitter
-        ):
+        spans = pack(atoms, block_splitter.ruler, block_splitter.limit)
+        for start, end in self._pieces(spans, block_splitter):
             overlap, context = self._tail(previous, start), self.context(start)
             drafts.append(Draft(start, end, family=family, overlap=overlap, context=context))
             previous = (start, end)
@@ -234,9 +231,6 @@ class Splitter:
         starts = [unit.start, *(start + 1 for start in self.outline.section_starts(unit.start, unit.end))]
         longest = max(ruler.count(context) for context in {self.context(start) for start in starts})
         return ruler.room(limit - min(longest, limit // 2))
-
-    def _room_beside_overlap(self, limit: int) -> int:
-        return max(limit - self.overlap, 1) if isinstance(self.block_splitter.ruler, Tokens) else limit
 
     def _pieces(self, spans: Sequence[Span], block_splitter: BlockSplitter) -> list[Span]:
         """The pieces as stored: they touch, so that joined they equal the section.
@@ -260,7 +254,7 @@ class Splitter:
             return ""
         earliest = self.block_splitter.ruler.back(previous[1], self.overlap)
         begin = max(earliest, previous[0], self.outline.section_start(start))
-        if not isinstance(self.block_splitter.ruler, Characters):
+        if isinstance(self.block_splitter.ruler, Marks):
             begin = word_start(self.block_splitter.text, begin, previous[1])
         return self.block_splitter.text[begin : previous[1]]
 

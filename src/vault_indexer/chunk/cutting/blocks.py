@@ -100,8 +100,8 @@ class BlockSplitter:
         for inner_start, inner_end in tile(sentence_spans(self.text, start, end), start, end):
             if self._fits(inner_start, inner_end):
                 yield inner_start, inner_end
-                continue
-            yield from self.words(inner_start, inner_end)
+            else:
+                yield from self.words(inner_start, inner_end)
 
     def words(self, start: int, end: int) -> Iterator[Span]:
         for word_start, word_end in tile(words(self.text, start, end), start, end):
@@ -137,13 +137,9 @@ class BlockSplitter:
             for part, span in touching(block.parts, end):
                 yield from self._block(part, start if part is block.parts[0] else span[0], span[1])
             return
-        for span in self._finer(block, start, end):
+        sentences = tile(sentence_spans(self.text, start, end), start, end)
+        for span in lines(self.text, start, end) if block.kind in LINEWISE else sentences:
             yield from self.sentence(*span)
-
-    def _finer(self, block: Element, start: int, end: int) -> Iterator[Span]:
-        if block.kind in LINEWISE:
-            return lines(self.text, start, end)
-        return tile(sentence_spans(self.text, start, end), start, end)
 
     def _with_headings(self, spans: list[Span], headings: set[int]) -> list[Span]:
         """Joins each heading to the atom after it, so that no chunk ends with a bare heading."""
@@ -157,19 +153,16 @@ class BlockSplitter:
             open_heading = start in headings
         return joined
 
-    def _join(self, atoms: Iterable[Span]) -> Iterator[Span]:
+    def _join(self, atoms: Iterable[Span]) -> list[Span]:
         """Joins the atoms of a block that has very many, as far as a fair split allows."""
         most = self.limit // _ATOMS_OF_HUGE
-        open_span: Span | None = None
+        joined: list[Span] = []
         for start, end in atoms:
-            if open_span and self.ruler.at(end) - self.ruler.at(open_span[0]) <= most:
-                open_span = (open_span[0], end)
-                continue
-            if open_span:
-                yield open_span
-            open_span = (start, end)
-        if open_span:
-            yield open_span
+            if joined and self.ruler.at(end) - self.ruler.at(joined[-1][0]) <= most:
+                joined[-1] = (joined[-1][0], end)
+            else:
+                joined.append((start, end))
+        return joined
 
     def _fits(self, start: int, end: int) -> bool:
         return self.ruler.size(start, end) <= self.limit

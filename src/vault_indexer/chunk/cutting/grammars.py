@@ -6,6 +6,7 @@ import pkgutil
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -174,7 +175,7 @@ class CodeReader:
         if tree is None:
             return None
         grammar, root, position = GRAMMARS[language], tree.root_node, _Positions(source)
-        imports = [node for node in root.children if node.type in grammar.imports]
+        imports = (node for node in root.children if node.type in grammar.imports)
         found = [
             replace(one, start=position(one.start), end=position(one.end))
             for one in _definitions(grammar, root, source, with_comments)
@@ -347,12 +348,9 @@ def _with_comments(above: list[Node], node: Node) -> int:
 
 def _is_function_value(node: Node) -> bool:
     """Whether the node is a function assigned to a name: `const f = () => …`."""
-    if node.type != "lexical_declaration":
-        return False
-    values = (c.child_by_field_name("value") for c in node.children if c.type == "variable_declarator")
-    return any(
-        value is not None and value.type in {"arrow_function", "function_expression"} for value in values
-    )
+    declared = node.children if node.type == "lexical_declaration" else []
+    values = (c.child_by_field_name("value") for c in declared if c.type == "variable_declarator")
+    return any(value and value.type in {"arrow_function", "function_expression"} for value in values)
 
 
 class _Positions:
@@ -363,19 +361,15 @@ class _Positions:
     def __init__(self, encoded: bytes) -> None:
         self._plain = encoded.isascii()
         self._encoded = encoded
-        self._counts = [] if self._plain else self._character_counts()
+        pieces = () if self._plain else range(0, len(encoded), self._STEP)
+        counts = (_characters(encoded[begin : begin + self._STEP]) for begin in pieces)
+        self._counts = list(accumulate(counts, initial=0))
 
     def __call__(self, offset: int) -> int:
         if self._plain:
             return offset
         step = offset // self._STEP
         return self._counts[step] + _characters(self._encoded[step * self._STEP : offset])
-
-    def _character_counts(self) -> list[int]:
-        counts = [0]
-        for begin in range(0, len(self._encoded), self._STEP):
-            counts.append(counts[-1] + _characters(self._encoded[begin : begin + self._STEP]))
-        return counts
 
 
 def _characters(encoded: bytes) -> int:

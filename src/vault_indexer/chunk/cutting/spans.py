@@ -7,7 +7,6 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Protocol
 
 from vault_indexer.config.tables.chunking_options import SizeUnit
 from vault_indexer.errors import UsageError
@@ -85,10 +84,7 @@ def hard_splits(text: str, start: int, end: int, limit: int) -> list[Span]:
 def safe_split(text: str, start: int, cut: int) -> int:
     """The last position at or before `cut`, after `start`, between two whole characters."""
     floor = max(start + 1, cut - 64)
-    for place in range(cut, floor - 1, -1):
-        if not _binds(text, start, place):
-            return place
-    return cut
+    return next((place for place in range(cut, floor - 1, -1) if not _binds(text, start, place)), cut)
 
 
 def _binds(text: str, start: int, place: int) -> bool:
@@ -154,71 +150,48 @@ _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0
 _COUNTED_WORD = re.compile(rf"[{_SPACELESS}]|[^\s{_SPACELESS}]+")
 
 
-class Ruler(Protocol):
-    """Sizes of spans of one text; `size` never exceeds `at(end) - at(start)`, and `at` never decreases."""
-
-    def at(self, pos: int) -> int:
-        """The number of units that begin before `pos`."""
-        ...
-
-    def size(self, start: int, end: int) -> int: ...
-
-    def reach(self, start: int, size: int) -> int:
-        """The last position for which start to there contains at most `size`."""
-        ...
-
-    def back(self, end: int, size: int) -> int:
-        """The first position for which there to `end` contains at most `size`."""
-        ...
-
-    def parts(self, start: int, end: int, limit: int) -> list[Span]:
-        """Touching spans of at most `limit`, with borders at any position."""
-        ...
-
-    def room(self, limit: int) -> int:
-        """The size for cutting that keeps a chunk within `limit` when it is measured separately."""
-        ...
-
-
-class Characters:
-    """Sizes in characters; blank lines around a span do not count."""
+class Ruler:
+    """Sizes of spans of one text, here in characters. A subclass has another unit: `size` never exceeds
+    `at(end) - at(start)`, and `at` never decreases."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def at(self, pos: int) -> int:
+        """The number of units that begin before `pos`."""
         return pos
 
     def size(self, start: int, end: int) -> int:
-        """The characters of the span as a chunk would store it."""
+        """The units of the span as a chunk would store it, without surrounding blank lines."""
         start, end = trim(self._text, start, end)
-        return end - start
+        return self.at(end) - self.at(start)
 
     def reach(self, start: int, size: int) -> int:
+        """The last position for which start to there contains at most `size`."""
         return min(start + size, len(self._text))
 
     def back(self, end: int, size: int) -> int:
+        """The first position for which there to `end` contains at most `size`."""
         return max(end - size, 0)
 
     def parts(self, start: int, end: int, limit: int) -> list[Span]:
+        """Touching spans of at most `limit`, with borders at any position."""
         return hard_splits(self._text, start, end, limit)
 
     def room(self, limit: int) -> int:
+        """The size for cutting that keeps a chunk within `limit` when it is measured separately."""
         return limit
 
 
-class Marks:
+class Marks(Ruler):
     """Sizes in units with given starts: words or tokens."""
 
     def __init__(self, text: str, starts: list[int]) -> None:
-        self._text = text
+        super().__init__(text)
         self._starts = starts
 
     def at(self, pos: int) -> int:
         return bisect_left(self._starts, pos)
-
-    def size(self, start: int, end: int) -> int:
-        return self.at(end) - self.at(start)
 
     def reach(self, start: int, size: int) -> int:
         index = self.at(start) + size
@@ -243,9 +216,6 @@ class Marks:
             start = cut
         return spans
 
-    def room(self, limit: int) -> int:
-        return limit
-
     def _after(self, start: int, end: int) -> int:
         index = bisect_right(self._starts, start)
         return min(self._starts[index], end) if index < len(self._starts) else end
@@ -258,11 +228,6 @@ class Tokens(Marks):
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         super().__init__(text, [_text_start(text, *span) for span in tokenizer.offsets(text)])
         self._tokenizer = tokenizer
-
-    def size(self, start: int, end: int) -> int:
-        """The tokens of the span as a chunk would store it, without surrounding blank lines."""
-        start, end = trim(self._text, start, end)
-        return self.at(end) - self.at(start)
 
     def count(self, text: str) -> int:
         return len(self._tokenizer.offsets(text))
@@ -283,16 +248,13 @@ _PROBE = "漢\n"
 def _text_start(text: str, start: int, end: int) -> int:
     """The position of the token's first non-blank character: some tokenizers include the space before a word
     in the token. A token that is all blank, or a part of a character, keeps its own start."""
-    for pos in range(start, end):
-        if not text[pos].isspace():
-            return pos
-    return start
+    return next((pos for pos in range(start, end) if not text[pos].isspace()), start)
 
 
 def ruler_for(text: str, unit: SizeUnit, tokenizer: Tokenizer | None) -> Ruler:
     """The ruler for a unit. Raises UsageError for tokens without a tokenizer."""
     if unit == "characters":
-        return Characters(text)
+        return Ruler(text)
     if unit == "words":
         return Marks(text, [match.start() for match in _COUNTED_WORD.finditer(text)])
     return token_ruler(text, tokenizer)

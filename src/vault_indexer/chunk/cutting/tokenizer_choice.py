@@ -177,23 +177,18 @@ def import_function(key: str, name: str, group: str) -> Callable[..., object]:
     Its module is imported: callers must not pass a name from a note or a vault. Raises UsageError for an
     invalid name, and ProviderError for one that cannot be imported or is not a function.
     """
-    found = _import(key, name, group)
-    if not callable(found):
-        raise ProviderError(f"{key}: {name} is not a function")
-    function: Callable[..., object] = found
-    return function
-
-
-def _import(key: str, name: str, group: str) -> object:
     module, colon, function = name.partition(":")
+    if colon and not (module and function):
+        raise UsageError(f"{key} = {name!r}: must be module:function or an entry point")
+    entries = () if colon else entry_points(group=group, name=name)
+    if not colon and not entries:
+        known = ", ".join(sorted(entry_points(group=group).names)) or "none is installed"
+        raise UsageError(f"{key} = {name!r}: no entry point of the group {group}: {known}")
     try:
-        if colon:
-            if not (module and function):
-                raise UsageError(f"{key} = {name!r}: must be module:function or an entry point")
-            return pkgutil.resolve_name(name)
-        for entry in entry_points(group=group, name=name):
-            return entry.load()
+        found: object = pkgutil.resolve_name(name) if colon else next(iter(entries)).load()
     except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise ProviderError(f"{key}: {name} cannot be imported: {error}") from error
-    known = ", ".join(sorted(entry_points(group=group).names)) or "none is installed"
-    raise UsageError(f"{key} = {name!r}: no entry point of the group {group}: {known}")
+    if not callable(found):
+        raise ProviderError(f"{key}: {name} is not a function")
+    imported: Callable[..., object] = found
+    return imported

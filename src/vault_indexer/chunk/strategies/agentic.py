@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from vault_indexer.chunk.cutting.assemble import Draft, NoteLayout, assemble, trim_drafts
 from vault_indexer.chunk.cutting.blocks import Paragraph, paragraphs_of, sentence_pieces
-from vault_indexer.chunk.cutting.spans import Characters
+from vault_indexer.chunk.cutting.spans import Ruler
 from vault_indexer.chunk.llm_client import (
     PROMPT_CHARS,
     Asker,
@@ -159,7 +159,7 @@ class AgenticChunker:
             ]
 
     def _drafts(self, note: Note, plan: _Plan) -> list[Draft]:
-        layout = NoteLayout(note, Characters(note.text))
+        layout = NoteLayout(note, Ruler(note.text))
         splitter = layout.splitter(2 * self._options.target_chunk_size)
         drafts: list[Draft] = []
         for start, end in pairwise([*sorted(plan.starts), len(note.text)]):

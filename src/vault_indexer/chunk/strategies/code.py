@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting.assemble import Draft, DraftChunker, NoteLayout, Splitter, fit
@@ -41,7 +41,7 @@ class _Source:
     is_guessed: bool = False
     borders: tuple[int, ...] = ()
     definitions: tuple[_Definition, ...] = ()
-    imports: tuple[Span, ...] = field(default=())
+    imports: tuple[Span, ...] = ()
 
 
 class CodeChunker(DraftChunker[CodeOptions]):
@@ -92,7 +92,8 @@ class CodeChunker(DraftChunker[CodeOptions]):
     def _source(self, text: str, ruler: Ruler, block: Element, *, fenced: bool) -> _Source:
         start, end = _content(text, block) if fenced else (block.start, block.end)
         content = text[start:end]
-        language = language_of(block.language) or self._own_language()
+        named = "" if self._options.language == "auto" else language_of(self._options.language)
+        language = language_of(block.language) or named
         is_guessed = not language
         language = language or self._reader.guess(content)
         source = _Source(block.start, block.end, language, parsed=False, is_guessed=is_guessed)
@@ -102,9 +103,6 @@ class CodeChunker(DraftChunker[CodeOptions]):
         if code is None:
             return replace(source, is_ambiguous=True)
         return self._place(text, ruler, source, start, code)
-
-    def _own_language(self) -> str:
-        return "" if self._options.language == "auto" else language_of(self._options.language)
 
     def _place(self, text: str, ruler: Ruler, source: _Source, start: int, code: Code) -> _Source:
         """Converts definitions to positions in the note; those that begin a chunk become borders."""
@@ -143,19 +141,18 @@ class CodeChunker(DraftChunker[CodeOptions]):
         for draft in drafts:
             while index < len(sources) and sources[index].end <= draft.start:
                 index += 1
-            source = sources[index] if index < len(sources) and sources[index].start < draft.end else None
-            if source is None:
-                yield draft
-                continue
-            yield replace(
-                draft, extra=_facts(text, draft, source), context=self._context(text, draft, source)
-            )
+            if index < len(sources) and sources[index].start < draft.end:
+                facts, context = (
+                    _facts(text, draft, sources[index]),
+                    self._context(text, draft, sources[index]),
+                )
+                draft = replace(draft, extra=facts, context=context)
+            yield draft
 
     def _context(self, text: str, draft: Draft, source: _Source) -> str:
         lines: list[str] = []
         if self._options.include_imports:
-            missing = [text[a:b].strip() for a, b in source.imports if not draft.start <= a < draft.end]
-            lines.extend(missing)
+            lines += [text[a:b].strip() for a, b in source.imports if not draft.start <= a < draft.end]
         if self._options.include_class_context:
             lines.extend(
                 text[definition.start : definition.end].strip().partition("\n")[0]
@@ -183,7 +180,7 @@ def _definition_of(text: str, draft: Draft, source: _Source) -> _Definition | No
     start = draft.end - len(body.lstrip())
     outer = [definition for definition in source.definitions if definition.start <= start < definition.end]
     inner = [one for one in source.definitions if start < one.start < draft.end]
-    return outer[-1] if outer else (inner[0] if inner else None)
+    return next(iter([*outer[-1:], *inner]), None)
 
 
 def _content(text: str, block: Element) -> Span:

@@ -39,8 +39,14 @@ class CustomChunker:
     strategy = STRATEGY
 
     def __init__(self, options: CustomOptions) -> None:
+        if not options.function:
+            raise UsageError(
+                "chunking.custom.function is empty: name module:function, or an entry point of the group "
+                + GROUP
+            )
         self._name = options.function
-        self._function = _function(options.function)
+        function = import_function("chunking.custom.function", options.function, GROUP)
+        self._function = cast("SplitFunction", function)
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note. Raises NoteError, which names the function and its mistake."""
@@ -139,11 +145,3 @@ def _check_cover(note: Note, drafts: Sequence[Draft]) -> None:
             line = note.text.count("\n", 0, where) + 1
             raise _ContractError(f"leaves out text at {where} (line {line}): {missed[:40]!r}")
         pos = max(pos, draft.end if draft else end)
-
-
-def _function(name: str) -> SplitFunction:
-    if not name:
-        raise UsageError(
-            "chunking.custom.function is empty: name module:function, or an entry point of the group " + GROUP
-        )
-    return cast("SplitFunction", import_function("chunking.custom.function", name, GROUP))

@@ -159,22 +159,23 @@ class _Borders:
     def apply(self, action: JsonValue, shown: range) -> str:
         """Applies the action. Returns "", or the action and why it is skipped; `shown` are the chunks in the
         prompt."""
-        kind = _kind(action)
-        if kind is None or not isinstance(action, dict):
-            return self._skip(shown.start, excerpt(json.dumps(action), 80), "is no action")
-        apply, name, chunk = kind
+        move: Callable[[int, JsonValue], str]
+        match action:
+            case {"split": chunk, "after": other, **rest} if not rest:
+                move, name = self._split, f"split {_excerpt_of(chunk)} after {_excerpt_of(other)}"
+            case {"merge": [chunk, other], **rest} if not rest:
+                move, name = self._merge, f"merge {_excerpt_of(chunk)}, {_excerpt_of(other)}"
+            case _:
+                return self._skip(shown.start, excerpt(json.dumps(action), 80), "is no action")
         if not is_index(chunk, shown):
             return self._skip(shown.start, name, "names no chunk that was shown")
-        reason = apply(self, action)
-        if reason:
+        if reason := move(chunk, other):
             return self._skip(chunk, name, reason)
         self._tell(chunk, "applied", name)
         return ""
 
-    def split(self, action: dict[str, JsonValue]) -> str:
+    def _split(self, chunk: int, after: JsonValue) -> str:
         """Begins a chunk after a paragraph. Returns the reason if that is impossible, else ""."""
-        chunk, after = action["split"], action["after"]
-        assert isinstance(chunk, int)
         paragraphs = self._pieces[chunk].paragraphs
         if not is_index(after, range(len(paragraphs) - 1)):
             return "names no paragraph that another follows"
@@ -184,12 +185,8 @@ class _Borders:
         insort(self._starts, start)
         return ""
 
-    def merge(self, action: dict[str, JsonValue]) -> str:
+    def _merge(self, first: int, second: JsonValue) -> str:
         """Removes the border between two neighbours. Returns the reason if that is impossible, else ""."""
-        pair = action["merge"]
-        assert isinstance(pair, list)
-        first, second = pair
-        assert isinstance(first, int)
         if not is_index(second, range(first + 1, min(first + 2, len(self._pieces)))):
             return "names no two neighbours"
         start = self._pieces[second].start
@@ -212,8 +209,11 @@ class _Borders:
         extras: list[dict[str, JsonValue]] = [{} for _ in self._starts]
         for piece in reversed(self._pieces):  # for merged chunks, the first one wins
             extras[self._place(piece.start)].update(piece.extra)
-        for place, start in enumerate(self._starts):
-            _add_fallback(extras[place], self._fallen.get(start))
+        for extra, start in zip(extras, self._starts, strict=True):
+            if why := self._fallen.get(start):  # in addition to the report of `discourse` itself
+                own = f"{extra['reason']}; " if "reason" in extra else ""
+                extra.update({**why, "reason": f"{own}{why['reason']}"})
+                extra.setdefault("fallback", "discourse")
         for start, key, text in self._told:
             notes = extras[self._place(start)].setdefault(key, [])
             assert isinstance(notes, list)
@@ -232,27 +232,5 @@ class _Borders:
         self._told.append((self._pieces[chunk].start, key, text))
 
 
-_Apply = Callable[[_Borders, dict[str, JsonValue]], str]
-
-
-def _kind(action: JsonValue) -> tuple[_Apply, str, JsonValue] | None:
-    """The method, the display name, and the chunk of an action; None for an invalid one."""
-    match action:
-        case {"split": chunk, "after": after, **rest} if not rest:
-            return _Borders.split, f"split {_excerpt_of(chunk)} after {_excerpt_of(after)}", chunk
-        case {"merge": [first, second], **rest} if not rest:
-            return _Borders.merge, f"merge {_excerpt_of(first)}, {_excerpt_of(second)}", first
-    return None
-
-
 def _excerpt_of(value: JsonValue) -> str:
     return excerpt(json.dumps(value), 20)
-
-
-def _add_fallback(extra: dict[str, JsonValue], why: dict[str, JsonValue] | None) -> None:
-    """Adds the fallback to the report of `discourse` itself."""
-    if why is None:
-        return
-    own = f"{extra['reason']}; " if "reason" in extra else ""
-    extra.update({**why, "reason": f"{own}{why['reason']}"})
-    extra.setdefault("fallback", "discourse")
