@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from vault_indexer.config.edits import replace_config
 from vault_indexer.config.fields import Trust
 from vault_indexer.config.load import LoadedConfig
 from vault_indexer.config.schema import SCHEMA, USER_STRATEGIES, Key, value_of
@@ -32,7 +33,7 @@ _PUBLIC = "public"
 
 _LAST_SECTION = "#### chunking.contextual\n"
 
-_STARTER = """\
+STARTER = """\
 # Your configuration of vault-indexer. Every line is optional; "indexer config show --all" prints every key.
 
 # Folders of notes, by name. "indexer init DIR" and "indexer vault" write this table.
@@ -77,10 +78,11 @@ _ONLY_ON = "A vault's file can only turn this on."
 _BLOCK = re.compile(r"(<!-- begin: keys ([a-z_.]+) -->\n).*?(<!-- end: keys \2 -->)", re.DOTALL)
 
 
-def starter_config() -> str:
-    """What `indexer init` writes where the user has no configuration: the keys that most people set, as
-    comments."""
-    return _STARTER
+def write_starter(file: Path) -> None:
+    """Write the keys that most people set, as comments, unless the user has a configuration."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_config(file, STARTER)
 
 
 def example_config() -> str:

@@ -35,7 +35,6 @@ from vault_indexer.errors import ServiceError, UsageError, VaultError
 from vault_indexer.system import canonical_folder, home_folder, log_dir, with_home
 from vault_indexer.text.control_characters import clean
 
-_NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG = "INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"
 _LINGER = Path("/var/lib/systemd/linger")
 
 System = Annotated[
@@ -56,17 +55,13 @@ def install(
     system: System = "",
 ) -> None:
     """Let the system start the daemon at login and after a failure, and start it now."""
-    name, chosen = _supervisor(system)
+    name, chosen = service_manager(system)
     environ = os.environ
     vault = _named_vault(selection, environ)
     if vault is not None and not vault.is_dir():
         raise VaultError(f"no such vault: {vault}")
-    settings = load(
-        vault,
-        config_file=selection.config,
-        environ=environ,
-        options={"index.dir": selection.index_dir} if selection.index_dir else {},
-    ).settings
+    options = {"index.dir": selection.index_dir}
+    settings = load(vault, config_file=selection.config, environ=environ, options=options).settings
     if vault is None and settings.vault is None and not settings.vaults:
         raise UsageError('No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.')
     spec = _spec(selection, vault, environ)
@@ -87,7 +82,7 @@ def install(
 
 def uninstall(selection: VaultSelection, system: System = "") -> None:
     """Stop the service and remove it. The index stays."""
-    _, chosen = _supervisor(system)
+    _, chosen = service_manager(system)
     service = chosen.name_of(_named_vault(selection, os.environ))
     gone = chosen.uninstall(service)
     note(f"removed: {chosen.place(service)}" if gone else f"not installed: {chosen.place(service)}")
@@ -95,27 +90,19 @@ def uninstall(selection: VaultSelection, system: System = "") -> None:
 
 def status(selection: VaultSelection, output: Output, system: System = "") -> int:
     """Show whether the service is installed and running. Exit status 1 if it is not installed."""
-    name, chosen = _supervisor(system)
+    name, chosen = service_manager(system)
     vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
     found = chosen.status(service)
     folder = _daemon_folder(selection, vault)
     running = read_daemon(folder) if folder else None
+    place = chosen.place(service)
     if output.json:
         daemon = {"pid": running.pid, "url": running.url} if running else None
-        print_json(
-            {
-                "system": name,
-                "name": service,
-                "definition": chosen.place(service),
-                **asdict(found),
-                "daemon": daemon,
-            }
-        )
-        return 0 if found.installed else 1
-    console = out()
-    for label, value, style in _rows(chosen.place(service), found, running):
-        console.print(text((f"{label:<10}", "dim"), (value, style)))
+        print_json({"system": name, "name": service, "definition": place, **asdict(found), "daemon": daemon})
+    else:
+        for label, value, style in _rows(place, found, running):
+            out().print(text((f"{label:<10}", "dim"), (value, style)))
     return 0 if found.installed else 1
 
 
@@ -130,7 +117,7 @@ def logs(
     system: System = "",
 ) -> int:
     """Print the last lines of the service's log."""
-    _, chosen = _supervisor(system)
+    _, chosen = service_manager(system)
     vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
     command = chosen.log_command(service, lines, follow=follow)
@@ -153,12 +140,8 @@ def logs(
     return 0
 
 
-def service_manager() -> Supervisor:
-    """The service manager of this system, for this user."""
-    return _supervisor("")[1]
-
-
-def _supervisor(system: str) -> tuple[str, Supervisor]:
+def service_manager(system: str) -> tuple[str, Supervisor]:
+    """The service manager of that name, or of this system, for this user."""
     name = system or supervisor_of_platform(sys.platform)
     return name, supervisor(name, _environment(os.environ))
 
@@ -181,7 +164,7 @@ def _environment(environ: Mapping[str, str]) -> Environment:
 def _named_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The vault of the option or the variable. The current folder is ignored, because a service does not run
     in it."""
-    named = selection.vault or environ.get(_NAMED_VAULT)
+    named = selection.vault or environ.get("INDEXER_VAULT")
     return canonical_folder(with_home(named)) if named else None
 
 
@@ -195,7 +178,7 @@ def _spec(selection: VaultSelection, vault: Path | None, environ: Mapping[str, s
 
 def _keeps_all(selection: VaultSelection, vault: Path | None, environ: Mapping[str, str]) -> bool:
     """Whether the service serves all vaults of the table `[vaults]`: no vault and no index is given."""
-    named_index = selection.index_dir or environ.get(_NAMED_INDEX)
+    named_index = selection.index_dir or environ.get("INDEXER_INDEX_DIR")
     return vault is None and not named_index and bool(vaults_in_config(selection, environ))
 
 
@@ -218,7 +201,7 @@ def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: Ser
 
 def _hints(name: str, spec: ServiceSpec, environ: Mapping[str, str]) -> list[str]:
     """Hints for the user about the installed service."""
-    carried = {_NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG}
+    carried = {"INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"}
     left = sorted(key for key in environ if key.startswith("INDEXER_") and key not in carried)
     hints = []
     if left:
