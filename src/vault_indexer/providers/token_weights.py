@@ -186,8 +186,6 @@ PRIOR_TOKENS = 5_000
 """The best of 0 to 100,000: vaults of 3 notes are no worse than the plain mean, those of 30 or more gain in
 full."""
 
-_METHOD = "sif"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenCounts:
@@ -245,4 +243,4 @@ class TokenWeights:
     def _named(cls, values: NDArray[np.float32]) -> TokenWeights:
         values.flags.writeable = False
         digest = hashlib.sha256(values.astype("<f4").tobytes()).hexdigest()
-        return cls(f"{_METHOD}-{digest[:12]}", values)
+        return cls(f"sif-{digest[:12]}", values)

@@ -137,7 +137,8 @@ class Coalescer:
         if due is None or due > now:
             self._urgent = False  # nothing is waiting
             return None
-        crowded = _crowded_folders(self._dirty, self._settings.folder_scan_threshold)
+        counts = Counter(path.rpartition("/")[0] for path in self._dirty)
+        crowded = {one for one, count in counts.items() if count > self._settings.folder_scan_threshold}
         folders = self._folders | crowded
         # The root is crowded: a scan of it is one of the whole vault.
         if "" in folders:
@@ -181,12 +182,6 @@ class Coalescer:
             return None
         self._early_after = now + _EARLY_EVERY_S
         return Batch(dirty=few, reason="files changed")
-
-
-def _crowded_folders(paths: Iterable[str], threshold: int) -> set[str]:
-    """Return the folders that directly contain more than `threshold` of the paths."""
-    counts = Counter(path.rpartition("/")[0] for path in paths)
-    return {folder for folder, count in counts.items() if count > threshold}
 
 
 # Mass deletions need the confirmation of a second scan: an unmounted disk makes all notes vanish at once.

@@ -387,7 +387,9 @@ class _Walker:
                 self._entry(_OnePath(self._files, self._vault, path), path)
             except (FileNotFoundError, NotADirectoryError):
                 # An evicted file is not gone: its placeholder has another name.
-                self._look_for_placeholder(path)
+                placeholder = icloud_placeholder(path)
+                with suppress(OSError):
+                    self._entry(_OnePath(self._files, self._vault, placeholder), placeholder)
             except OSError as error:
                 self._unreadable(path.rpartition("/")[0], error)
         self._walk_pending()
@@ -407,13 +409,6 @@ class _Walker:
                 self._unreadable(folder, error)
                 return False
         return True
-
-    def _look_for_placeholder(self, path: str) -> None:
-        placeholder = icloud_placeholder(path)
-        try:
-            self._entry(_OnePath(self._files, self._vault, placeholder), placeholder)
-        except OSError:
-            return
 
     def _unreadable(self, folder: str, error: OSError) -> None:
         self.unreadable[folder] = error.strerror or str(error)
@@ -483,10 +478,8 @@ class _Walker:
             return
         path = path[: len(path) - len(entry.name)] + name
         if self._rules.decide(path, is_dir=False) is not Decision.IGNORE:
-            try:
+            with suppress(FileNotFoundError):
                 self._evicted(path, FileStat.of(path, entry.stat(follow_symlinks=False)))
-            except FileNotFoundError:
-                return
 
     def _evicted(self, path: str, status: FileStat) -> None:
         self.evicted.append(ScannedFile(status, kind_of(path), Decision.LINK_ONLY))

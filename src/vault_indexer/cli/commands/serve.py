@@ -236,11 +236,8 @@ class _SharedDaemon:
         return self._actions.get(name, _OFFERED)
 
 
-_UNNAMED = "Which vault? Name one."
-
-
 def _refuse(*_: object) -> NoReturn:
-    raise UsageError(_UNNAMED)
+    raise UsageError("Which vault? Name one.")
 
 
 class _AnyStrategy:

@@ -35,8 +35,6 @@ from vault_indexer.errors import ServiceError, UsageError, VaultError
 from vault_indexer.system import canonical_folder, home_folder, log_dir, with_home
 from vault_indexer.text.control_characters import clean
 
-_LINGER = Path("/var/lib/systemd/linger")
-
 System = Annotated[
     str,
     typer.Option(
@@ -207,7 +205,7 @@ def _hints(name: str, spec: ServiceSpec, environ: Mapping[str, str]) -> list[str
     if left:
         hints.append(f"not part of the service: {', '.join(left)}; set these keys in the configuration")
     user = spec.environment.user
-    if name == "systemd" and not (_LINGER / user).exists():
+    if name == "systemd" and not Path("/var/lib/systemd/linger", user).exists():
         hints.append(f"the service starts when you log in; `loginctl enable-linger {user}` starts it at boot")
     return hints
 
