@@ -43,16 +43,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return made
 
 
-@pytest.fixture(scope="session")
-def indexed(built: Sandbox) -> Sandbox:
-    """A vault with an index, for commands that only read."""
-    return built
-
-
 @pytest.fixture
 def copied(built: Sandbox, tmp_path: Path) -> Sandbox:
     """A vault with an index, of which a test may change both."""
     return copy_of(built, tmp_path)
+
+
+@pytest.fixture
+def copied_here(
+    copied: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> CommandHere:
+    """The command in this process, on a vault with an index."""
+    return CommandHere(copied, capsys, monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -29,15 +29,15 @@ def test_a_signal_ends_it_cleanly(sandbox: Sandbox, number: signal.Signals) -> N
     assert not (sandbox.index_dir / "daemon.json").exists()
 
 
-def test_status_with_and_without_a_daemon(served: Sandbox, indexed: Sandbox) -> None:
+def test_status_with_and_without_a_daemon(served: Sandbox, built: Sandbox) -> None:
     running = json.loads(served.indexer("status", "--json").out)
     assert running["daemon"]["running"] is True
     assert running["daemon"]["pid"] == served.daemon_file()["pid"]
     assert running["notes"] == 3
-    without = json.loads(indexed.indexer("status", "--json").out)
+    without = json.loads(built.indexer("status", "--json").out)
     assert without["daemon"] == {"running": False, "pid": None, "url": None}
     assert without["notes"] == 3
-    assert "not running" in indexed.indexer("status").out
+    assert "not running" in built.indexer("status").out
 
 
 def test_the_token_is_private(served: Sandbox) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from sessions import compare_session, sessions
 from test_cli_imports import LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.bootstrap import resolve_target
 from vault_indexer.cli.connection.in_process import DirectDispatcher
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import VaultSelection
@@ -48,10 +47,6 @@ def test_which_vault_is_meant(here: CommandHere, heading: str, monkeypatch: pyte
         compare_session(WHICH_VAULT, heading, here, daemon, monkeypatch)
 
 
-def variables(here: CommandHere, **more: str) -> Mapping[str, str]:
-    return {**here.sandbox.environ, **more}
-
-
 @pytest.fixture
 def named(here: CommandHere) -> None:
     """A table of one vault, `work`, and an indexed folder that is known as `notes`."""
@@ -74,7 +69,7 @@ def test_folders_and_notes_are_found_as_the_golden_says(
     def meant(option: str, variable: str) -> str:
         monkeypatch.chdir(root)
         selection = VaultSelection(Path(option) if option else None)
-        found = named_or_enclosing_vault(selection, variables(here, INDEXER_VAULT=variable))
+        found = named_or_enclosing_vault(selection, here.sandbox.environ | {"INDEXER_VAULT": variable})
         return str(found).replace(str(root), "/box")
 
     def note(written: str) -> str:
@@ -105,10 +100,10 @@ def test_a_name_with_a_separator_is_a_folder(here: CommandHere, folder: str) -> 
 
 def test_a_table_is_read_as_far_as_it_makes_sense(here: CommandHere) -> None:
     here.configure('[vaults]\na = "x"\nb = { path = "~/y" }\nc = 5\nd = { index_dir = "z" }\ne = ""\n')
-    found = vaults_in_config(VaultSelection(), variables(here))
+    found = vaults_in_config(VaultSelection(), here.sandbox.environ)
     assert found == {"a": here.config.parent / "x", "b": here.sandbox.root / "home" / "y"}
     here.configure("vaults = 5")
-    assert vaults_in_config(VaultSelection(), variables(here)) == {}
+    assert vaults_in_config(VaultSelection(), here.sandbox.environ) == {}
 
 
 def test_the_nearest_vault_upwards_ends_at_the_home_folder(tmp_path: Path) -> None:
@@ -130,9 +125,9 @@ def test_a_vault_of_the_table_is_found_through_a_link_and_a_loop_of_links_is_no_
     link.symlink_to(here.sandbox.vault)
     loop.symlink_to(loop)
     monkeypatch.chdir(here.sandbox.vault / "Sky")
-    assert enclosing_vault_here(VaultSelection(), variables(here)) is None
+    assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) is None
     here.configure(f'[vaults]\na = "{loop}"\nb = "{link}"\n')
-    assert enclosing_vault_here(VaultSelection(), variables(here)) == here.sandbox.vault
+    assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) == here.sandbox.vault
 
 
 def test_in_a_folder_that_was_removed_nothing_is_enclosing(
@@ -142,10 +137,10 @@ def test_in_a_folder_that_was_removed_nothing_is_enclosing(
     gone.mkdir()
     (here.sandbox.vault / ".obsidian").mkdir()
     monkeypatch.chdir(gone)
-    assert enclosing_vault_here(VaultSelection(), variables(here)) == here.sandbox.vault
+    assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) == here.sandbox.vault
     gone.rmdir()
     assert current_folder() is None
-    assert enclosing_vault_here(VaultSelection(), variables(here)) is None
+    assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) is None
     assert note_in_vault("Bread", here.sandbox.vault) == "Bread"
     assert shown_path("A.md", here.sandbox.vault) == str(here.sandbox.vault / "A.md")
 
@@ -250,12 +245,8 @@ def test_a_daemon_that_starts_in_a_vault_of_the_table_or_in_none_keeps_all(
     assert not keeps_all(VaultSelection(config=config, vault=tmp_path / "Work"), {}), "one is named"
 
 
-def table(here: CommandHere, *names: str) -> None:
-    here.configure("[vaults]\n" + "".join(f'{name} = "{here.sandbox.root / name}"\n' for name in names))
-
-
 def test_where_their_daemon_listens_nowhere_the_vaults_are_opened_here(here: CommandHere) -> None:
-    table(here, "a", "b")
+    here.configure(f"[vaults]\na = '{here.sandbox.root}/a'\nb = '{here.sandbox.root}/b'\n")
     with answering_daemon() as ended:
         ended.announce(here.daemons)
     ran = here.run("ask", "x")
@@ -274,15 +265,6 @@ def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None
     for ask in (partial(both.ask, STATUS), partial(both.rebuild, lambda _: None, RebuildOptions())):
         with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\.$"):
             ask()
-
-
-def test_a_vault_of_the_table_has_an_index_beside_the_configuration(here: CommandHere) -> None:
-    environ = here.sandbox.environ
-    here.configure(f'[vaults]\na = {{ path = "{here.sandbox.vault}", index_dir = "i" }}\n')
-    target = resolve_target(None, None, None, environ=environ, options={})
-    assert (target.vault, target.index_dir) == (here.sandbox.vault, here.config.parent / "i")
-    with_option = resolve_target(None, Path("/tmp/other"), None, environ=environ, options={})
-    assert with_option.index_dir == Path("/tmp/other")
 
 
 @pytest.fixture(scope="module")

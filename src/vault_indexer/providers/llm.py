@@ -111,9 +111,7 @@ class CompletionModel(Protocol):
 
     async def acomplete(self, prompt: str) -> Completion: ...
 
-    async def astream_complete(self, prompt: str) -> AsyncIterator[Completion]:
-        """Sends one request; the answer arrives in parts."""
-        ...
+    async def astream_complete(self, prompt: str) -> AsyncIterator[Completion]: ...
 
 
 class LlamaIndexLlm:

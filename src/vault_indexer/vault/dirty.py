@@ -72,7 +72,6 @@ class Coalescer:
         self._newest: dict[str, float] = {}
 
     def add(self, path: str, now: float) -> None:
-        """Record that a file may have changed, appeared or vanished."""
         self._touch(now)
         # Removed first, so that the entry moves to the end of the insertion order.
         self._newest.pop(path, None)
@@ -87,12 +86,10 @@ class Coalescer:
                 self.scan_all(f"more than {self._settings.full_scan_threshold} files changed", now)
 
     def add_control(self, path: str, now: float) -> None:
-        """Record that a file with rules or configuration may have changed."""
         self._touch(now)
         self.control.add(path)
 
     def scan_folder(self, folder: str, now: float) -> None:
-        """Record that anything at or below the folder may have changed."""
         self._touch(now)
         if not self._reasons:
             self._folders.add(folder)
@@ -100,7 +97,6 @@ class Coalescer:
                 self.scan_all(f"more than {self._settings.full_scan_threshold} folders changed", now)
 
     def scan_all(self, reason: str, now: float) -> None:
-        """Record that anything in the vault may have changed."""
         self._touch(now)
         # A dict as an ordered set: each reason once, in the order of arrival.
         self._reasons[reason] = None
@@ -122,7 +118,6 @@ class Coalescer:
         return len(self._dirty) + len(self._folders) + len(self.control) + bool(self._reasons)
 
     def due(self) -> float | None:
-        """Return the time at which the next batch is due; None if nothing waits."""
         if self._first is None:
             return None
         if self._urgent:

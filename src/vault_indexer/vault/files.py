@@ -29,7 +29,6 @@ class FileStat:
 
     @classmethod
     def of(cls, path: str, status: os.stat_result) -> FileStat:
-        """Create the stat of `path` from the result of the system call."""
         changed = status.st_ctime_ns
         if sys.platform == "win32":
             # From Python 3.12 on `st_ctime` tells of an open file when it changed, and of a path when it was

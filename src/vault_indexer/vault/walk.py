@@ -53,9 +53,7 @@ class Entry(Protocol):
 class VaultFiles(Protocol):
     """The part of a file system that a scan uses. Paths are absolute; both methods raise OSError."""
 
-    def lstat(self, path: str) -> os.stat_result:
-        """Return the stat of a path without following links."""
-        ...
+    def lstat(self, path: str) -> os.stat_result: ...
 
     def scandir(self, path: str) -> AbstractContextManager[Iterator[Entry]]: ...
 
@@ -189,7 +187,6 @@ class ScannedFile:
 
     @property
     def path(self) -> str:
-        """The path relative to the vault, with `/`."""
         return self.stat.path
 
 

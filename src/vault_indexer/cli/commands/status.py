@@ -158,7 +158,6 @@ def upgrade_in_words(upgrade: VectorUpgradeJson | None) -> str:
 
 
 def state_in_words(state: str) -> str:
-    """The state of an index in words."""
     return _STATES.get(state, state)
 
 

@@ -97,11 +97,9 @@ class Connection:
         self._dispatcher = self._daemon_in(folder) or self._without_daemon()
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-        """The answer of an endpoint. Raises VaultIndexerError."""
         return self._request(lambda dispatcher: dispatcher.ask(endpoint, **parameters))
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
-        """Rebuild the index, showing the progress. Raises VaultIndexerError."""
         return self._request(lambda dispatcher: dispatcher.rebuild(show, options))
 
     def folder_of(self, hit: HitJson | CitationJson) -> Path:
