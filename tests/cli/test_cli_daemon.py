@@ -99,6 +99,18 @@ def test_a_daemon_takes_a_strategy_for_its_life(copied: Sandbox) -> None:
         assert copied.indexer("stop").code == 0
 
 
+@pytest.mark.long
+def test_open_starts_the_daemon_whose_end_removes_the_private_file(copied: Sandbox) -> None:
+    copied.variables["BROWSER"] = "true"
+    try:
+        ran = copied.indexer("open")
+        assert (ran.code, ran.complains("Started the daemon at ")) == (0, True), ran.err
+        assert (copied.index_dir / "open.html").exists()
+    finally:
+        assert copied.indexer("stop").code == 0
+    assert not (copied.index_dir / "open.html").exists()
+
+
 def test_a_daemon_that_does_not_listen_any_more_is_not_asked(sandbox: Sandbox) -> None:
     sandbox.index_dir.mkdir(mode=0o700)
     with socket.socket() as bound:  # nobody listens at its port
