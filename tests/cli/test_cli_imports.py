@@ -40,10 +40,3 @@ def test_search_in_process_loads_no_framework(built: Sandbox) -> None:
     # Each of these costs a twentieth of the command.
     unneeded = {"answer.answerer", "config.documents"}
     assert modules & {f"vault_indexer.{name}" for name in unneeded} == set()
-
-
-def test_search_through_the_daemon_loads_no_engine_and_no_configuration(served: Sandbox) -> None:
-    modules = loaded(served, "search", "telescope", *served.place)
-    # pydantic is not ours here: newer versions of typer convert their parameters with it.
-    assert modules & (ENGINES | FRAMEWORKS | {"yaml"}) == set()
-    assert modules & {"vault_indexer.bootstrap", "vault_indexer.config", "vault_indexer.model"} == set()

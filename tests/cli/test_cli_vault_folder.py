@@ -15,7 +15,7 @@ from command_here import CommandHere
 from golden_cases import check_golden, of_parts
 from golden_commands import GOLDENS
 from sessions import compare_session, sessions
-from test_cli_imports import LOADED
+from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
 from vault_indexer.cli.connection.in_process import DirectDispatcher
@@ -279,22 +279,19 @@ def served_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     assert made.run("stop", "--vault", str(made.vault)).code == 0
 
 
-def configure(sandbox: Sandbox, text: str) -> Path:
-    file = user_config_file(sandbox.environ)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
 @pytest.mark.long
 def test_a_search_through_the_daemon_below_the_vault_or_of_the_default_one_loads_no_configuration(
     served_alone: Sandbox,
 ) -> None:
-    file = configure(served_alone, f'vault = "{served_alone.vault}"\n')
+    file = user_config_file(served_alone.environ)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'vault = "{served_alone.vault}"\n', encoding="utf-8")
+    # pydantic is not ours here: newer versions of typer convert their parameters with it.
+    unneeded = ENGINES | FRAMEWORKS | {f"vault_indexer.{name}" for name in ("bootstrap", "config", "model")}
     for folder_of_search in (served_alone.root, served_alone.vault / "Kitchen"):
         ran = served_alone.run("search", "telescope", code=LOADED, cwd=folder_of_search)
         *found, last = ran.out.splitlines()
         code, modules = json.loads(last)
         assert (code, found[0].partition("  ")[0]) == (0, "Sky/Night sky.md"), ran.err
-        assert {"numpy", "yaml", "vault_indexer.bootstrap", "vault_indexer.config"} & set(modules) == set()
+        assert (unneeded | {"yaml"}) & set(modules) == set()
     file.unlink()
