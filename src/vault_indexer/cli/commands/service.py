@@ -24,13 +24,13 @@ from vault_indexer.autostart import (
     supervisor_of_platform,
 )
 from vault_indexer.cli.commands.start import end_daemon
-from vault_indexer.cli.connection.connect import known_index_dir
+from vault_indexer.cli.connection.connect import known_daemon_folder
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, command_group
-from vault_indexer.cli.vault_folder import config_of, vaults_in_config
+from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.config import load
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import ServiceError, UsageError, VaultError
 from vault_indexer.system import canonical_folder, home_folder, log_dir, with_home
 from vault_indexer.text.control_characters import clean
@@ -182,9 +182,8 @@ def _keeps_all(selection: VaultSelection, vault: Path | None, environ: Mapping[s
 
 def _daemon_folder(selection: VaultSelection, vault: Path | None) -> Path | None:
     """The folder of the service's `daemon.json`; None if it is unknown."""
-    if _keeps_all(selection, vault, os.environ):
-        return shared_daemon_dir(config_of(selection, os.environ))
-    return known_index_dir(VaultSelection(vault, selection.index_dir, selection.config), os.environ)
+    own = VaultSelection(vault, selection.index_dir, selection.config)
+    return known_daemon_folder(own, is_shared=_keeps_all(selection, vault, os.environ))
 
 
 def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: ServiceStatus) -> None:
