@@ -198,8 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Runs one command without changing streams and hooks of the process. Raises SystemExit with the exit
-    status."""
+    """Runs one command and leaves streams and hooks of the process. Raises SystemExit with its status."""
     # The words that may name the command to load, including a command line that a shell is completing.
     # Typer's completion scripts pass that in one of two variables.
     completed = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") if os.environ.get("_INDEXER_COMPLETE") else ()

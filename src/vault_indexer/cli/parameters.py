@@ -150,8 +150,7 @@ Yes = Annotated[
 
 
 def confirm_folder(folder: Path, yes: bool) -> None:
-    """Asks for confirmation before an unlikely folder is indexed. Raises UsageError if the answer is no, or
-    without a terminal."""
+    """Asks before an unlikely folder is indexed. Raises UsageError for a no, or without a terminal."""
     doubt = "" if yes else import_module("vault_indexer.vault.walk").doubt_about(folder)
     if not doubt:
         return

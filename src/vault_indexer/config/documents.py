@@ -70,8 +70,7 @@ def rows(loaded: LoadedConfig) -> list[Row]:
 
 
 def as_json(loaded: LoadedConfig) -> dict[str, JsonValue]:
-    """`config show --json`: the files looked at and read (weaker first), and by dotted key value, origin and
-    meaning."""
+    """`config show --json`: the files looked at and read (weaker first), and each key by its dotted name."""
     dumped = loaded.settings.model_dump(mode="json")
     for name in loaded.added_origins:
         table, _, last = name.rpartition(".")

@@ -1,5 +1,4 @@
-"""Reads the configuration with the precedence option, environment, file, default. Reports all errors at
-once."""
+"""Reads the configuration: option over environment over file over default. Reports all errors at once."""
 
 from __future__ import annotations
 

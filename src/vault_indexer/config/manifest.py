@@ -193,8 +193,7 @@ def _key_of(name: str) -> str:
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:
-    """The manifest with the name of the weights reduced to whether there are any, and without what says
-    nothing of the content."""
+    """The manifest without the name of the weights, and without what says nothing of the content."""
     table: dict[str, JsonValue] = manifest.model_dump(mode="json", exclude={"replaced_strategy"})
     return table | {"token_weights": "idf" if manifest.token_weights else "none"}
 

@@ -84,8 +84,7 @@ def model_for(settings: EmbeddingSettings, *, weights: TokenWeights | None = Non
 
 
 def languages_of(model: EmbeddingModel) -> frozenset[str] | None:
-    """The languages (ISO 639-1) that the model supports; None if that is unknown, for example for a model
-    that the user names."""
+    """The languages (ISO 639-1) of the model; None if unknown, as for a model that the user names."""
     return _LANGUAGES.get(model.provider)
 
 
@@ -116,8 +115,7 @@ AT_ONCE_TEXTS = 1_000
 """A build that replaces an index may take ten seconds more, which is enough for this many chunks."""
 
 ADVISED_FROM = 0.6
-"""The share of the notes in languages that only an extra model supports from which the user is advised to
-install it."""
+"""The share of notes in languages of an extra model alone from which the user is advised to install it."""
 
 _DEFAULT, _BETTER, _E5 = "wordllama", "multilingual", "e5"
 _SHOWN_LANGUAGES = 3
@@ -149,8 +147,7 @@ def better_model(installed: Installed = is_installed) -> EmbeddingModel | None:
 def choose_provider(
     text_bytes: int, indexed: IndexedTexts | None = None, *, installed: Installed = is_installed
 ) -> str:
-    """The provider for a build of notes with `text_bytes` bytes; `indexed` is replaced by it (None: nothing
-    is)."""
+    """The provider for a build of notes with `text_bytes` bytes that replaces `indexed` (None: nothing)."""
     if better_model(installed) is None:
         return _DEFAULT
     if text_bytes <= AT_ONCE_BYTES or (indexed is not None and indexed.keeps_better):

@@ -109,8 +109,7 @@ def minilm(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 
 def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
-    """A folder (offline), or a name of the Hugging Face hub, which is downloaded once. An E5 model gets its
-    prefixes."""
+    """A folder (offline), or a name on the hub, which is downloaded once. An E5 model gets its prefixes."""
     name = require_setting(settings.model, "embedding.model", "huggingface")
     advice = (
         "check that embedding.model is a folder with a sentence-transformers model, or the name of a "
@@ -120,8 +119,7 @@ def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 
 def huggingface_name(model: str) -> str:
-    """The model's name in the manifest. With the prefixes of E5, the same model produces different
-    vectors."""
+    """The model's name in the manifest. With the prefixes of E5, its vectors are different ones."""
     return model + E5_PREFIXES if _needs_prefixes(model) else model
 
 

@@ -103,8 +103,7 @@ class WordLlamaTokens:
         return b"".join([found[word] if word in found else known[word] for word in words])
 
     def _encode(self, words: list[str]) -> dict[str, bytes]:
-        """The ids of each word. All words are read in one call, one per line, because no token crosses a
-        line."""
+        """The ids of each word. One call reads all, one per line, because no token crosses a line."""
         # a lone surrogate is not text and becomes "?"
         lines = "\n".join(words).encode("utf-8", "replace").decode()
         encoding = self._tokenizer.encode(lines, add_special_tokens=False)
@@ -138,8 +137,7 @@ class WordLlamaTokenizer:
         return tokenizer
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Start and end of each token in characters; a character of several byte tokens is repeated for
-        each."""
+        """Start and end of each token in characters; several byte tokens of a character have the same."""
         found: list[tuple[int, int]] = []
         start = 0
         for part in _slices(text):

@@ -209,8 +209,7 @@ def word_vectors() -> WordLlamaWords:
 
 
 def word_numbers() -> dict[str, int]:
-    """The tokens that are a word in lower case, with their numbers, read without the tokenizer, which would
-    stay in memory."""
+    """The number of each token that is a word in lower case, without a tokenizer, which would stay loaded."""
     vocabulary = json.loads(wordllama_file(TOKENIZER_FILE).read_bytes())["model"]["vocab"]
     begun = {token[1:]: number for token, number in vocabulary.items() if token[0] == WORD_BEGINS}
     return {word: number for word, number in begun.items() if _WORD.fullmatch(word) and word == word.lower()}

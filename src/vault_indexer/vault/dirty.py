@@ -18,8 +18,7 @@ from vault_indexer.vault.ignore import CONTROL_FILES
 
 
 _FEW = 64
-"""The number of newest files that are indexed before a large batch. It covers the saves of a user, and some
-other changes."""
+"""The number of newest files that are indexed before a large batch: the saves of a user, and some more."""
 
 _LONG_S = 2.0
 _EARLY_EVERY_S = 1.0
@@ -168,8 +167,7 @@ class Coalescer:
         return few
 
     def take_early(self, now: float) -> Batch | None:
-        """Return the files of `pop_batch` as a batch during a storm of hints. Otherwise a save would wait for
-        its end."""
+        """Return the files of `pop_batch` during a storm of hints, so that no save waits for its end."""
         if self._first is None or now < max(self._first + _LONG_S, self._early_after):
             return None
         few = self.pop_batch(now)
@@ -436,8 +434,7 @@ class Reading:
         self.unreadable = False
         """Whether the vault could not be read."""
         self.failed_meanwhile: set[str] = set()
-        """Paths that a nested reading could not index. This reading may have seen an older version of
-        them."""
+        """Paths that a nested reading could not index, of which this one may have seen an older version."""
 
     def found(self, work: Iterable[str], notes: int) -> None:
         """Record the paths that differ from the index. `notes` is the number of notes to read."""

@@ -50,8 +50,7 @@ class RootIdentity:
 
 
 def is_utf8_name(name: str) -> bool:
-    """Return whether the name can be stored and shown. A lone surrogate represents a byte that is not
-    UTF-8."""
+    """Return whether the name can be stored and shown. A lone surrogate is a byte that is not UTF-8."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -60,8 +59,7 @@ def is_utf8_name(name: str) -> bool:
 
 
 def is_evicted(status: os.stat_result) -> bool:
-    """Return whether the disk contains only a placeholder, so that reading would start a download (iCloud,
-    OneDrive)."""
+    """Return whether the disk has only a placeholder, and reading would download it (iCloud, OneDrive)."""
     flags, attributes = getattr(status, "st_flags", 0), getattr(status, "st_file_attributes", 0)
     return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_NOT_LOCAL)
 

@@ -228,8 +228,7 @@ def _is_covered(path: str, tops: Collection[str]) -> bool:
 
 
 def root_identity(vault: Path) -> RootIdentity:
-    """Return the identity of the vault's folder. Raises VaultError with a one-line message if it is not a
-    folder."""
+    """Return the identity of the vault's folder. Raises VaultError of one line if it is not a folder."""
     try:
         status = vault.stat()
     except (FileNotFoundError, NotADirectoryError) as error:

@@ -100,8 +100,7 @@ def _vault(selection: VaultSelection, folder: Path | None, yes: bool) -> Path:
 
 
 def _register(selection: VaultSelection, vault: Path, name: str) -> None:
-    """Adds the vault to the table [vaults] if it is not there. Vaults with an index folder for one command
-    are not added."""
+    """Adds the vault to the table [vaults], unless it is there or has an index folder for one command."""
     if is_pinned(selection) and selection.config is None:
         if name:
             raise UsageError("--name has no effect: a vault with its own --index-dir is not listed")

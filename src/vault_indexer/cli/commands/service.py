@@ -160,8 +160,7 @@ def _environment(environ: Mapping[str, str]) -> Environment:
 
 
 def _named_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The vault of the option or the variable. The current folder is ignored, because a service does not run
-    in it."""
+    """The vault of the option or the variable, not of the current folder: a service does not run in it."""
     named = selection.vault or environ.get("INDEXER_VAULT")
     return canonical_folder(with_home(named)) if named else None
 

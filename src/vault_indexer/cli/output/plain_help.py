@@ -217,8 +217,7 @@ def query_last(arguments: Sequence[str], values: Mapping[str, int]) -> list[str]
 
 
 def query_text(words: Sequence[str]) -> str:
-    """The query of the arguments; a single `-` reads it from standard input, up to the maximum size of a
-    query."""
+    """The query of the arguments; a single `-` reads it from standard input, up to its maximum size."""
     if list(words) != [_STANDARD_INPUT]:
         return " ".join(words)
     return " ".join(sys.stdin.read(MAX_QUERY_BYTES + 1).split())
