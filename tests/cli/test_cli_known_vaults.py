@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox, make
+from cli_sandbox import Sandbox, index_at, make
 from waiting import PROCESS_S
 
 from vault_indexer.cli.known_vaults import (
@@ -27,12 +27,11 @@ from vault_indexer.errors import IndexUnusableError, LockedError
 
 
 def index_of(folder: Path) -> Path:
-    """A folder that looks like a complete index."""
+    """With a generation and a folder that other processes use."""
     (folder / "generations" / "0001").mkdir(parents=True)
     (folder / "llm-calls").mkdir()
     (folder / "llm-calls" / "0.lock").touch()
-    (folder / "CURRENT").write_text("0001\n")
-    return folder
+    return index_at(folder)
 
 
 @pytest.fixture
@@ -111,9 +110,6 @@ def record(state: Path) -> Path:
 
 def test_a_record_that_another_user_could_write_is_not_believed(record: Path) -> None:
     record.chmod(0o666)
-    assert known_vaults() == {}
-    record.chmod(0o600)
-    record.write_text("[]")
     assert known_vaults() == {}
 
 

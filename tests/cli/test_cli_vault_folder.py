@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from answering_daemon import AnsweringDaemon, Reply, answering_daemon
-from cli_sandbox import Sandbox, make
+from cli_sandbox import Sandbox, index_at, make
 from command_here import CommandHere
 from golden_cases import check_golden, of_parts
 from golden_commands import GOLDENS
@@ -53,8 +53,7 @@ def named(here: CommandHere) -> None:
     here.configure(f'[vaults]\nwork = "{here.sandbox.vault}"\n')
     notes = here.sandbox.root / "far" / "Notes"
     notes.mkdir(parents=True)
-    (here.sandbox.root / "far" / "CURRENT").touch()
-    remember_vault(notes, here.sandbox.root / "far")
+    remember_vault(notes, index_at(here.sandbox.root / "far"))
 
 
 @pytest.mark.usefixtures("named")
