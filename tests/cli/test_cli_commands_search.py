@@ -25,17 +25,6 @@ def test_hits_are_in_the_order_of_their_scores_and_stand_where_they_say(reader: 
     assert text[hits[0]["start_pos"] : hits[0]["end_pos"]] in hits[0]["content"]
 
 
-def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(reader: Sandbox) -> None:
-    corrected = reader.indexer("search", "telescpoe", "--json").data
-    assert corrected["corrections"] == [{"from": "telescpoe", "to": "telescope"}]
-    assert corrected["results"][0]["why"]["keyword"]["terms"].keys() == {"telescope"}
-    as_written = reader.indexer("search", "telescpoe", "--no-correct", "--json").data
-    assert as_written["corrections"] == []
-    assert all(hit["why"]["keyword"] is None for hit in as_written["results"])
-    said = reader.indexer("search", "telescpoe")
-    assert said.err.strip() == "No note contains 'telescpoe': also searched for 'telescope'"
-
-
 @pytest.mark.long
 @pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize("heading", sessions(FIRST_INDEX))

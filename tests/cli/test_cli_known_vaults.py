@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from answering_daemon import answering_daemon
 from cli_sandbox import Sandbox, index_at, make
 from waiting import PROCESS_S
 
@@ -21,7 +20,6 @@ from vault_indexer.cli.known_vaults import (
     recorded_vaults,
     remember_vault,
 )
-from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
 
@@ -59,13 +57,9 @@ def test_status_and_stop_are_about_all_vaults_and_never_about_another(sandbox: S
 
 def test_the_vaults_are_listed_while_their_daemon_is_ending(copied: Sandbox) -> None:
     assert copied.run("vault", "add", "work", "vault").code == 0
-    folder = copied.root / "state" / "vault-indexer" / "daemons" / "all"
-    folder.mkdir(parents=True, mode=0o700)
-    with socket.socket() as bound:  # nobody listens at its port
-        bound.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
-        write_daemon(folder, DaemonInfo(os.getpid(), url, "token", "", "2026-01-01T00:00:00Z"))
-        listed = copied.run("vault", "list")
+    with answering_daemon() as ended:
+        ended.announce(copied.root / "state" / "vault-indexer" / "daemons" / "all")
+    listed = copied.run("vault", "list")
     assert listed.code == 0, listed.err
     assert listed.out.startswith("work ")
 
