@@ -97,11 +97,8 @@ _ONE_REQUEST = MappingProxyType({"Connection": "close"})
 class Completion(Protocol):
     """The part of LlamaIndex's CompletionResponse that is used."""
 
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def delta(self) -> str | None: ...
+    text: str
+    delta: str | None
 
 
 class CompletionModel(Protocol):

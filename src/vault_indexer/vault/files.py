@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Callable, Mapping
 
 from vault_indexer.system import record
 
@@ -84,8 +85,6 @@ MAX_PICTURE_BYTES = 8 << 20
 memory.
 """
 
-_AVIF_BRANDS = (b"avif", b"avis", b"mif1")
-
 _TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -95,6 +94,15 @@ _TYPES = {
     ".avif": "image/avif",
     ".svg": "image/svg+xml",
 }
+_IS_OF_TYPE: Mapping[str, Callable[[bytes], bool]] = {
+    "image/png": lambda data: data.startswith(b"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": lambda data: data.startswith(b"\xff\xd8\xff"),
+    "image/gif": lambda data: data.startswith((b"GIF87a", b"GIF89a")),
+    "image/webp": lambda data: data.startswith(b"RIFF") and data[8:12] == b"WEBP",
+    "image/avif": lambda data: data[4:8] == b"ftyp" and data[8:12] in (b"avif", b"avis", b"mif1"),
+    "image/svg+xml": lambda data: b"<svg" in data[:4096],
+}
+"""Checks the first bytes, as browsers do. An SVG has its element somewhere near the start."""
 
 
 def is_picture_name(path: str) -> bool:
@@ -105,25 +113,9 @@ def is_picture_name(path: str) -> bool:
 def picture_type(path: str, data: bytes) -> str | None:
     """Return the media type of a picture; None if the content does not match the name."""
     media_type = _TYPES.get(_suffix(path))
-    return media_type if media_type and _is_of_type(media_type, data) else None
+    return media_type if media_type and _IS_OF_TYPE[media_type](data) else None
 
 
 def _suffix(path: str) -> str:
     name = path.rpartition("/")[2]
     return name[name.rfind(".") :].lower() if "." in name else ""
-
-
-def _is_of_type(media_type: str, data: bytes) -> bool:
-    """Check the first bytes, as browsers do. An SVG has its element somewhere near the start."""
-    match media_type:
-        case "image/png":
-            return data.startswith(b"\x89PNG\r\n\x1a\n")
-        case "image/jpeg":
-            return data.startswith(b"\xff\xd8\xff")
-        case "image/gif":
-            return data.startswith((b"GIF87a", b"GIF89a"))
-        case "image/webp":
-            return data.startswith(b"RIFF") and data[8:12] == b"WEBP"
-        case "image/avif":
-            return data[4:8] == b"ftyp" and data[8:12] in _AVIF_BRANDS
-    return b"<svg" in data[:4096]
