@@ -79,8 +79,9 @@ class ObsidianFilters:
     def __init__(self, filters: Sequence[str] = (), source: str = "") -> None:
         """`source` is the text that contains the filters. Raises ExclusionError."""
         if len(filters) > _MAX_FILTERS or sum(map(len, filters)) > _MAX_FILTER_CHARS:
-            together = f"{_MAX_FILTERS:,} filters of {_MAX_FILTER_CHARS:,} characters together"
-            raise ExclusionError([_app_problem(f"at most {together} are understood", _FILTERS_KEY)])
+            bounds = f"{_MAX_FILTERS:,} filters of {_MAX_FILTER_CHARS:,} characters"
+            reason = f"at most {bounds} together are understood"
+            raise ExclusionError([_app_problem(reason, _FILTERS_KEY)])
         expressions, problems = [], []
         for item in filters:
             try:

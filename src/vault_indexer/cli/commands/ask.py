@@ -106,7 +106,8 @@ def _print_answer(answer: AskAnswerJson, folder_of: FolderOf) -> None:
             say(missing)
     if answer["dropped"]:
         count = quantity(len(answer["dropped"]), "sentence")
-        say(f"dropped {count} of the model that your notes do not support:")
+        heading = f"dropped {count} of the model that your notes do not support:"
+        say(heading)
     for one in answer["dropped"]:
         say(f"  {one['text']} ({one['reason']})")
     for notice in answer["notices"]:

@@ -228,8 +228,11 @@ class _SharedDaemon:
         return self._actions.get(name, _OFFERED)
 
 
+_UNNAMED = "Which vault? Name one."
+
+
 def _refuse(*_: object) -> NoReturn:
-    raise UsageError("Which vault? Name one.")
+    raise UsageError(_UNNAMED)
 
 
 class _AnyStrategy:
