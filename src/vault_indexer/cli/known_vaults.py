@@ -158,8 +158,10 @@ def _locked(index_dir: Path, wait_s: float) -> IndexLock:
 
 
 def _delete(index_dir: Path, patterns: Iterable[str]) -> None:
-    for entry in [entry for pattern in patterns for entry in index_dir.glob(pattern)]:
-        delete_entry(entry)
+    for pattern in patterns:
+        # Listed pattern by pattern: a daemon that is closing removes its own files meanwhile.
+        for entry in list(index_dir.glob(pattern)):
+            delete_entry(entry)
 
 
 def delete_entry(entry: Path) -> None:

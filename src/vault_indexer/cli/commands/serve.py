@@ -181,7 +181,7 @@ def _read_table(config_file: Path | None) -> VaultTable:
     return VaultTable(named, load_own(config_file, os.environ).settings)
 
 
-@dataclass
+@dataclass(eq=False)
 class _SharedDaemon:
     """Opens and announces the vaults of one daemon."""
 
