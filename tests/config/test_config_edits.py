@@ -120,12 +120,9 @@ def test_a_file_that_cannot_hold_a_vault_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
         add_vault(file, NamedVault("work", tmp_path))
     assert str(refused.value) == f"{file}: vaults is not a table: change it by hand"
-    below = file / "config.toml"
-    with pytest.raises(VaultError, match=f"cannot (read|write) {below}: "):
-        add_vault(below, NamedVault("work", tmp_path))
-    (tmp_path / "file").touch()
-    with pytest.raises(VaultError, match="cannot "):
-        add_vault(tmp_path / "file" / "deep" / "config.toml", NamedVault("work", tmp_path))
+    for below in (file / "config.toml", file / "deep" / "config.toml"):
+        with pytest.raises(VaultError, match=f"cannot (read|write) {below}: "):
+            add_vault(below, NamedVault("work", tmp_path))
 
 
 def test_a_strategy_that_another_place_decides_stays(tmp_path: Path) -> None:
