@@ -6,7 +6,6 @@ from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import IndexedTexts, better_model_advice, choose_provider, languages_of
 from vault_indexer.providers.choose import AT_ONCE_BYTES
 
-
 SMALL, LARGE = AT_ONCE_BYTES, AT_ONCE_BYTES + 1
 
 
