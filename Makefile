@@ -129,7 +129,7 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 docs: $(STAMP)
-	$(BIN)/python -c 'from vault_indexer.config.documents import main; main()'
+	$(BIN)/python .ci/configuration.py
 	$(BIN)/python .ci/commands.py
 
 api-types: $(STAMP)

@@ -195,6 +195,13 @@ def _read_all(master: int, deadline: float) -> str:
     return b"".join(parts).decode()
 
 
+def index_at(folder: Path) -> Path:
+    """A folder that looks like a complete index."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / "CURRENT").write_text("0001\n")
+    return folder
+
+
 def make(root: Path) -> Sandbox:
     sandbox = Sandbox(root)
     for path, text in NOTES.items():

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -43,37 +42,35 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return made
 
 
-@pytest.fixture(scope="session")
-def indexed(built: Sandbox) -> Sandbox:
-    """A vault with an index, for commands that only read."""
-    return built
-
-
 @pytest.fixture
 def copied(built: Sandbox, tmp_path: Path) -> Sandbox:
     """A vault with an index, of which a test may change both."""
     return copy_of(built, tmp_path)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def copied_here(
+    copied: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> CommandHere:
+    """The command in this process, on a vault with an index."""
+    return CommandHere(copied, capsys, monkeypatch)
+
+
+@pytest.fixture(scope="session")
 def served(built: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A vault with a daemon in the background, for the tests of one file."""
-    with daemon_on_copy(built, tmp_path_factory.mktemp("served")) as made:
-        yield made
+    """A vault with a daemon in the background, for all commands that only read."""
+    made = copy_of(built, tmp_path_factory.mktemp("served"))
+    started = made.indexer("start", "--wait", str(PROCESS_S))
+    assert started.code == 0, started.err
+    yield made
+    assert made.indexer("stop").code == 0
 
 
-@pytest.fixture(
-    scope="session", params=["through the daemon", pytest.param("in process", marks=pytest.mark.long)]
-)
-def reader(
-    request: pytest.FixtureRequest, built: Sandbox, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Sandbox]:
+@pytest.fixture(scope="session", params=["served", pytest.param("built", marks=pytest.mark.long)])
+def reader(request: pytest.FixtureRequest, built: Sandbox) -> Sandbox:
     """A vault whose commands answer through a daemon, which is cheap, or in their own process."""
-    if request.param == "in process":
-        yield built
-        return
-    with daemon_on_copy(built, tmp_path_factory.mktemp("reader")) as made:
-        yield made
+    made: Sandbox = request.getfixturevalue(request.param)
+    return made
 
 
 def copy_of(built: Sandbox, root: Path) -> Sandbox:
@@ -82,13 +79,3 @@ def copy_of(built: Sandbox, root: Path) -> Sandbox:
     shutil.copytree(built.vault, made.vault)
     shutil.copytree(built.index_dir, made.index_dir)
     return made
-
-
-@contextmanager
-def daemon_on_copy(built: Sandbox, root: Path) -> Iterator[Sandbox]:
-    """A daemon in the background that keeps a copy of the vault and of its index."""
-    made = copy_of(built, root)
-    started = made.indexer("start", "--wait", str(PROCESS_S))
-    assert started.code == 0, started.err
-    yield made
-    assert made.indexer("stop").code == 0

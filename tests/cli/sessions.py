@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from answering_daemon import AnsweringDaemon, Reply
+from cli_sandbox import index_at
 from command_here import CommandHere, TerminalText
 from golden_cases import compare_golden
 from shown_text import hidden
@@ -139,11 +140,10 @@ class _Shell:
             write_daemon(Path(folder), replace(info, url=f"{info.url}/vault/{name}"))
 
     def _index(self, folder: str, vault: str = "") -> None:
-        Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-        (Path(folder) / "CURRENT").write_text("0001\n")
+        index = index_at(Path(folder).absolute())
         if vault:
             Path(vault).mkdir(parents=True, exist_ok=True)
-            remember_vault(Path(vault).absolute(), Path(folder).absolute())
+            remember_vault(Path(vault).absolute(), index)
 
     def _type(self, answer: str) -> None:
         """At a terminal, for the next command."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import networkx
 import pytest
 from answering_daemon import AnsweringDaemon
 from command_here import CommandHere
@@ -367,6 +368,13 @@ def test_what_is_printed_of_an_answer(
     name: str, cases: Sequence[Case], here: CommandHere, daemon: AnsweringDaemon
 ) -> None:
     compare_cases(name, cases, here, daemon)
+
+
+def test_graphml_is_what_other_programs_read(here: CommandHere, daemon: AnsweringDaemon) -> None:
+    daemon.answer(GRAPH, GRAPH_OF_A)
+    graph = networkx.parse_graphml(here.indexer("links", "A", "--graphml").out)
+    assert graph.nodes["B&C.md"]["title"] == "B < C"
+    assert ("A.md", "B&C.md", {"kind": "link", "weight": 2.0}) in graph.edges(data=True)
 
 
 def test_a_hit_is_one_line_however_narrow_the_terminal(here: CommandHere, daemon: AnsweringDaemon) -> None:

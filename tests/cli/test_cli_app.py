@@ -14,7 +14,8 @@ import pytest
 
 from vault_indexer.cli.app import COMMANDS, main, program_of
 from vault_indexer.cli.commands.status import LANGUAGES
-from vault_indexer.providers.choose import languages_of_provider
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.providers import languages_of
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_the_help_takes_no_more_than_its_time() -> None:
 
 
 def test_what_a_model_knows_is_said_as_the_providers_say_it() -> None:
-    known = {name: len(languages_of_provider(name)) for name in LANGUAGES}
+    known = {name: len(languages_of(EmbeddingModel(name, "", 0)) or ()) for name in LANGUAGES}
     assert known["wordllama"] == known["minilm"] == 1
     assert known["multilingual"] + 1 == 16, "Chinese counts twice"
     assert 95 <= known["e5"] <= 100

@@ -49,18 +49,15 @@ def write_newer_catalog(index_dir: Path) -> None:
 
 @pytest.mark.parametrize("write_newer", [write_newer_manifest, write_newer_catalog])
 def test_an_index_of_a_newer_program_is_refused_and_kept(
-    copied: Sandbox,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    write_newer: Callable[[Path], None],
+    copied_here: CommandHere, write_newer: Callable[[Path], None]
 ) -> None:
-    write_newer(copied.index_dir)
-    before = {path: path.read_bytes() for path in copied.index_dir.rglob("*") if path.is_file()}
-    here = CommandHere(copied, capsys, monkeypatch)
+    index_dir = copied_here.sandbox.index_dir
+    write_newer(index_dir)
+    before = {path: path.read_bytes() for path in index_dir.rglob("*") if path.is_file()}
     for command in (("search", "telescope"), ("rebuild",), ("status",), ("serve",), ("check",)):
-        ran = here.indexer(*command)
+        ran = copied_here.indexer(*command)
         assert ran.code == 3, command
-        assert ran.complains(f"a newer vault-indexer has written the index {copied.index_dir}", "upgrade")
+        assert ran.complains(f"a newer vault-indexer has written the index {index_dir}", "upgrade")
         assert len(ran.err.splitlines()) == 1
     changed = [path.name for path, content in before.items() if path.read_bytes() != content]
     assert set(changed) <= {"catalog.db-shm", "catalog.db-wal"}
@@ -82,10 +79,10 @@ def test_a_port_in_use(sandbox: Sandbox) -> None:
 
 
 def test_a_query_and_a_name_have_at_most_4096_bytes(
-    served: Sandbox, indexed: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    served: Sandbox, built: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     too_long = "日" * 1366
-    for sandbox in (CommandHere(one, capsys, monkeypatch) for one in (served, indexed)):
+    for sandbox in (CommandHere(one, capsys, monkeypatch) for one in (served, built)):
         found = sandbox.indexer("search", "🍞" * 1024)
         assert found.code in (0, 1), found.err
         for command, what in (
@@ -111,10 +108,7 @@ def limited(sandbox: Sandbox, *arguments: str) -> Ran:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
-@pytest.mark.parametrize(
-    "command",
-    ["search telescope", "rebuild", "check", "export"],
-)
+@pytest.mark.parametrize("command", ["search telescope", "rebuild", "check", "export"])
 def test_too_little_address_space_is_said_in_one_line(sandbox: Sandbox, command: str) -> None:
     ended = limited(sandbox, *command.split(), *sandbox.place)
     assert ended.err.splitlines() == [SAID]
@@ -162,12 +156,10 @@ def empty(vault: Sandbox) -> None:
 
 
 @pytest.fixture
-def emptied(
-    copied: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> CommandHere:
+def emptied(copied_here: CommandHere) -> CommandHere:
     """The command on a vault whose notes are gone since they were indexed."""
-    empty(copied)
-    return CommandHere(copied, capsys, monkeypatch)
+    empty(copied_here.sandbox)
+    return copied_here
 
 
 def test_rebuild_refuses_an_emptied_folder(emptied: CommandHere) -> None:
@@ -196,10 +188,8 @@ def test_check_repairs_nothing_of_an_emptied_folder(emptied: CommandHere) -> Non
 
 
 @pytest.mark.long
-def test_rebuild_refuses_an_emptied_folder_through_the_daemon(
-    copied: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = CommandHere(copied, capsys, monkeypatch)  # at once: seconds later the notes count as deleted
+def test_rebuild_refuses_an_emptied_folder_through_the_daemon(copied_here: CommandHere) -> None:
+    here, copied = copied_here, copied_here.sandbox  # at once: seconds later the notes count as deleted
     assert copied.indexer("start", "--wait", str(PROCESS_S)).code == 0
     try:
         shutil.copytree(copied.vault, copied.root / "kept")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_here import CommandHere
 
-from vault_indexer.config.documents import starter_config
+from vault_indexer.config.documents import STARTER
 
 
 def editor(here: CommandHere, line: str) -> Path:
@@ -26,12 +26,12 @@ def test_a_new_configuration_is_edited_and_checked(
     monkeypatch.setenv("VISUAL", f"'{editor(here, '# mine')}' -x")
     ran = here.run("config", "edit")
     assert (ran.code, ran.out, ran.err) == (0, "", f"No mistakes in {here.config}.\n")
-    assert here.config.read_text() == f"{starter_config()}# mine\n"
+    assert here.config.read_text() == f"{STARTER}# mine\n"
     editor(here, "zebra = 1")
     wrong = here.run("config", "edit")
     said = f"indexer: file {here.config}: llm.zebra = 1: unknown key\n"
     assert (wrong.code, wrong.out, wrong.err) == (2, "", said)
-    assert here.config.read_text() == f"{starter_config()}# mine\nzebra = 1\n", "it is not begun again"
+    assert here.config.read_text() == f"{STARTER}# mine\nzebra = 1\n", "it is not begun again"
 
 
 def test_what_is_chosen_is_shown_with_its_origin(here: CommandHere) -> None:

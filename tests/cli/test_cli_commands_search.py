@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,33 +13,16 @@ from sessions import compare_session, sessions
 FIRST_INDEX = Path(__file__).parent / "fixtures" / "sessions" / "first_index.md"
 
 
-@pytest.fixture
-def indexed(reader: Sandbox) -> Sandbox:
-    """Both ways to an answer have to be alike."""
-    return reader
-
-
-def test_hits_are_in_the_order_of_their_scores_and_stand_where_they_say(indexed: Sandbox) -> None:
-    ran = indexed.indexer("search", "kneading dough", "--json")
+def test_hits_are_in_the_order_of_their_scores_and_stand_where_they_say(reader: Sandbox) -> None:
+    ran = reader.indexer("search", "kneading dough", "--json")
     assert ran.code == 0
-    hits = json.loads(ran.out)["results"]
+    hits = ran.data["results"]
     assert hits[0]["path"] == "Kitchen/Bread.md"
     scores = [hit["score"] for hit in hits]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] == 1.0
-    text = (indexed.vault / "Kitchen/Bread.md").read_text(encoding="utf-8")
+    text = (reader.vault / "Kitchen/Bread.md").read_text(encoding="utf-8")
     assert text[hits[0]["start_pos"] : hits[0]["end_pos"]] in hits[0]["content"]
-
-
-def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(indexed: Sandbox) -> None:
-    corrected = json.loads(indexed.indexer("search", "telescpoe", "--json").out)
-    assert corrected["corrections"] == [{"from": "telescpoe", "to": "telescope"}]
-    assert corrected["results"][0]["why"]["keyword"]["terms"].keys() == {"telescope"}
-    as_written = json.loads(indexed.indexer("search", "telescpoe", "--no-correct", "--json").out)
-    assert as_written["corrections"] == []
-    assert all(hit["why"]["keyword"] is None for hit in as_written["results"])
-    said = indexed.indexer("search", "telescpoe")
-    assert said.err.strip() == "No note contains 'telescpoe': also searched for 'telescope'"
 
 
 @pytest.mark.long
@@ -52,10 +34,10 @@ def test_what_is_indexed_first_is_found(
     compare_session(FIRST_INDEX, heading, here, AnsweringDaemon("http://none"), monkeypatch)
 
 
-def test_options_stand_before_the_command_too_and_variables_name_the_place(indexed: Sandbox) -> None:
-    assert indexed.run(*indexed.place, "--json", "search", "telescope").data["query"] == "telescope"
-    variables = {"INDEXER_VAULT": str(indexed.vault), "INDEXER_INDEX_DIR": str(indexed.index_dir)}
-    assert Sandbox(indexed.root, variables).run("search", "telescope").code == 0
+def test_options_stand_before_the_command_too_and_variables_name_the_place(reader: Sandbox) -> None:
+    assert reader.run(*reader.place, "--json", "search", "telescope").data["query"] == "telescope"
+    variables = {"INDEXER_VAULT": str(reader.vault), "INDEXER_INDEX_DIR": str(reader.index_dir)}
+    assert Sandbox(reader.root, variables).run("search", "telescope").code == 0
 
 
 @pytest.mark.parametrize("named", ["Hidden/Diary.md", "Hidden/Diary", "diary"])

@@ -6,7 +6,6 @@ import re
 import stat
 
 import pytest
-from cli_sandbox import Sandbox
 from command_here import CommandHere
 from serving_here import while_serving
 from waiting import wait_until
@@ -20,9 +19,8 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def here(copied: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandHere:
-    """The command in this process, on a vault with an index."""
-    return CommandHere(copied, capsys, monkeypatch)
+def here(copied_here: CommandHere) -> CommandHere:
+    return copied_here
 
 
 def best(info: DaemonInfo, query: str) -> str:

@@ -62,12 +62,9 @@ def ended(sandbox: Sandbox) -> Iterator[Ended]:
 
 def gone(folder: Path, vault: str = "/v") -> DaemonInfo:
     """An announcement of this process, which listens nowhere."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    info = DaemonInfo(os.getpid(), url, TOKEN, vault, "2026-01-01T00:00:00Z")
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_daemon(folder, info)
-    return info
+    with answering_daemon() as ended:
+        ended.announce(folder, vault)
+    return ended.info(vault)
 
 
 _AS_DAEMON = """

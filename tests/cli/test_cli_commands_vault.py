@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import pytest
 from answering_daemon import TOKEN, AnsweringDaemon, answering_daemon
+from cli_sandbox import index_at
 from command_here import CommandHere
 from golden_cases import check_golden, of_parts
 from golden_commands import GOLDENS
@@ -31,13 +32,6 @@ from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 VAULTS_MD = Path(__file__).parent / "fixtures" / "sessions" / "vaults.md"
 NO_VAULTS = 'There are no vaults. Run "indexer init ~/Notes" once.'
 WORK = VaultSummary("work", "/work", "ready", 2, 0, "")
-
-
-def index_at(folder: Path) -> Path:
-    """A folder that looks like a complete index."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (folder / "CURRENT").write_text("0001\n")
-    return folder
 
 
 def configure_work(here: CommandHere) -> Path:

@@ -55,14 +55,8 @@ def test_the_completion_installed_for_bash_works(sandbox: Sandbox) -> None:
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
 def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandbox) -> None:
     source = 'eval "$(indexer completion bash)"\n'
-    shown = in_bash(
-        sandbox,
-        source
-        + completing("indexer", "se")
-        + completing("indexer", "search", "telescope", "--exp")
-        + completing("indexer", "inspect", "--strategy", "hier")
-        + completing("indexer", "help", "quer"),
-    )
+    typed = ("se", "search telescope --exp", "inspect --strategy hier", "help quer")
+    shown = in_bash(sandbox, source + "".join(completing("indexer", *one.split()) for one in typed))
     assert shown.out.split() == [
         *("search", "serve", "service", "--expand", "--explain", "hierarchical", "query-language")
     ], shown

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
 import stat
 from pathlib import Path
 
 import pytest
+from answering_daemon import answering_daemon
 from cli_sandbox import PLAIN_MODEL, Sandbox
 from waiting import PROCESS_S, wait_until
-
-from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 
 
 @pytest.mark.long
@@ -29,15 +26,15 @@ def test_a_signal_ends_it_cleanly(sandbox: Sandbox, number: signal.Signals) -> N
     assert not (sandbox.index_dir / "daemon.json").exists()
 
 
-def test_status_with_and_without_a_daemon(served: Sandbox, indexed: Sandbox) -> None:
-    running = json.loads(served.indexer("status", "--json").out)
+def test_status_with_and_without_a_daemon(served: Sandbox, built: Sandbox) -> None:
+    running = served.indexer("status", "--json").data
     assert running["daemon"]["running"] is True
     assert running["daemon"]["pid"] == served.daemon_file()["pid"]
     assert running["notes"] == 3
-    without = json.loads(indexed.indexer("status", "--json").out)
+    without = built.indexer("status", "--json").data
     assert without["daemon"] == {"running": False, "pid": None, "url": None}
     assert without["notes"] == 3
-    assert "not running" in indexed.indexer("status").out
+    assert "not running" in built.indexer("status").out
 
 
 def test_the_token_is_private(served: Sandbox) -> None:
@@ -46,7 +43,7 @@ def test_the_token_is_private(served: Sandbox) -> None:
 
 
 def manifest_of(sandbox: Sandbox) -> dict[str, dict[str, object]]:
-    manifest: dict[str, dict[str, object]] = json.loads(sandbox.indexer("status", "--json").out)["manifest"]
+    manifest: dict[str, dict[str, object]] = sandbox.indexer("status", "--json").data["manifest"]
     return manifest
 
 
@@ -99,14 +96,23 @@ def test_a_daemon_takes_a_strategy_for_its_life(copied: Sandbox) -> None:
         assert copied.indexer("stop").code == 0
 
 
+@pytest.mark.long
+def test_open_starts_the_daemon_whose_end_removes_the_private_file(copied: Sandbox) -> None:
+    copied.variables["BROWSER"] = "true"
+    try:
+        ran = copied.indexer("open")
+        assert (ran.code, ran.complains("Started the daemon at ")) == (0, True), ran.err
+        assert (copied.index_dir / "open.html").exists()
+    finally:
+        assert copied.indexer("stop").code == 0
+    assert not (copied.index_dir / "open.html").exists()
+
+
 def test_a_daemon_that_does_not_listen_any_more_is_not_asked(sandbox: Sandbox) -> None:
-    sandbox.index_dir.mkdir(mode=0o700)
-    with socket.socket() as bound:  # nobody listens at its port
-        bound.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
-        write_daemon(sandbox.index_dir, DaemonInfo(os.getpid(), url, "token", "", "2026-01-01T00:00:00Z"))
-        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "status"}}
-        # Another one is started, which fails for a reason of its own.
-        place = ("--vault", "nowhere", "--index-dir", str(sandbox.index_dir))
-        ran = sandbox.run("mcp", *place, stdin=json.dumps(request) + "\n")
+    with answering_daemon() as ended:
+        ended.announce(sandbox.index_dir)
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "status"}}
+    # Another one is started, which fails for a reason of its own.
+    place = ("--vault", "nowhere", "--index-dir", str(sandbox.index_dir))
+    ran = sandbox.run("mcp", *place, stdin=json.dumps(request) + "\n")
     assert json.loads(ran.out)["error"]["message"].startswith("no such vault: ")

@@ -35,7 +35,7 @@ ELSEWHERE = {
     "docker compose ": "a machine with Docker",
     "VAULT=~/Notes docker compose ": "a machine with Docker",
     "claude mcp add ": "an agent of Anthropic's",
-    "indexer search --lines ": "fzf and vim: tests/cli/test_cli_page.py reads what is in the pipe",
+    "indexer search --lines ": "fzf and vim: tests/cli/test_cli_output_terminal.py reads what is in the pipe",
     "vim ": "the same",
     "code ": "the same",
     "indexer init /media/usb/": "a second disk",

@@ -18,13 +18,7 @@ except SystemExit as end:
 
 ENGINES = {"numpy", "faiss", "whoosh", "networkx", "tree_sitter", "watchdog", "tokenizers", "safetensors"}
 FRAMEWORKS = {
-    "llama_index",
-    "torch",
-    "transformers",
-    "sentence_transformers",
-    "starlette",
-    "uvicorn",
-    "wordllama",
+    *("llama_index", "torch", "transformers", "sentence_transformers", "starlette", "uvicorn", "wordllama")
 }
 
 
@@ -39,17 +33,10 @@ def test_help_loads_nothing_heavy(sandbox: Sandbox) -> None:
     assert loaded(sandbox, "--help") & (ENGINES | FRAMEWORKS | {"pydantic", "yaml"}) == set()
 
 
-def test_search_in_process_loads_no_framework(indexed: Sandbox) -> None:
-    modules = loaded(indexed, "search", "telescope", *indexed.place)
+def test_search_in_process_loads_no_framework(built: Sandbox) -> None:
+    modules = loaded(built, "search", "telescope", *built.place)
     assert modules & FRAMEWORKS == set()
     assert {"numpy", "faiss"} <= modules
     # Each of these costs a twentieth of the command.
     unneeded = {"answer.answerer", "config.documents"}
     assert modules & {f"vault_indexer.{name}" for name in unneeded} == set()
-
-
-def test_search_through_the_daemon_loads_no_engine_and_no_configuration(served: Sandbox) -> None:
-    modules = loaded(served, "search", "telescope", *served.place)
-    # pydantic is not ours here: newer versions of typer convert their parameters with it.
-    assert modules & (ENGINES | FRAMEWORKS | {"yaml"}) == set()
-    assert modules & {"vault_indexer.bootstrap", "vault_indexer.config", "vault_indexer.model"} == set()

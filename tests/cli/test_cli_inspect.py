@@ -12,7 +12,6 @@ from command_here import CommandHere
 from sessions import compare_session, sessions
 
 from vault_indexer.chunk import STRATEGIES
-from vault_indexer.cli.app import run
 from vault_indexer.cli.output.columns import path_style
 
 INSPECT = Path(__file__).parent / "fixtures" / "sessions" / "inspect.md"
@@ -71,32 +70,24 @@ def chunks_of(line: str) -> Chunks:
     return [tuple(chunk[key] for key in keys) for chunk in json.loads(line)["chunks"]]
 
 
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No configuration but the defaults, for a command that runs in this process."""
-    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("strategy", READY)
 def test_inspect_by_a_strategy_gives_the_chunks_that_a_build_stores(
     strategy: str,
     cut: Sandbox,
     stored: dict[str, Chunks],
-    home: None,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run(["inspect", f"{strategy}/Note.md", "--strategy", strategy, "--json", *cut.place])
-    printed = capsys.readouterr()
-    assert (ended.value.code or 0, printed.err) == (0, "")
-    assert chunks_of(printed.out) == stored[strategy]
+    here = CommandHere(cut, capsys, monkeypatch)
+    ran = here.indexer("inspect", f"{strategy}/Note.md", "--strategy", strategy, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert chunks_of(ran.out) == stored[strategy]
     assert {chunk[3] for chunk in stored[strategy]} == {strategy}
 
 
-def test_inspect_needs_no_index_and_keeps_the_contract(sandbox: Sandbox) -> None:
-    ran = sandbox.indexer("inspect", "Bread", "Welcome", "--json")
+def test_inspect_needs_no_index_and_keeps_the_contract(here: CommandHere) -> None:
+    ran, sandbox = here.indexer("inspect", "Bread", "Welcome", "--json"), here.sandbox
     assert ran.code == 0, ran.err
     bread, welcome = (json.loads(line) for line in ran.out.splitlines())
     assert set(bread) >= {

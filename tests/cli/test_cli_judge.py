@@ -14,12 +14,12 @@ from vault_evals.ranking_commands import ranking_of_run
 from vault_indexer.cli.parameters import VaultSelection
 
 
-def test_a_session_that_was_left_says_how_to_go_on(indexed: Sandbox, tmp_path: Path) -> None:
+def test_a_session_that_was_left_says_how_to_go_on(built: Sandbox, tmp_path: Path) -> None:
     judge = ("eval", "judge", "telescope", "--depth", "1", "--cases", str(tmp_path))
     folder = tmp_path / "ranking" / "judged"
-    left = indexed.indexer(*judge, stdin="q\n")
+    left = built.indexer(*judge, stdin="q\n")
     assert left.err == f"0 grades in {folder}; run it again to continue\n"
-    ended = indexed.indexer(*judge, stdin="2\n" * 9)
+    ended = built.indexer(*judge, stdin="2\n" * 9)
     assert ended.err.endswith(f" in {folder}\n")
 
 

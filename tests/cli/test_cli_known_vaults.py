@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox, make
+from answering_daemon import answering_daemon
+from cli_sandbox import Sandbox, index_at, make
 from waiting import PROCESS_S
 
 from vault_indexer.cli.known_vaults import (
@@ -21,18 +20,16 @@ from vault_indexer.cli.known_vaults import (
     recorded_vaults,
     remember_vault,
 )
-from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
 
 
 def index_of(folder: Path) -> Path:
-    """A folder that looks like a complete index."""
+    """With a generation and a folder that other processes use."""
     (folder / "generations" / "0001").mkdir(parents=True)
     (folder / "llm-calls").mkdir()
     (folder / "llm-calls" / "0.lock").touch()
-    (folder / "CURRENT").write_text("0001\n")
-    return folder
+    return index_at(folder)
 
 
 @pytest.fixture
@@ -60,13 +57,9 @@ def test_status_and_stop_are_about_all_vaults_and_never_about_another(sandbox: S
 
 def test_the_vaults_are_listed_while_their_daemon_is_ending(copied: Sandbox) -> None:
     assert copied.run("vault", "add", "work", "vault").code == 0
-    folder = copied.root / "state" / "vault-indexer" / "daemons" / "all"
-    folder.mkdir(parents=True, mode=0o700)
-    with socket.socket() as bound:  # nobody listens at its port
-        bound.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
-        write_daemon(folder, DaemonInfo(os.getpid(), url, "token", "", "2026-01-01T00:00:00Z"))
-        listed = copied.run("vault", "list")
+    with answering_daemon() as ended:
+        ended.announce(copied.root / "state" / "vault-indexer" / "daemons" / "all")
+    listed = copied.run("vault", "list")
     assert listed.code == 0, listed.err
     assert listed.out.startswith("work ")
 
@@ -111,9 +104,6 @@ def record(state: Path) -> Path:
 
 def test_a_record_that_another_user_could_write_is_not_believed(record: Path) -> None:
     record.chmod(0o666)
-    assert known_vaults() == {}
-    record.chmod(0o600)
-    record.write_text("[]")
     assert known_vaults() == {}
 
 

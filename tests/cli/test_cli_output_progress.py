@@ -31,10 +31,11 @@ def test_a_long_build_says_every_two_seconds_what_it_does(capsys: pytest.Capture
     lines = Lines()
     for stage, notes, seconds in (
         ("notes", 50, 2.0),
-        ("notes", 60, 2.5),
+        ("notes", 60, 3.9),
         ("notes", 100, 4.0),
         ("keywords", 173, 7.0),
-        ("vectors", 173, 9.5),
+        ("vectors", 172, 8.9),  # the next line is two seconds behind the last
+        ("vectors", 173, 9.0),
     ):
         lines.show(progress(stage, notes, seconds))
     assert capsys.readouterr().err.splitlines() == [
@@ -43,13 +44,6 @@ def test_a_long_build_says_every_two_seconds_what_it_does(capsys: pytest.Capture
         "Indexing words: 173 of 173",
         "Indexing meaning: 173 of 173",
     ]
-
-
-def test_the_next_line_is_two_seconds_behind_the_last(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = Lines()
-    for seconds in (3.0, 4.9, 5.0, 6.9, 7.0):
-        lines.show(progress("verify vault", 1, seconds))
-    assert capsys.readouterr().err == "Checking the notes: 1 of 173\n" * 3
 
 
 def test_seconds_and_rates_as_a_person_says_them(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,8 +29,8 @@ from vault_indexer.cli.output.terminal import (
     styled,
     text,
 )
-from vault_indexer.cli.parameters import Output, complain
-from vault_indexer.errors import UsageError, VaultIndexerError
+from vault_indexer.cli.parameters import Output
+from vault_indexer.errors import UsageError
 from vault_indexer.text.control_characters import clean
 
 HINT = "Searches are faster while the daemon runs (indexer start)."
@@ -219,8 +219,3 @@ def test_the_column_after_a_word_of_any_script_is_aligned(
     print_rows(out(), rows, head=1)
     first, second = capsys.readouterr().out.splitlines()
     assert cell_len(first.partition("next")[0]) == cell_len(second.partition("next")[0]) == 19
-
-
-def test_an_error_names_a_persian_path_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    complain(VaultIndexerError(f"no such note: {PERSIAN}\x1b[2J"))
-    assert capsys.readouterr().err == f"indexer: no such note: {PERSIAN}\N{REPLACEMENT CHARACTER}[2J\n"

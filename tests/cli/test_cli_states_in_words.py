@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from answering_daemon import AnsweringDaemon
+from cli_sandbox import index_at
 from command_here import CommandHere
 from golden_cases import check_golden
 from golden_commands import GOLDENS, Case, case, compare_cases
@@ -244,10 +245,7 @@ def test_check_fails_if_the_parser_misses_what_the_sample_contains(
 
 @pytest.mark.usefixtures("healthy")
 def test_check_names_left_over_indices_beside_the_vault_that_is_meant(here: CommandHere) -> None:
-    left = here.sandbox.root / "left"
-    left.mkdir()
-    (left / "CURRENT").write_text("1")
-    remember_vault(here.sandbox.root / "gone", left)
+    remember_vault(here.sandbox.root / "gone", index_at(here.sandbox.root / "left"))
     ran = here.indexer("check")
     assert (ran.code, ran.out.splitlines()[-1].startswith("!   left-over index")) == (1, True)
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from answering_daemon import AnsweringDaemon, Reply, answering_daemon
-from cli_sandbox import Sandbox, make
+from cli_sandbox import Sandbox, index_at, make
 from command_here import CommandHere
 from golden_cases import check_golden, of_parts
 from golden_commands import GOLDENS
 from sessions import compare_session, sessions
-from test_cli_imports import LOADED
+from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.bootstrap import resolve_target
 from vault_indexer.cli.connection.in_process import DirectDispatcher
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import VaultSelection
@@ -48,18 +47,13 @@ def test_which_vault_is_meant(here: CommandHere, heading: str, monkeypatch: pyte
         compare_session(WHICH_VAULT, heading, here, daemon, monkeypatch)
 
 
-def variables(here: CommandHere, **more: str) -> Mapping[str, str]:
-    return {**here.sandbox.environ, **more}
-
-
 @pytest.fixture
 def named(here: CommandHere) -> None:
     """A table of one vault, `work`, and an indexed folder that is known as `notes`."""
     here.configure(f'[vaults]\nwork = "{here.sandbox.vault}"\n')
     notes = here.sandbox.root / "far" / "Notes"
     notes.mkdir(parents=True)
-    (here.sandbox.root / "far" / "CURRENT").touch()
-    remember_vault(notes, here.sandbox.root / "far")
+    remember_vault(notes, index_at(here.sandbox.root / "far"))
 
 
 @pytest.mark.usefixtures("named")
@@ -74,7 +68,7 @@ def test_folders_and_notes_are_found_as_the_golden_says(
     def meant(option: str, variable: str) -> str:
         monkeypatch.chdir(root)
         selection = VaultSelection(Path(option) if option else None)
-        found = named_or_enclosing_vault(selection, variables(here, INDEXER_VAULT=variable))
+        found = named_or_enclosing_vault(selection, here.sandbox.environ | {"INDEXER_VAULT": variable})
         return str(found).replace(str(root), "/box")
 
     def note(written: str) -> str:
@@ -105,10 +99,10 @@ def test_a_name_with_a_separator_is_a_folder(here: CommandHere, folder: str) -> 
 
 def test_a_table_is_read_as_far_as_it_makes_sense(here: CommandHere) -> None:
     here.configure('[vaults]\na = "x"\nb = { path = "~/y" }\nc = 5\nd = { index_dir = "z" }\ne = ""\n')
-    found = vaults_in_config(VaultSelection(), variables(here))
+    found = vaults_in_config(VaultSelection(), here.sandbox.environ)
     assert found == {"a": here.config.parent / "x", "b": here.sandbox.root / "home" / "y"}
     here.configure("vaults = 5")
-    assert vaults_in_config(VaultSelection(), variables(here)) == {}
+    assert vaults_in_config(VaultSelection(), here.sandbox.environ) == {}
 
 
 def test_the_nearest_vault_upwards_ends_at_the_home_folder(tmp_path: Path) -> None:
@@ -130,9 +124,9 @@ def test_a_vault_of_the_table_is_found_through_a_link_and_a_loop_of_links_is_no_
     link.symlink_to(here.sandbox.vault)
     loop.symlink_to(loop)
     monkeypatch.chdir(here.sandbox.vault / "Sky")
-    assert enclosing_vault_here(VaultSelection(), variables(here)) is None
+    assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) is None
     here.configure(f'[vaults]\na = "{loop}"\nb = "{link}"\n')
-    assert enclosing_vault_here(VaultSelection(), variables(here)) == here.sandbox.vault
+    assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) == here.sandbox.vault
 
 
 def test_in_a_folder_that_was_removed_nothing_is_enclosing(
@@ -142,10 +136,10 @@ def test_in_a_folder_that_was_removed_nothing_is_enclosing(
     gone.mkdir()
     (here.sandbox.vault / ".obsidian").mkdir()
     monkeypatch.chdir(gone)
-    assert enclosing_vault_here(VaultSelection(), variables(here)) == here.sandbox.vault
+    assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) == here.sandbox.vault
     gone.rmdir()
     assert current_folder() is None
-    assert enclosing_vault_here(VaultSelection(), variables(here)) is None
+    assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) is None
     assert note_in_vault("Bread", here.sandbox.vault) == "Bread"
     assert shown_path("A.md", here.sandbox.vault) == str(here.sandbox.vault / "A.md")
 
@@ -250,12 +244,8 @@ def test_a_daemon_that_starts_in_a_vault_of_the_table_or_in_none_keeps_all(
     assert not keeps_all(VaultSelection(config=config, vault=tmp_path / "Work"), {}), "one is named"
 
 
-def table(here: CommandHere, *names: str) -> None:
-    here.configure("[vaults]\n" + "".join(f'{name} = "{here.sandbox.root / name}"\n' for name in names))
-
-
 def test_where_their_daemon_listens_nowhere_the_vaults_are_opened_here(here: CommandHere) -> None:
-    table(here, "a", "b")
+    here.configure(f"[vaults]\na = '{here.sandbox.root}/a'\nb = '{here.sandbox.root}/b'\n")
     with answering_daemon() as ended:
         ended.announce(here.daemons)
     ran = here.run("ask", "x")
@@ -276,15 +266,6 @@ def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None
             ask()
 
 
-def test_a_vault_of_the_table_has_an_index_beside_the_configuration(here: CommandHere) -> None:
-    environ = here.sandbox.environ
-    here.configure(f'[vaults]\na = {{ path = "{here.sandbox.vault}", index_dir = "i" }}\n')
-    target = resolve_target(None, None, None, environ=environ, options={})
-    assert (target.vault, target.index_dir) == (here.sandbox.vault, here.config.parent / "i")
-    with_option = resolve_target(None, Path("/tmp/other"), None, environ=environ, options={})
-    assert with_option.index_dir == Path("/tmp/other")
-
-
 @pytest.fixture(scope="module")
 def served_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A vault of Obsidian with a daemon, whose index folder nobody has to name."""
@@ -297,22 +278,19 @@ def served_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     assert made.run("stop", "--vault", str(made.vault)).code == 0
 
 
-def configure(sandbox: Sandbox, text: str) -> Path:
-    file = user_config_file(sandbox.environ)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
 @pytest.mark.long
 def test_a_search_through_the_daemon_below_the_vault_or_of_the_default_one_loads_no_configuration(
     served_alone: Sandbox,
 ) -> None:
-    file = configure(served_alone, f'vault = "{served_alone.vault}"\n')
+    file = user_config_file(served_alone.environ)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'vault = "{served_alone.vault}"\n', encoding="utf-8")
+    # pydantic is not ours here: newer versions of typer convert their parameters with it.
+    unneeded = ENGINES | FRAMEWORKS | {f"vault_indexer.{name}" for name in ("bootstrap", "config", "model")}
     for folder_of_search in (served_alone.root, served_alone.vault / "Kitchen"):
         ran = served_alone.run("search", "telescope", code=LOADED, cwd=folder_of_search)
         *found, last = ran.out.splitlines()
         code, modules = json.loads(last)
         assert (code, found[0].partition("  ")[0]) == (0, "Sky/Night sky.md"), ran.err
-        assert {"numpy", "yaml", "vault_indexer.bootstrap", "vault_indexer.config"} & set(modules) == set()
+        assert (unneeded | {"yaml"}) & set(modules) == set()
     file.unlink()

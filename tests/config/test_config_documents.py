@@ -1,26 +1,22 @@
 """`config.example.toml` and the tables of the page in the docs are made from the settings."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 from config_sandbox import Sandbox
 
 from vault_indexer.config import Settings
-from vault_indexer.config.documents import (
-    example_config,
-    example_keys,
-    main,
-    page_with_sections,
-    page_with_tables,
-)
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.values import toml_text
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config.example.toml"
 PAGE = ROOT / "docs" / "configuration.md"
-IN_EXAMPLE = {key.name for key in example_keys()}
+GENERATOR = runpy.run_path(str(ROOT / ".ci" / "configuration.py"))
+example_config, page_with_sections = GENERATOR["example_config"], GENERATOR["page_with_sections"]
+IN_EXAMPLE = {key.name for key in GENERATOR["example_keys"]()}
 
 
 def example_entries() -> dict[str, tuple[str, str]]:
@@ -52,7 +48,7 @@ def test_make_docs_writes_the_page_and_the_example(tmp_path: Path, monkeypatch: 
     without_rows = re.sub(r"(?m)^\| `(search|milvus).*\n", "", PAGE.read_text(encoding="utf-8"))
     (tmp_path / PAGE.relative_to(ROOT)).write_text(without_rows, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    main()
+    GENERATOR["main"]()
     for file in (PAGE, EXAMPLE):
         written = (tmp_path / file.relative_to(ROOT)).read_text(encoding="utf-8")
         assert written == file.read_text(encoding="utf-8"), "run `make docs`"
@@ -88,7 +84,7 @@ BLOCKS = "text\n<!-- begin: keys watch -->\nold\n<!-- end: keys watch -->\nmore\
 
 def test_a_key_without_a_table_on_the_page_is_named() -> None:
     with pytest.raises(ValueError, match="no table for vault: add <!-- begin: keys vault -->"):
-        page_with_tables(BLOCKS, SCHEMA.values())
+        GENERATOR["page_with_tables"](BLOCKS, SCHEMA.values())
 
 
 @pytest.mark.posix("paths with slashes")

@@ -49,14 +49,8 @@ def test_every_key_is_classified_and_no_other() -> None:
 
 def test_only_tuning_is_left_to_a_vault() -> None:
     assert {name for name in TUNABLE if name.startswith(NEVER_TUNABLE)} == set()
-    assert {name.partition(".")[0] for name in TUNABLE} == {
-        "files",
-        "documents",
-        "links",
-        "chunking",
-        "search",
-        "watch",
-    }
+    tables = {"files", "documents", "links", "chunking", "search", "watch"}
+    assert {name.partition(".")[0] for name in TUNABLE} == tables
     assert {name: TRUST[name] for name in TUNABLE if TRUST[name] is not Trust.VAULT} == {
         "chunking.strategy": Trust.NAME,
         "chunking.rules": Trust.NAME,
@@ -96,10 +90,6 @@ def test_a_link_to_the_users_file_is_not_trusted(sandbox: Sandbox) -> None:
     sandbox.write(user=line("server.port"))
     sandbox.vault_file.symlink_to(sandbox.user_file)
     assert [problem.source for problem in sandbox.problems()] == [f"file {sandbox.vault_file}"]
-
-
-def test_a_key_without_a_row_is_refused() -> None:
-    assert not vault_may_set("new.key", 5)
 
 
 @pytest.mark.parametrize(
@@ -144,30 +134,26 @@ def test_a_vault_may_set_what_the_golden_says(sandbox: Sandbox) -> None:
     )
 
 
-def test_a_note_is_trusted_as_little_as_a_vaults_file() -> None:
-    assert refused_in_note({"strategy": "token", "max_tokens": 100, "overflow": "split"}) == []
-    assert refused_in_note({"strategy": "custom", "max_tokens": 100}) == ["strategy"]
-    assert refused_in_note({"tokenizer": "mine:count"}) == ["tokenizer"]
-    assert refused_in_note({"function": "cut", "contextual": True, "max_api_calls": 9}) == [
-        "function",
-        "contextual",
-        "max_api_calls",
-    ]
-    assert refused_in_note({"strategy": "llm"}) == refused_in_note({"strategy": "agentic"}) == ["strategy"]
-    assert refused_in_note({"token": {"tokenizer": "mine:count"}, "function": "mine:cut"}) == [
-        "tokenizer",
-        "function",
-    ]
-    assert refused_in_note({"strategy": "word", "word_pattern": "a", "word": {"word_pattern": "a"}}) == [
-        "word_pattern",
-        "word_pattern",
-    ]
-    assert refused_in_note({"rules": [], "agentic": {"mode": "split"}, "boundary": {"patterns": []}}) == [
-        "rules",
-        "agentic",
-        "patterns",
-    ]
-    assert refused_in_note({"boundary": {"overlap": {"mode": "words", "value": 3}}}) == []
+@pytest.mark.parametrize(
+    ("choice", "refused"),
+    [
+        ({"strategy": "token", "max_tokens": 100, "overflow": "split"}, ""),
+        ({"strategy": "custom", "max_tokens": 100}, "strategy"),
+        ({"strategy": "llm"}, "strategy"),
+        ({"strategy": "agentic"}, "strategy"),
+        ({"tokenizer": "mine:count"}, "tokenizer"),
+        ({"function": "cut", "contextual": True, "max_api_calls": 9}, "function contextual max_api_calls"),
+        ({"token": {"tokenizer": "mine:count"}, "function": "mine:cut"}, "tokenizer function"),
+        (
+            {"strategy": "word", "word_pattern": "a", "word": {"word_pattern": "a"}},
+            "word_pattern word_pattern",
+        ),
+        ({"rules": [], "agentic": {"mode": "split"}, "boundary": {"patterns": []}}, "rules agentic patterns"),
+        ({"boundary": {"overlap": {"mode": "words", "value": 3}}}, ""),
+    ],
+)
+def test_a_note_is_trusted_as_little_as_a_vaults_file(choice: dict[str, object], refused: str) -> None:
+    assert refused_in_note(choice) == refused.split()
 
 
 class Unmarked(Table):
@@ -207,7 +193,8 @@ def test_a_new_key_is_the_users_until_a_mark_says_otherwise(
     assert trust_of(table, table.model_fields[field]) is trust
 
 
-def test_a_bottomless_value_is_refused() -> None:
+def test_a_key_without_a_row_and_a_bottomless_value_are_refused() -> None:
+    assert not vault_may_set("new.key", 5)
     value: object = 1
     for _ in range(500):
         value = [value]

@@ -40,13 +40,6 @@ def test_the_files_of_user_and_vault_merge_key_by_key(sandbox: Sandbox) -> None:
     assert loaded.files == (sandbox.user_file, sandbox.vault_file)
 
 
-def test_a_list_is_replaced_whole(sandbox: Sandbox) -> None:
-    sandbox.write(
-        user="[chunking.recursive]\nseparators = ['a', '']", vault="[chunking.recursive]\nseparators = ['']"
-    )
-    assert sandbox.load().settings.chunking.recursive.separators == ("",)
-
-
 def test_a_vault_only_leaves_out_more_files(sandbox: Sandbox) -> None:
     sandbox.write(
         user='[files]\nexclude = ["a", "b"]\ninclude = ["n/"]\nuse_obsidian_filters = false',
@@ -102,38 +95,32 @@ def test_every_key_has_a_variable_that_sets_it(sandbox: Sandbox) -> None:
         assert loaded.origins[name] == (f"environment {SCHEMA[name].variable}" if text else "default")
 
 
-def test_the_long_name_wins_over_the_short_one(sandbox: Sandbox) -> None:
-    env = {"INDEXER_CHUNKER": "none", "INDEXER_CHUNKING_STRATEGY": "header_based"}
-    assert sandbox.load(env=env).settings.chunking.strategy == "header_based"
+LISTS = ("[chunking.recursive]\nseparators = ['a', '']", "[chunking.recursive]\nseparators = ['']")
+NAMES = {"INDEXER_CHUNKER": "none", "INDEXER_CHUNKING_STRATEGY": "header_based"}
 
 
-def test_texts_are_read_as_their_keys_type(sandbox: Sandbox) -> None:
-    loaded = sandbox.load(
-        env={"INDEXER_SEARCH_RECENCY_ENABLED": "false", "INDEXER_SEARCH_WEIGHTS_VECTOR": "2.5"},
-        options={"files.exclude": '["a", "b"]', "watch.debounce_s": "1"},
-    )
-    settings = loaded.settings
-    assert settings.search.recency.enabled is False
-    assert settings.search.weights.vector == 2.5
-    assert settings.files.exclude == ("a", "b")
-    assert settings.watch.debounce_s == 1.0
-
-
-def test_an_empty_folder_means_the_default(sandbox: Sandbox) -> None:
-    sandbox.write(user='[index]\ndir = ""')
-    assert sandbox.load().settings.index.dir is None
-
-
-def test_a_byte_order_mark_and_windows_newlines_are_no_mistake(sandbox: Sandbox) -> None:
-    sandbox.write(vault=b"\xef\xbb\xbf[search]\r\nlimit = 3\r\n")
-    assert sandbox.load().settings.search.limit == 3
-
-
-def test_the_variable_that_holds_the_api_key_may_have_our_prefix(sandbox: Sandbox) -> None:
-    sandbox.write(user='[embedding]\napi_key_env = "INDEXER_MY_KEY"')
-    assert sandbox.load(env={"INDEXER_MY_KEY": "s3cret"}).settings.embedding.api_key_env == "INDEXER_MY_KEY"
-    sandbox.write(user='[llm]\napi_key_env = "INDEXER_LLM_KEY"')
-    assert sandbox.load(env={"INDEXER_LLM_KEY": "s3cret"}).settings.llm.api_key_env == "INDEXER_LLM_KEY"
+@pytest.mark.parametrize(
+    ("user", "vault", "env", "key", "value"),
+    [
+        (*LISTS, {}, "chunking.recursive.separators", ("",)),  # a list is replaced whole
+        ("", "", NAMES, "chunking.strategy", "header_based"),  # the long name wins over the short one
+        ("", "", {"INDEXER_SEARCH_RECENCY_ENABLED": "false"}, "search.recency.enabled", False),
+        ("", "", {"INDEXER_SEARCH_WEIGHTS_VECTOR": "2.5"}, "search.weights.vector", 2.5),
+        ("", "", {"INDEXER_FILES_EXCLUDE": '["a", "b"]'}, "files.exclude", ("a", "b")),
+        ("", "", {"INDEXER_WATCH_DEBOUNCE_S": "1"}, "watch.debounce_s", 1.0),
+        ('[index]\ndir = ""', "", {}, "index.dir", None),  # an empty folder means the default
+        ("", b"\xef\xbb\xbf[search]\r\nlimit = 3\r\n", {}, "search.limit", 3),
+        # a variable that holds an API key may have our prefix
+        ("embedding.api_key_env = 'INDEXER_A'", "", {"INDEXER_A": "s"}, "embedding.api_key_env", "INDEXER_A"),
+        ("llm.api_key_env = 'INDEXER_B'", "", {"INDEXER_B": "s"}, "llm.api_key_env", "INDEXER_B"),
+    ],
+)
+def test_what_is_written_is_read_as_its_keys_type(
+    sandbox: Sandbox, user: str, vault: str | bytes, env: dict[str, str], key: str, value: object
+) -> None:
+    sandbox.write(user=user, vault=vault)
+    loaded = sandbox.load(env=env)
+    assert (SCHEMA[key].value(loaded.settings), loaded.warnings) == (value, ())
 
 
 def test_defaults_of_sizes_give_way_to_a_small_maximum(sandbox: Sandbox) -> None:

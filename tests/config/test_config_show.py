@@ -8,7 +8,7 @@ from config_sandbox import Sandbox
 from golden_cases import check_golden, of_parts
 
 from vault_indexer.config import Settings, missing_settings
-from vault_indexer.config.documents import as_json, rows, starter_config
+from vault_indexer.config.documents import STARTER, as_json, rows
 from vault_indexer.config.schema import SCHEMA
 
 
@@ -40,12 +40,11 @@ def test_the_json_form_is_json_with_every_key(sandbox: Sandbox) -> None:
 
 
 def test_the_starter_file_changes_nothing_and_its_lines_can_be_used(sandbox: Sandbox) -> None:
-    text = starter_config()
-    assert len(text.splitlines()) <= 25
-    sandbox.write(user=text)
+    assert len(STARTER.splitlines()) <= 25
+    sandbox.write(user=STARTER)
     assert set(sandbox.load().origins.values()) == {"default", f"file {sandbox.user_file}"}
     assert sandbox.load().settings == Settings()
-    sandbox.write(user=re.sub(r"(?m)^# (?=\w+ = )", "", text))
+    sandbox.write(user=re.sub(r"(?m)^# (?=\w+ = )", "", STARTER))
     used = {key for key, origin in sandbox.load().origins.items() if origin != "default"}
     assert used == {
         *("vaults", "files.exclude", "search.limit"),

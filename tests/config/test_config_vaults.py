@@ -84,10 +84,10 @@ def test_the_key_vault_is_kept_too(tmp_path: Path) -> None:
 def test_a_vault_of_the_table_has_its_own_index(tmp_path: Path) -> None:
     vault, file = tmp_path / "v", tmp_path / "config.toml"
     vault.mkdir()
-    file.write_text(f"[vaults]\nv = {{ path = '{vault}', index_dir = '/own' }}\n[index]\ndir = '/for-one'\n")
+    file.write_text(f"[vaults]\nv = {{ path = '{vault}', index_dir = 'own' }}\n[index]\ndir = '/for-one'\n")
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     for folder, chosen, index_dir in (
-        (vault, None, tmp_path / "/own"),
+        (vault, None, tmp_path / "own"),
         (vault, Path("/x"), Path("/x").absolute()),
         (tmp_path, None, tmp_path / "/for-one"),
     ):

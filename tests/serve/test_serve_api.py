@@ -61,7 +61,7 @@ def test_events_do_not_hold_up_the_end_and_port_and_token_survive_it(tmp_path: P
 
 
 def test_a_pause_has_an_end_and_takes_no_orders(api: Api) -> None:
-    """What else a pause is: test_cli_commands_status.py."""
+    """What else a pause is: test_daemon_told.py."""
     try:
         timed = api.post("/v1/pause", b'{"seconds": 600}').json
         assert (timed["paused"], str(timed["paused_until"])[-1]) == (True, "Z")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import pytest
 from golden_cases import check_golden
@@ -28,6 +29,8 @@ from vault_indexer.vault.watch import (
 
 if TYPE_CHECKING:
     from watchdog.observers.inotify_c import InotifyEvent
+
+T = TypeVar("T", bound=Source)
 
 
 @dataclass
@@ -88,6 +91,15 @@ def inotify(vault: Path, told: Sink, limit: int | None = None) -> InotifySource:
     return InotifySource(vault, IgnoreRules(), told, lambda: limit)
 
 
+@contextmanager
+def started(source: T) -> Iterator[T]:
+    source.start()
+    try:
+        yield source
+    finally:
+        source.stop()
+
+
 @ON_LINUX
 def test_it_has_a_fault_until_it_is_started_and_after_it_has_ended(tmp_path: Path) -> None:
     has_a_fault_unless_it_runs(inotify(tmp_path, Told()))
@@ -96,10 +108,8 @@ def test_it_has_a_fault_until_it_is_started_and_after_it_has_ended(tmp_path: Pat
 @ON_LINUX
 def test_a_queue_that_overflows_is_a_fault(tmp_path: Path) -> None:
     told = Told()
-    source = inotify(tmp_path, told)
-    source.start()
-    source.on_queue_overflow()
-    source.stop()
+    with started(inotify(tmp_path, told)) as source:
+        source.on_queue_overflow()
     assert source.fault() == "the system's queue of changes overflowed"
     assert told.hints == [("lost", "the system's queue of changes overflowed")]
 
@@ -134,15 +144,11 @@ def test_a_link_in_the_place_of_obsidians_folder_is_not_followed(tmp_path: Path)
     outside.mkdir()
     (vault / ".obsidian").symlink_to(outside)
     told = Told()
-    source = inotify(vault, told)
-    source.start()
-    try:
+    with started(inotify(vault, told)):
         (outside / "app.json").write_text("{}")
         (outside / "note.md").write_text("x")
         (vault / "a.md").write_text("x")
         wait_until(lambda: ("file", "a.md") in told.hints)
-    finally:
-        source.stop()
     assert set(told.hints) == {("file", "a.md")}
 
 
@@ -167,9 +173,7 @@ class Delayed(InotifySource):
 def test_a_folder_that_was_renamed_before_its_event_came_keeps_its_watch(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     told = Told()
-    source = Delayed(tmp_path, told)
-    source.start()
-    try:
+    with started(Delayed(tmp_path, told)) as source:
         source.is_held = True
         (tmp_path / "old").rename(tmp_path / "new")
         wait_until(lambda: len(source.held) == 2)
@@ -180,17 +184,13 @@ def test_a_folder_that_was_renamed_before_its_event_came_keeps_its_watch(tmp_pat
         (tmp_path / "new" / "a.md").write_text("x")
         (tmp_path / "old" / "b.md").write_text("x")
         wait_until(lambda: ("file", "old/b.md") in told.hints)
-    finally:
-        source.stop()
     assert ("file", "new/a.md") in told.hints
 
 
 @ON_LINUX
 def test_a_folder_tells_of_itself_once_and_its_files_by_their_paths(tmp_path: Path) -> None:
     told = Told()
-    source = Delayed(tmp_path, told)
-    source.start()
-    try:
+    with started(Delayed(tmp_path, told)) as source:
         source.is_held = True
         (tmp_path / "d" / "e").mkdir(parents=True)
         wait_until(lambda: source.held)
@@ -212,8 +212,6 @@ def test_a_folder_tells_of_itself_once_and_its_files_by_their_paths(tmp_path: Pa
         wait_until(lambda: ("appeared", "d/other") in told.hints)
         (tmp_path / "d" / "other" / "app.json").write_text("{ }")
         wait_until(lambda: ("file", "d/other/app.json") in told.hints)
-    finally:
-        source.stop()
     assert not [path for _, path in told.hints if path.startswith(".git")]
 
 

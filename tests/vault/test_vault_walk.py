@@ -29,8 +29,8 @@ from vault_indexer.vault.walk import Entry, SystemFiles, doubt_about, file_names
 LIMIT = 5 * 1024 * 1024
 
 
-def look(vault: Path, within: tuple[str, ...] = ("",)) -> Scan:
-    return scan(vault, IgnoreRules(), limits=SizeLimits(LIMIT), within=within)
+def look(vault: Path, within: tuple[str, ...] = ("",), files: SystemFiles | None = None) -> Scan:
+    return scan(vault, IgnoreRules(), limits=SizeLimits(LIMIT), within=within, files=files)
 
 
 def put(vault: Path, *paths: str) -> None:
@@ -246,14 +246,10 @@ class Ghost:
 STATUS = {"st_size": 3, "st_mtime_ns": 4, "st_ctime_ns": 5, "st_ino": 6}
 
 
-def look_with(vault: Path, files: TroubledFiles, within: tuple[str, ...] = ("",)) -> Scan:
-    return scan(vault, IgnoreRules(), limits=SizeLimits(LIMIT), within=within, files=files)
-
-
 def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path) -> None:
     put(tmp_path, "a.md")
     ghosts = Ghost("gone.md"), Ghost(".gone.md.icloud")
-    found = look_with(tmp_path, TroubledFiles(tmp_path, {}, ghosts))
+    found = look(tmp_path, files=TroubledFiles(tmp_path, {}, ghosts))
     assert paths_of(found) == ["a.md"]
     assert (found.skipped, found.evicted) == ((), ())
     assert found.covers("gone.md")
@@ -261,7 +257,7 @@ def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path) ->
 
 def test_a_file_in_the_cloud_is_named_and_its_absence_says_nothing(tmp_path: Path) -> None:
     put(tmp_path, "a.md")
-    found = look_with(tmp_path, TroubledFiles(tmp_path, {}, [Ghost("far.md", flags=0x4000_0000)]))
+    found = look(tmp_path, files=TroubledFiles(tmp_path, {}, [Ghost("far.md", flags=0x4000_0000)]))
     assert paths_of(found) == ["a.md"]
     assert found.skipped == (("far.md", "not downloaded"),)
     ((status, kind, decision),) = [(one.stat, one.kind, one.decision) for one in found.evicted]
@@ -276,19 +272,19 @@ def test_a_folder_that_goes_while_it_is_listed_is_not_there_but_the_root_has_to_
     tmp_path: Path, gone: OSError
 ) -> None:
     put(tmp_path, "a/x.md", "b.md")
-    found = look_with(tmp_path, TroubledFiles(tmp_path, {"a": gone}))
+    found = look(tmp_path, files=TroubledFiles(tmp_path, {"a": gone}))
     assert paths_of(found) == ["b.md"]
     assert (found.skipped, found.unreadable_folders) == ((), frozenset())
     assert found.covers("a/x.md")
     with pytest.raises(VaultError, match=r"the vault cannot be read: .*: .*"):
-        look_with(tmp_path, TroubledFiles(tmp_path, {"": gone}))
+        look(tmp_path, files=TroubledFiles(tmp_path, {"": gone}))
 
 
 def test_a_path_below_a_folder_that_cannot_be_looked_at_is_not_gone(tmp_path: Path) -> None:
     put(tmp_path, "a/b/x.md", "a/b/y.md", "c.md")
     denied = PermissionError(errno.EACCES, "Permission denied")
     for errors, unreadable in (({"a": denied}, "a/b"), ({"a/b/x.md": denied}, "a/b")):
-        found = look_with(tmp_path, TroubledFiles(tmp_path, errors), ("a/b/x.md", "c.md"))
+        found = look(tmp_path, ("a/b/x.md", "c.md"), TroubledFiles(tmp_path, errors))
         assert paths_of(found) == ["c.md"]
         assert found.skipped == ((unreadable, "unreadable folder: Permission denied"),)
         assert found.unreadable_folders == {unreadable}
@@ -307,7 +303,7 @@ def test_a_vault_that_is_replaced_meanwhile_is_not_believed(tmp_path: Path) -> N
 
     files.before_listing = replace
     with pytest.raises(VaultError, match="the vault was replaced while it was scanned"):
-        look_with(vault, files)
+        look(vault, files=files)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "zero\0"])
@@ -396,11 +392,10 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(listing=LISTINGS)
 def test_any_listing_gives_each_path_once_and_in_order(empty: Path, listing: Listing) -> None:
     """A name may be listed twice, as by a folder that changes meanwhile, in any order, and be no UTF-8."""
-    found = scan(empty, IgnoreRules(), limits=SizeLimits(LIMIT), files=ListedFiles(empty, listing))
+    found = look(empty, files=ListedFiles(empty, listing))
     assert len(diff([], [file.stat for file in found.files]).added) == len(found.files)
     assert len(dict(found.skipped)) == len(found.skipped)
-    whole = scan(empty, IgnoreRules(), limits=SizeLimits(LIMIT), files=ListedFiles(empty, listing * 2))
-    assert whole.files == found.files
+    assert look(empty, files=ListedFiles(empty, listing * 2)).files == found.files
 
 
 @pytest.mark.parametrize(
@@ -423,8 +418,7 @@ def test_other_file_systems_are_read_unless_they_are_the_systems_or_below_home(
     monkeypatch.setenv("HOME", str(tmp_path / home if home else "/nowhere"))
     monkeypatch.setattr(walk, "system_folders", lambda: frozenset({str(tmp_path / system)}))
     listing: Listing = [("here.md", None), ("usb", [("there.md", None)]), ("proc", [("cpu.md", None)])]
-    files = ListedFiles(tmp_path, listing, mounted=("usb", "proc"))
-    found = scan(tmp_path, IgnoreRules(), limits=SizeLimits(LIMIT), files=files)
+    found = look(tmp_path, files=ListedFiles(tmp_path, listing, mounted=("usb", "proc")))
     assert (paths_of(found), [path for path, _ in found.skipped]) == (read, skipped)
 
 

@@ -16,9 +16,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup
+from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup, option_row
 from vault_indexer.cli.output.terminal import protect_terminal
 from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
+from vault_indexer.errors import IndexUnusableError
 from vault_indexer.extensions import extensions, package_of
 from vault_indexer.system import gc_paused, open_missing_streams
 from vault_indexer.text.control_characters import clean
@@ -76,9 +77,6 @@ COMMANDS: tuple[Command, ...] = (
 HELP = "help"
 """The words after `help` are topics, so `indexer help inspect` runs no other command."""
 
-UNFORESEEN = 3
-"""Exit status of an internal error. It is the status of an unusable index, since the index cannot be used."""
-
 
 def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) -> typer.Typer:
     """Creates the program, and loads the commands whose names occur in the arguments.
@@ -97,21 +95,17 @@ def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) ->
     is_known = next(iter(arguments), "") in {command.name for command in commands}
     for command in commands:
         if command.name in arguments:
-            _add(program, command, _load(command))
+            _add(program, command)
         elif not is_known:
-            program.command(command.name, help=command.help)(_not_loaded)
+            program.command(command.name, help=command.help)(lambda: None)
     return program
 
 
-def _load(command: Command) -> typer.Typer:
+def _add(program: typer.Typer, command: Command) -> None:
     module, _, name = command.module.partition(":")
     own = "" if "." in module else "vault_indexer.cli.commands."
     with gc_paused():  # as in `in_process_module`
-        app: typer.Typer = getattr(importlib.import_module(own + module), name or "app")
-    return app
-
-
-def _add(program: typer.Typer, command: Command, loaded: typer.Typer) -> None:
+        loaded: typer.Typer = getattr(importlib.import_module(own + module), name or "app")
     for info in loaded.registered_commands:
         if not issubclass(info.cls or TyperCommand, PlainCommand):
             info.cls = PlainCommand
@@ -136,7 +130,7 @@ class Program(PlainGroup):
                 formatter.write_dl(command_rows(group))
         options: list[Any] = [one for one in self.get_params(ctx) if one.name in _GLOBAL]
         with formatter.section("Options"):
-            formatter.write_dl([(_option_names(one), one.help) for one in options])
+            formatter.write_dl(list(map(option_row, options)))
         formatter.write_paragraph()
         advanced = " ".join(one.name for one in COMMANDS if one.group == ADVANCED)
         formatter.write_text(f"{ADVANCED} (indexer help advanced): {advanced}")
@@ -160,19 +154,10 @@ _NAME_WIDTH = 17
 _GLOBAL = ("vault", "config", "index_dir", "json", "version", "help")
 
 
-def _option_names(option: Any) -> str:
-    names = ", ".join(sorted(option.opts, key=len))
-    return f"{names} {option.metavar}" if option.metavar else names
-
-
 def command_rows(group: str) -> list[tuple[str, str]]:
     """The commands of a group for the help: each with its argument and its description."""
     shown = [(f"{one.name} {one.argument}", one.help) for one in COMMANDS if one.group == group]
     return [(f"{name:<{_NAME_WIDTH}}", does) for name, does in shown]
-
-
-def _not_loaded() -> None:
-    """Placeholder for a command that only appears in the help."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -213,8 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Runs one command without changing streams and hooks of the process. Raises SystemExit with the exit
-    status."""
+    """Runs one command and leaves streams and hooks of the process. Raises SystemExit with its status."""
     # The words that may name the command to load, including a command line that a shell is completing.
     # Typer's completion scripts pass that in one of two variables.
     completed = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") if os.environ.get("_INDEXER_COMPLETE") else ()
@@ -229,12 +213,9 @@ def program_of(arguments: Collection[str]) -> Any:
     """Creates the click program, with typer's own completion options hidden."""
     command = typer.main.get_command(build(arguments))
     for option in command.params:
-        if option.name in _OLD_COMPLETION and isinstance(option, TyperOption):
+        if option.name in ("install_completion", "show_completion") and isinstance(option, TyperOption):
             option.hidden = True
     return command
-
-
-_OLD_COMPLETION = ("install_completion", "show_completion")
 
 
 def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -243,4 +224,4 @@ def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: T
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
     print(f"indexer: internal error: {kind.__name__}: {clean(str(error))}{where}", file=sys.stderr)  # noqa: T201
     # Raised in the hook, this becomes the exit status. Otherwise it would be 1, which means "nothing found".
-    raise SystemExit(UNFORESEEN)
+    raise SystemExit(IndexUnusableError.exit_code)  # the index cannot be used

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -18,9 +18,6 @@ from typing import NamedTuple
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
 from vault_indexer.system import folder_digest, folder_slug, read_own, state_folder, write_atomically
-
-_CURRENT = "CURRENT"
-"""A file in every index folder with a complete build."""
 
 
 class KnownVault(NamedTuple):
@@ -42,7 +39,8 @@ class KnownVault(NamedTuple):
 
 
 def has_index(index_dir: Path) -> bool:
-    return (index_dir / _CURRENT).is_file()
+    """Whether the folder contains a complete build."""
+    return (index_dir / "CURRENT").is_file()
 
 
 def is_index(folder: Path) -> bool:
@@ -137,12 +135,10 @@ def delete_index(index_dir: Path, wait_s: float = 0) -> bool:
         raise IndexUnusableError(f"{index_dir} is not an index folder: nothing was deleted")
     lock = _locked(index_dir, wait_s)
     try:
-        for pattern in _PARTS:
-            _delete(index_dir, pattern)
+        _delete(index_dir, _PARTS)
     finally:
         lock.release()
-    for pattern in _PARTS_OF_LOCK:
-        _delete(index_dir, pattern)
+    _delete(index_dir, _PARTS_OF_LOCK)
     with suppress(OSError):
         index_dir.rmdir()
     return not index_dir.exists()
@@ -161,12 +157,19 @@ def _locked(index_dir: Path, wait_s: float) -> IndexLock:
             return lock
 
 
-def _delete(index_dir: Path, pattern: str) -> None:
-    for entry in list(index_dir.glob(pattern)):
-        try:
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink()
-        except OSError as error:
-            raise IndexUnusableError(f"cannot delete {error.filename}: {error.strerror}") from error
+def _delete(index_dir: Path, patterns: Iterable[str]) -> None:
+    for pattern in patterns:
+        # Listed pattern by pattern: a daemon that is closing removes its own files meanwhile.
+        for entry in list(index_dir.glob(pattern)):
+            delete_entry(entry)
+
+
+def delete_entry(entry: Path) -> None:
+    """Deletes a file, a link, or a folder with its content. Raises IndexUnusableError."""
+    try:
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    except OSError as error:
+        raise IndexUnusableError(f"cannot delete {error.filename}: {error.strerror}") from error

@@ -24,13 +24,11 @@ from vault_indexer.text.control_characters import clean
 
 # Completion of names.
 
-_STRATEGIES = "vault_indexer.config.tables.chunking_options"
-_SOURCES = "vault_indexer.config.sources"
-"""Imported by name when a strategy is given, because they import pydantic."""
-
 
 def strategies() -> tuple[str, ...]:
-    names: tuple[str, ...] = get_args(import_module(_STRATEGIES).StrategyName)
+    # Imported by name, because it imports pydantic.
+    options = import_module("vault_indexer.config.tables.chunking_options")
+    names: tuple[str, ...] = get_args(options.StrategyName)
     return names
 
 
@@ -130,7 +128,7 @@ def _use_strategy(name: str) -> str:
             param_hint="--strategy",
         )
     if name:
-        os.environ[import_module(_SOURCES).STRATEGY_VARIABLE] = name
+        os.environ[import_module("vault_indexer.config.sources").STRATEGY_VARIABLE] = name
     return name
 
 
@@ -152,8 +150,7 @@ Yes = Annotated[
 
 
 def confirm_folder(folder: Path, yes: bool) -> None:
-    """Asks for confirmation before an unlikely folder is indexed. Raises UsageError if the answer is no, or
-    without a terminal."""
+    """Asks before an unlikely folder is indexed. Raises UsageError for a no, or without a terminal."""
     doubt = "" if yes else import_module("vault_indexer.vault.walk").doubt_about(folder)
     if not doubt:
         return
@@ -191,11 +188,13 @@ def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., Non
         kind = hints[parameter.name]
         if isinstance(kind, type) and issubclass(kind, tuple):
             grouped.append((parameter.name, kind))
-            parameters.extend(_fields(kind))
+            annotations, own = get_type_hints(kind, include_extras=True), inspect.signature(kind).parameters
+            parameters += [one.replace(annotation=annotations[one.name]) for one in own.values()]
         else:
-            parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
-    if all(parameter.name != "ctx" for parameter in parameters):
+            parameters.append(parameter.replace(annotation=kind))
+    if "ctx" not in hints:
         parameters.append(inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
     takes_context = "ctx" in hints
 
     @functools.wraps(function)
@@ -215,19 +214,6 @@ def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., Non
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # read by inspect
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def _fields(kind: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(kind, include_extras=True)
-    return [
-        inspect.Parameter(
-            field,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=hints[field],
-            default=kind._field_defaults.get(field, inspect.Parameter.empty),
-        )
-        for field in kind._fields
-    ]
 
 
 def _exit_status(command: Callable[[], int | None]) -> int:

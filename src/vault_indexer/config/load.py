@@ -1,5 +1,4 @@
-"""Reads the configuration with the precedence option, environment, file, default. Reports all errors at
-once."""
+"""Reads the configuration: option over environment over file over default. Reports all errors at once."""
 
 from __future__ import annotations
 
@@ -122,7 +121,7 @@ def _load(
         vault,
         looked_at,
         MappingProxyType({name: value.origin for name, value in beside.items()}),
-        (*former, *unknown_variables(environ, _key_variables([*sources, chosen], environ))),
+        (*former, *unknown_variables(environ, _key_variables(found))),
     )
 
 
@@ -151,17 +150,9 @@ def _first_problems(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
         yield item
 
 
-def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, str]) -> frozenset[str]:
-    keys = [key for name, key in SCHEMA.items() if name.endswith("_env")]
-    names = {key.name for key in keys}
-    file_values = (
-        item.value
-        for source in sources
-        for item in source
-        if isinstance(item, RawValue) and item.key in names
-    )
-    variables = (environ.get(key.variable) for key in keys)
-    return frozenset(name for name in (*file_values, *variables) if isinstance(name, str))
+def _key_variables(found: Iterable[Parsed]) -> frozenset[str]:
+    values = (item.value for item in found if isinstance(item, RawValue) and item.key.endswith("_env"))
+    return frozenset(value for value in values if isinstance(value, str))
 
 
 def _check_values(

@@ -134,7 +134,8 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
     `also_in_use` are strategies that notes choose for themselves.
     """
     chunking = settings.chunking
-    in_use = {chunking.strategy, *also_in_use, *_strategies_of_rules(chunking)}
+    choices = (normalize_strategy_options(rule.choice) for rule in chunking.rules)
+    in_use = {chunking.strategy, *also_in_use, *(choice.get("strategy") for choice in choices)}
     bases = {options.starts_from for name, options in OPTION_TABLES.items() if name in in_use}
     idle = set(get_args(StrategyName)) - in_use - bases
     if not chunking.is_contextual:
@@ -183,13 +184,6 @@ _DEFAULT_STRATEGY = "header_based"
 """Its options stand in `[chunking]` itself, those of any other in `[chunking.<strategy>]`."""
 
 
-def _strategies_of_rules(chunking: ChunkingSettings) -> Iterator[str]:
-    for rule in chunking.rules:
-        strategy = normalize_strategy_options(rule.choice).get("strategy")
-        if isinstance(strategy, str):
-            yield strategy
-
-
 def _key_of(name: str) -> str:
     """The key of the configuration that a part of the manifest comes from, else its name."""
     if name == "link_style":
@@ -199,8 +193,7 @@ def _key_of(name: str) -> str:
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:
-    """The manifest with the name of the weights reduced to whether there are any, and without what says
-    nothing of the content."""
+    """The manifest without the name of the weights, and without what says nothing of the content."""
     table: dict[str, JsonValue] = manifest.model_dump(mode="json", exclude={"replaced_strategy"})
     return table | {"token_weights": "idf" if manifest.token_weights else "none"}
 

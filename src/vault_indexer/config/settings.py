@@ -436,7 +436,6 @@ class Settings(Table):
         return self._replaced_strategy
 
     def with_replaced_strategy(self, configured: str) -> Self:
-        """Return a copy whose strategy is that of the option, in place of the configured one."""
         settings = self.model_copy()
         settings._replaced_strategy = configured
         return settings

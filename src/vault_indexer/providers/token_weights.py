@@ -103,8 +103,7 @@ class WordLlamaTokens:
         return b"".join([found[word] if word in found else known[word] for word in words])
 
     def _encode(self, words: list[str]) -> dict[str, bytes]:
-        """The ids of each word. All words are read in one call, one per line, because no token crosses a
-        line."""
+        """The ids of each word. One call reads all, one per line, because no token crosses a line."""
         # a lone surrogate is not text and becomes "?"
         lines = "\n".join(words).encode("utf-8", "replace").decode()
         encoding = self._tokenizer.encode(lines, add_special_tokens=False)
@@ -138,8 +137,7 @@ class WordLlamaTokenizer:
         return tokenizer
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Start and end of each token in characters; a character of several byte tokens is repeated for
-        each."""
+        """Start and end of each token in characters; several byte tokens of a character have the same."""
         found: list[tuple[int, int]] = []
         start = 0
         for part in _slices(text):
@@ -185,8 +183,6 @@ SMOOTHING = 0.002
 PRIOR_TOKENS = 5_000
 """The best of 0 to 100,000: vaults of 3 notes are no worse than the plain mean, those of 30 or more gain in
 full."""
-
-_METHOD = "sif"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,4 +241,4 @@ class TokenWeights:
     def _named(cls, values: NDArray[np.float32]) -> TokenWeights:
         values.flags.writeable = False
         digest = hashlib.sha256(values.astype("<f4").tobytes()).hexdigest()
-        return cls(f"{_METHOD}-{digest[:12]}", values)
+        return cls(f"sif-{digest[:12]}", values)

@@ -35,8 +35,6 @@ DIMENSION = 256
 LANGUAGES = frozenset({"en"})
 
 NAME = "l2_supercat_256"
-_WEIGHTS_FILE = f"weights/{NAME}.safetensors"
-_TENSOR = "embedding.weight"
 _IDS_AT_ONCE = 4_096
 
 
@@ -56,17 +54,13 @@ class WordLlamaEmbedder:
     """
 
     def __init__(self, weights: TokenWeights | None = None) -> None:
-        self._model = wordllama_model(weights)
+        self.model = wordllama_model(weights)
         self._weights = weights
 
     @cached_property
     def _table(self) -> Vectors:
         table = load_table().astype(np.float32)
         return table if self._weights is None else _weight_rows(table, self._weights.values)
-
-    @property
-    def model(self) -> EmbeddingModel:
-        return self._model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Returns one row per text; the row of a text without tokens is all zero."""
@@ -93,10 +87,10 @@ def load_table() -> NDArray[np.float16]:
     """The vectors of all tokens, shape (32000, 256), as in the wheel."""
     from safetensors import SafetensorError, safe_open
 
-    path = wordllama_file(_WEIGHTS_FILE)
+    path = wordllama_file(f"weights/{NAME}.safetensors")
     try:
         with safe_open(path, framework="np") as tensors:
-            table: NDArray[np.float16] = tensors.get_tensor(_TENSOR)
+            table: NDArray[np.float16] = tensors.get_tensor("embedding.weight")
     except (OSError, SafetensorError) as error:
         raise ProviderError(f"{path} cannot be read: {error}") from error
     if table.shape != (VOCABULARY_SIZE, DIMENSION):
@@ -215,8 +209,7 @@ def word_vectors() -> WordLlamaWords:
 
 
 def word_numbers() -> dict[str, int]:
-    """The tokens that are a word in lower case, with their numbers, read without the tokenizer, which would
-    stay in memory."""
+    """The number of each token that is a word in lower case, without a tokenizer, which would stay loaded."""
     vocabulary = json.loads(wordllama_file(TOKENIZER_FILE).read_bytes())["model"]["vocab"]
     begun = {token[1:]: number for token, number in vocabulary.items() if token[0] == WORD_BEGINS}
     return {word: number for word, number in begun.items() if _WORD.fullmatch(word) and word == word.lower()}

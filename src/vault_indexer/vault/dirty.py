@@ -18,8 +18,7 @@ from vault_indexer.vault.ignore import CONTROL_FILES
 
 
 _FEW = 64
-"""The number of newest files that are indexed before a large batch. It covers the saves of a user, and some
-other changes."""
+"""The number of newest files that are indexed before a large batch: the saves of a user, and some more."""
 
 _LONG_S = 2.0
 _EARLY_EVERY_S = 1.0
@@ -72,7 +71,6 @@ class Coalescer:
         self._newest: dict[str, float] = {}
 
     def add(self, path: str, now: float) -> None:
-        """Record that a file may have changed, appeared or vanished."""
         self._touch(now)
         # Removed first, so that the entry moves to the end of the insertion order.
         self._newest.pop(path, None)
@@ -87,12 +85,10 @@ class Coalescer:
                 self.scan_all(f"more than {self._settings.full_scan_threshold} files changed", now)
 
     def add_control(self, path: str, now: float) -> None:
-        """Record that a file with rules or configuration may have changed."""
         self._touch(now)
         self.control.add(path)
 
     def scan_folder(self, folder: str, now: float) -> None:
-        """Record that anything at or below the folder may have changed."""
         self._touch(now)
         if not self._reasons:
             self._folders.add(folder)
@@ -100,7 +96,6 @@ class Coalescer:
                 self.scan_all(f"more than {self._settings.full_scan_threshold} folders changed", now)
 
     def scan_all(self, reason: str, now: float) -> None:
-        """Record that anything in the vault may have changed."""
         self._touch(now)
         # A dict as an ordered set: each reason once, in the order of arrival.
         self._reasons[reason] = None
@@ -122,7 +117,6 @@ class Coalescer:
         return len(self._dirty) + len(self._folders) + len(self.control) + bool(self._reasons)
 
     def due(self) -> float | None:
-        """Return the time at which the next batch is due; None if nothing waits."""
         if self._first is None:
             return None
         if self._urgent:
@@ -137,7 +131,8 @@ class Coalescer:
         if due is None or due > now:
             self._urgent = False  # nothing is waiting
             return None
-        crowded = _crowded_folders(self._dirty, self._settings.folder_scan_threshold)
+        counts = Counter(path.rpartition("/")[0] for path in self._dirty)
+        crowded = {one for one, count in counts.items() if count > self._settings.folder_scan_threshold}
         folders = self._folders | crowded
         # The root is crowded: a scan of it is one of the whole vault.
         if "" in folders:
@@ -172,8 +167,7 @@ class Coalescer:
         return few
 
     def take_early(self, now: float) -> Batch | None:
-        """Return the files of `pop_batch` as a batch during a storm of hints. Otherwise a save would wait for
-        its end."""
+        """Return the files of `pop_batch` during a storm of hints, so that no save waits for its end."""
         if self._first is None or now < max(self._first + _LONG_S, self._early_after):
             return None
         few = self.pop_batch(now)
@@ -181,12 +175,6 @@ class Coalescer:
             return None
         self._early_after = now + _EARLY_EVERY_S
         return Batch(dirty=few, reason="files changed")
-
-
-def _crowded_folders(paths: Iterable[str], threshold: int) -> set[str]:
-    """Return the folders that directly contain more than `threshold` of the paths."""
-    counts = Counter(path.rpartition("/")[0] for path in paths)
-    return {folder for folder, count in counts.items() if count > threshold}
 
 
 # Mass deletions need the confirmation of a second scan: an unmounted disk makes all notes vanish at once.
@@ -446,8 +434,7 @@ class Reading:
         self.unreadable = False
         """Whether the vault could not be read."""
         self.failed_meanwhile: set[str] = set()
-        """Paths that a nested reading could not index. This reading may have seen an older version of
-        them."""
+        """Paths that a nested reading could not index, of which this one may have seen an older version."""
 
     def found(self, work: Iterable[str], notes: int) -> None:
         """Record the paths that differ from the index. `notes` is the number of notes to read."""

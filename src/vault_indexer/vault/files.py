@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Callable, Mapping
 
 from vault_indexer.system import record
 
@@ -29,7 +30,6 @@ class FileStat:
 
     @classmethod
     def of(cls, path: str, status: os.stat_result) -> FileStat:
-        """Create the stat of `path` from the result of the system call."""
         changed = status.st_ctime_ns
         if sys.platform == "win32":
             # From Python 3.12 on `st_ctime` tells of an open file when it changed, and of a path when it was
@@ -51,8 +51,7 @@ class RootIdentity:
 
 
 def is_utf8_name(name: str) -> bool:
-    """Return whether the name can be stored and shown. A lone surrogate represents a byte that is not
-    UTF-8."""
+    """Return whether the name can be stored and shown. A lone surrogate is a byte that is not UTF-8."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -61,8 +60,7 @@ def is_utf8_name(name: str) -> bool:
 
 
 def is_evicted(status: os.stat_result) -> bool:
-    """Return whether the disk contains only a placeholder, so that reading would start a download (iCloud,
-    OneDrive)."""
+    """Return whether the disk has only a placeholder, and reading would download it (iCloud, OneDrive)."""
     flags, attributes = getattr(status, "st_flags", 0), getattr(status, "st_file_attributes", 0)
     return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_NOT_LOCAL)
 
@@ -87,8 +85,6 @@ MAX_PICTURE_BYTES = 8 << 20
 memory.
 """
 
-_AVIF_BRANDS = (b"avif", b"avis", b"mif1")
-
 _TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -98,6 +94,15 @@ _TYPES = {
     ".avif": "image/avif",
     ".svg": "image/svg+xml",
 }
+_IS_OF_TYPE: Mapping[str, Callable[[bytes], bool]] = {
+    "image/png": lambda data: data.startswith(b"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": lambda data: data.startswith(b"\xff\xd8\xff"),
+    "image/gif": lambda data: data.startswith((b"GIF87a", b"GIF89a")),
+    "image/webp": lambda data: data.startswith(b"RIFF") and data[8:12] == b"WEBP",
+    "image/avif": lambda data: data[4:8] == b"ftyp" and data[8:12] in (b"avif", b"avis", b"mif1"),
+    "image/svg+xml": lambda data: b"<svg" in data[:4096],
+}
+"""Checks the first bytes, as browsers do. An SVG has its element somewhere near the start."""
 
 
 def is_picture_name(path: str) -> bool:
@@ -108,25 +113,9 @@ def is_picture_name(path: str) -> bool:
 def picture_type(path: str, data: bytes) -> str | None:
     """Return the media type of a picture; None if the content does not match the name."""
     media_type = _TYPES.get(_suffix(path))
-    return media_type if media_type and _is_of_type(media_type, data) else None
+    return media_type if media_type and _IS_OF_TYPE[media_type](data) else None
 
 
 def _suffix(path: str) -> str:
     name = path.rpartition("/")[2]
     return name[name.rfind(".") :].lower() if "." in name else ""
-
-
-def _is_of_type(media_type: str, data: bytes) -> bool:
-    """Check the first bytes, as browsers do. An SVG has its element somewhere near the start."""
-    match media_type:
-        case "image/png":
-            return data.startswith(b"\x89PNG\r\n\x1a\n")
-        case "image/jpeg":
-            return data.startswith(b"\xff\xd8\xff")
-        case "image/gif":
-            return data.startswith((b"GIF87a", b"GIF89a"))
-        case "image/webp":
-            return data.startswith(b"RIFF") and data[8:12] == b"WEBP"
-        case "image/avif":
-            return data[4:8] == b"ftyp" and data[8:12] in _AVIF_BRANDS
-    return b"<svg" in data[:4096]

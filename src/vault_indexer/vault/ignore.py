@@ -63,8 +63,6 @@ _ADVICE = "what it excludes is unknown"
 _SHOWN_CHARS = 80
 
 Compiled = TypeVar("Compiled")
-Compiler = Callable[[Sequence[str]], Compiled]
-"""Compiles the lines of a list to a matcher. Raises ExclusionError."""
 
 
 @record
@@ -80,7 +78,10 @@ class ObsidianFilters:
 
     def __init__(self, filters: Sequence[str] = (), source: str = "") -> None:
         """`source` is the text that contains the filters. Raises ExclusionError."""
-        _check_filter_bounds(filters)
+        if len(filters) > _MAX_FILTERS or sum(map(len, filters)) > _MAX_FILTER_CHARS:
+            bounds = f"{_MAX_FILTERS:,} filters of {_MAX_FILTER_CHARS:,} characters"
+            reason = f"at most {bounds} together are understood"
+            raise ExclusionError([_app_problem(reason, _FILTERS_KEY)])
         expressions, problems = [], []
         for item in filters:
             try:
@@ -163,14 +164,6 @@ def read_obsidian_filters(vault: Path) -> tuple[tuple[str, ...], ObsidianFilters
     if not isinstance(filters, list) or not all(isinstance(item, str) for item in filters):
         raise ExclusionError([_app_problem("is not a list of texts", _FILTERS_KEY)])
     return tuple(filters), ObsidianFilters(filters, text)
-
-
-def _check_filter_bounds(filters: Sequence[str]) -> None:
-    if len(filters) > _MAX_FILTERS or sum(map(len, filters)) > _MAX_FILTER_CHARS:
-        bounds = (
-            f"at most {_MAX_FILTERS:,} filters of {_MAX_FILTER_CHARS:,} characters together are understood"
-        )
-        raise ExclusionError([_app_problem(bounds, _FILTERS_KEY)])
 
 
 def _is_expression(item: str) -> bool:
@@ -262,9 +255,10 @@ class IgnoreRules:
         known = Decision.INDEX if self.known is None else self.known.get(path, Decision.IGNORE)
         if known is not Decision.INDEX:
             return known
-        if not self._has_text(path, name) or self._is_link_only(path):
-            return Decision.LINK_ONLY
-        return Decision.INDEX
+        is_included = all(patterns.selects(path) for patterns in self.include)
+        if is_included and self._has_text(path, name) and not self.obsidian.matches(path):
+            return Decision.INDEX
+        return Decision.LINK_ONLY
 
     def _has_text(self, path: str, name: str) -> bool:
         match kind_of(name):
@@ -312,9 +306,6 @@ class IgnoreRules:
 
     def _is_ignored_here(self, path: str, name: str, *, is_dir: bool) -> bool:
         return _is_hidden(name) or any(patterns.matches(path, is_dir=is_dir) for patterns in self.exclude)
-
-    def _is_link_only(self, path: str) -> bool:
-        return not all(patterns.selects(path) for patterns in self.include) or self.obsidian.matches(path)
 
 
 def _is_hidden(name: str) -> bool:

@@ -53,9 +53,7 @@ class Entry(Protocol):
 class VaultFiles(Protocol):
     """The part of a file system that a scan uses. Paths are absolute; both methods raise OSError."""
 
-    def lstat(self, path: str) -> os.stat_result:
-        """Return the stat of a path without following links."""
-        ...
+    def lstat(self, path: str) -> os.stat_result: ...
 
     def scandir(self, path: str) -> AbstractContextManager[Iterator[Entry]]: ...
 
@@ -189,7 +187,6 @@ class ScannedFile:
 
     @property
     def path(self) -> str:
-        """The path relative to the vault, with `/`."""
         return self.stat.path
 
 
@@ -231,8 +228,7 @@ def _is_covered(path: str, tops: Collection[str]) -> bool:
 
 
 def root_identity(vault: Path) -> RootIdentity:
-    """Return the identity of the vault's folder. Raises VaultError with a one-line message if it is not a
-    folder."""
+    """Return the identity of the vault's folder. Raises VaultError of one line if it is not a folder."""
     try:
         status = vault.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -387,7 +383,9 @@ class _Walker:
                 self._entry(_OnePath(self._files, self._vault, path), path)
             except (FileNotFoundError, NotADirectoryError):
                 # An evicted file is not gone: its placeholder has another name.
-                self._look_for_placeholder(path)
+                placeholder = icloud_placeholder(path)
+                with suppress(OSError):
+                    self._entry(_OnePath(self._files, self._vault, placeholder), placeholder)
             except OSError as error:
                 self._unreadable(path.rpartition("/")[0], error)
         self._walk_pending()
@@ -407,13 +405,6 @@ class _Walker:
                 self._unreadable(folder, error)
                 return False
         return True
-
-    def _look_for_placeholder(self, path: str) -> None:
-        placeholder = icloud_placeholder(path)
-        try:
-            self._entry(_OnePath(self._files, self._vault, placeholder), placeholder)
-        except OSError:
-            return
 
     def _unreadable(self, folder: str, error: OSError) -> None:
         self.unreadable[folder] = error.strerror or str(error)
@@ -483,10 +474,8 @@ class _Walker:
             return
         path = path[: len(path) - len(entry.name)] + name
         if self._rules.decide(path, is_dir=False) is not Decision.IGNORE:
-            try:
+            with suppress(FileNotFoundError):
                 self._evicted(path, FileStat.of(path, entry.stat(follow_symlinks=False)))
-            except FileNotFoundError:
-                return
 
     def _evicted(self, path: str, status: FileStat) -> None:
         self.evicted.append(ScannedFile(status, kind_of(path), Decision.LINK_ONLY))

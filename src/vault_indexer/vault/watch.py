@@ -430,8 +430,7 @@ class VaultWatcher:
         self._offset = 0.0
 
     def report_unreadable(self, folders: frozenset[str]) -> None:
-        """Record the folders that the last scan could not read. Only the thread of `next_batch` calls
-        this."""
+        """Record the folders that the last scan could not read, in the thread of `next_batch`."""
         self._unreadable = folders
         # Added, because several scans may end before `_check_unreadable` looks.
         self._closed |= folders

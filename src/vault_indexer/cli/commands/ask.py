@@ -115,8 +115,7 @@ def _print_answer(answer: AskAnswerJson, folder_of: FolderOf) -> None:
 
 
 def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder_of: FolderOf) -> None:
-    """Prints the label and each sentence with its locations; a sentence that occurs verbatim in a note is in
-    quotation marks."""
+    """Prints the label and each sentence with its locations; one that a note has verbatim is in quotes."""
     console = out()
     console.print(text((label, "bold")))
     for one in sentences:

@@ -143,8 +143,7 @@ def _index_lines(verified: VerificationJson, status: StatusReportJson, *, repair
 
 
 def difference_in_words(problem: ProblemJson) -> str:
-    """A difference in words. The detail is a sentence for a file, and the missing or surplus entry for a part
-    of the index."""
+    """The detail is a sentence for a file, and the missing or surplus entry for a part of the index."""
     if problem["store"] not in _PARTS:
         return problem["detail"]
     kind = _KINDS.get(problem["kind"], problem["kind"])

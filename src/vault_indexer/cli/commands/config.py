@@ -12,8 +12,7 @@ from vault_indexer.cli.output.terminal import note, out, print_json, print_warni
 from vault_indexer.cli.parameters import Output, VaultSelection, command_group
 from vault_indexer.cli.vault_folder import config_file_of, named_or_enclosing_vault, names_vaults, only_vault
 from vault_indexer.config import LoadedConfig, load, missing_settings
-from vault_indexer.config.documents import as_json, rows, starter_config
-from vault_indexer.config.edits import replace_config
+from vault_indexer.config.documents import as_json, rows, write_starter
 from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
 from vault_indexer.system import command_words
 from vault_indexer.vault.ignore import load_ignore_rules
@@ -90,9 +89,7 @@ def edit(selection: VaultSelection) -> None:
     editor = command_words(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     if not editor:
         raise UsageError(f"No editor is set (VISUAL or EDITOR). Your configuration is {file}")
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        replace_config(file, starter_config())
+    write_starter(file)
     try:
         subprocess.run([*editor, str(file)], check=False)
     except OSError as error:
@@ -109,7 +106,7 @@ def _load(selection: VaultSelection) -> LoadedConfig:
     vault = named_or_enclosing_vault(selection, os.environ)
     if vault is None and not names_vaults(selection, os.environ):
         vault = only_vault(selection, os.environ)
-    options = {"index.dir": selection.index_dir} if selection.index_dir else {}
+    options = {"index.dir": selection.index_dir}
     return load(vault, config_file=selection.config, environ=os.environ, options=options)
 
 

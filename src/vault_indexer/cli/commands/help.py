@@ -198,12 +198,7 @@ def _interrupts_are_the_pagers() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-_COMPLETE_VARIABLE = "_INDEXER_COMPLETE"
-"""The variable that typer reads for a program of this name."""
-
-
 Shell = Literal["bash", "zsh", "fish", "powershell"]
-"""The shells with a completion script in typer."""
 
 
 def completion(
@@ -212,7 +207,7 @@ def completion(
 ) -> None:
     """Print the completion script for a shell: eval "$(indexer completion bash)"."""
     del selection  # the script does not depend on the vault
-    script = get_completion_script(prog_name="indexer", complete_var=_COMPLETE_VARIABLE, shell=shell)
+    script = get_completion_script(prog_name="indexer", complete_var="_INDEXER_COMPLETE", shell=shell)
     typer.echo(script)
 
 

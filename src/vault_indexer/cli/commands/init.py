@@ -27,8 +27,7 @@ from vault_indexer.cli.vault_folder import (
     vaults_in_config,
 )
 from vault_indexer.config import NamedVault, add_vault
-from vault_indexer.config.documents import starter_config
-from vault_indexer.config.edits import replace_config
+from vault_indexer.config.documents import write_starter
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
@@ -101,8 +100,7 @@ def _vault(selection: VaultSelection, folder: Path | None, yes: bool) -> Path:
 
 
 def _register(selection: VaultSelection, vault: Path, name: str) -> None:
-    """Adds the vault to the table [vaults] if it is not there. Vaults with an index folder for one command
-    are not added."""
+    """Adds the vault to the table [vaults], unless it is there or has an index folder for one command."""
     if is_pinned(selection) and selection.config is None:
         if name:
             raise UsageError("--name has no effect: a vault with its own --index-dir is not listed")
@@ -114,9 +112,7 @@ def _register(selection: VaultSelection, vault: Path, name: str) -> None:
             raise UsageError(f"--name: {vault} is already in your table [vaults], as {known}")
         return
     file = config_file_of(selection, os.environ)
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        replace_config(file, starter_config())
+    write_starter(file)
     chosen = name or free_name(folder_slug(vault), listed)
     add_vault(file, NamedVault(chosen, vault, selection.index_dir))
     note(f"Added {chosen} ({vault}) to {file}.")

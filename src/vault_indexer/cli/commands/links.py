@@ -129,8 +129,7 @@ class _Show(NamedTuple):
         return self.connection.vault
 
     def to_program(self, answer: object, places: Iterable[NotePlace]) -> bool:
-        """Prints the answer as JSON, or its places in the format of grep. Returns False if neither was
-        requested."""
+        """Prints the answer as JSON, or its places like grep. Returns False if neither was requested."""
         if self.output.json:
             print_json(answer)
         elif self.lines.wanted:
@@ -149,8 +148,7 @@ class _Show(NamedTuple):
         *,
         title: tuple[str, int] | None = None,
     ) -> int:
-        """Shows an answer that is one list, and returns the exit status. A person sees the rows, below the
-        title with its number."""
+        """Shows one list, to a person as rows below the title with its number. Returns the exit status."""
         found = list(places)
         if not self.to_program(answer, found):
             if title:

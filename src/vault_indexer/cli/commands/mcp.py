@@ -47,11 +47,10 @@ def mcp(selection: VaultSelection, tools: Tools = "reading") -> None:
 
 def _daemon(selection: VaultSelection) -> DaemonInfo:
     """Returns the daemon of the vault, and starts it if necessary. Raises VaultIndexerError."""
-    folder = known_daemon_folder(selection, os.environ)
-    known = read_daemon(folder) if folder else None
-    if known:
-        return known
     is_shared = asks_all(selection, os.environ)
+    folder = known_daemon_folder(selection, is_shared=is_shared)
+    if folder and (known := read_daemon(folder)):
+        return known
     index_dir = daemon_folder(selection, is_shared=is_shared)
     found = read_daemon(index_dir)
     for attempt in range(_ATTEMPTS):

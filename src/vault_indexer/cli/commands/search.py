@@ -76,24 +76,15 @@ def open_note(vault: Path, hit: HitJson) -> None:
 
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor:
-        command = editor_command(
-            editor, (vault / hit["path"]).absolute(), hit["line"] if has_text(hit) else None
-        )
+        program, *options = command_words(editor) or [editor]
+        form = _LINE_OPTIONS.get(Path(program).stem, "+{line} {file}") if has_text(hit) else "{file}"
+        place = {"file": (vault / hit["path"]).absolute(), "line": hit["line"]}
         try:
-            subprocess.run(command, check=False)
+            subprocess.run([program, *options, *(part.format(**place) for part in form.split())], check=False)
         except OSError as error:
-            raise UnavailableError(f"{command[0]}: {error.strerror}") from error
+            raise UnavailableError(f"{program}: {error.strerror}") from error
     elif not (vault / ".obsidian").is_dir() or not webbrowser.open(hit["uri"]):
         raise UsageError("--open needs an editor: set the variable EDITOR, for example EDITOR=vim")
-
-
-def editor_command(editor: str, file: Path, line: int | None) -> list[str]:
-    """The command line that opens the file, at the line unless it is None, for the value of EDITOR."""
-    program, *options = command_words(editor) or [editor]
-    if line is None:
-        return [program, *options, str(file)]
-    form = _LINE_OPTIONS.get(Path(program).stem, "+{line} {file}")
-    return [program, *options, *(part.format(file=file, line=line) for part in form.split())]
 
 
 NO_HITS = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -151,7 +151,7 @@ def _serve_all(selection: VaultSelection) -> None:
         )
         info = daemon_info(listener, "", settings.server, command, kept)
         budget = SharedBudget(settings.index, folder / LLM_CALLS)
-        shared = _SharedDaemon(config_file, info, announced, budget, pinned=is_pinned(selection))
+        shared = _SharedDaemon(config_file, info, announced, budget, is_pinned(selection))
         supervisor = VaultSupervisor(
             table,
             partial(_read_table, config_file),
@@ -181,25 +181,17 @@ def _read_table(config_file: Path | None) -> VaultTable:
     return VaultTable(named, load_own(config_file, os.environ).settings)
 
 
+@dataclass(eq=False)
 class _SharedDaemon:
     """Opens and announces the vaults of one daemon."""
 
-    def __init__(
-        self,
-        config_file: Path | None,
-        info: DaemonInfo,
-        announced: Announcements,
-        budget: SharedBudget,
-        *,
-        pinned: bool,
-    ) -> None:
-        self._config_file = config_file
-        self._info = info
-        self._announced = announced
-        self._budget = budget
-        self._pinned = pinned
-        self._actions: dict[str, AgentActions] = {}
-        self.vaults = Vaults(())
+    config_file: Path | None
+    info: DaemonInfo
+    announced: Announcements
+    budget: SharedBudget
+    pinned: bool
+    vaults: Vaults = field(default_factory=lambda: Vaults(()))
+    _actions: dict[str, AgentActions] = field(default_factory=dict)
 
     def keep(self, named: NamedVault) -> ManagedVault:
         """Creates the vault without opening it."""
@@ -208,22 +200,22 @@ class _SharedDaemon:
 
         def open_service() -> VaultService:
             nonlocal own_actions
-            target = named_target(named, self._config_file, os.environ)
-            service = open_daemon(target, self._budget)
+            target = named_target(named, self.config_file, os.environ)
+            service = open_daemon(target, self.budget)
             own_actions = self._actions[named.name] = agent_actions(target, service)
             index_dirs[:] = [target.index_dir]
             return service
 
         def opened(service: VaultService) -> None:
-            url = vault_url(self._info.url, named.name)
-            self._announced.add(index_dirs[0], replace(self._info, url=url, vault=str(service.vault)))
-            if not self._pinned:
+            url = vault_url(self.info.url, named.name)
+            self.announced.add(index_dirs[0], replace(self.info, url=url, vault=str(service.vault)))
+            if not self.pinned:
                 write_index_pointer(service.vault, index_dirs[0])
                 remember_vault(service.vault, index_dirs[0])
             note(f"{named.name}: {service.vault}, index in {index_dirs[0]}")
 
         def closed() -> None:
-            self._announced.remove(index_dirs[0])
+            self.announced.remove(index_dirs[0])
             if self._actions.get(named.name) is own_actions:
                 del self._actions[named.name]
             if all(one.path != named.path for one in self.vaults.holders()):

@@ -24,19 +24,16 @@ from vault_indexer.autostart import (
     supervisor_of_platform,
 )
 from vault_indexer.cli.commands.start import end_daemon
-from vault_indexer.cli.connection.connect import known_index_dir
+from vault_indexer.cli.connection.connect import known_daemon_folder
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, command_group
-from vault_indexer.cli.vault_folder import config_of, vaults_in_config
+from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.config import load
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import ServiceError, UsageError, VaultError
 from vault_indexer.system import canonical_folder, home_folder, log_dir, with_home
 from vault_indexer.text.control_characters import clean
-
-_NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG = "INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"
-_LINGER = Path("/var/lib/systemd/linger")
 
 System = Annotated[
     str,
@@ -56,17 +53,13 @@ def install(
     system: System = "",
 ) -> None:
     """Let the system start the daemon at login and after a failure, and start it now."""
-    name, chosen = _supervisor(system)
+    name, chosen = service_manager(system)
     environ = os.environ
     vault = _named_vault(selection, environ)
     if vault is not None and not vault.is_dir():
         raise VaultError(f"no such vault: {vault}")
-    settings = load(
-        vault,
-        config_file=selection.config,
-        environ=environ,
-        options={"index.dir": selection.index_dir} if selection.index_dir else {},
-    ).settings
+    options = {"index.dir": selection.index_dir}
+    settings = load(vault, config_file=selection.config, environ=environ, options=options).settings
     if vault is None and settings.vault is None and not settings.vaults:
         raise UsageError('No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.')
     spec = _spec(selection, vault, environ)
@@ -87,7 +80,7 @@ def install(
 
 def uninstall(selection: VaultSelection, system: System = "") -> None:
     """Stop the service and remove it. The index stays."""
-    _, chosen = _supervisor(system)
+    _, chosen = service_manager(system)
     service = chosen.name_of(_named_vault(selection, os.environ))
     gone = chosen.uninstall(service)
     note(f"removed: {chosen.place(service)}" if gone else f"not installed: {chosen.place(service)}")
@@ -95,27 +88,19 @@ def uninstall(selection: VaultSelection, system: System = "") -> None:
 
 def status(selection: VaultSelection, output: Output, system: System = "") -> int:
     """Show whether the service is installed and running. Exit status 1 if it is not installed."""
-    name, chosen = _supervisor(system)
+    name, chosen = service_manager(system)
     vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
     found = chosen.status(service)
     folder = _daemon_folder(selection, vault)
     running = read_daemon(folder) if folder else None
+    place = chosen.place(service)
     if output.json:
         daemon = {"pid": running.pid, "url": running.url} if running else None
-        print_json(
-            {
-                "system": name,
-                "name": service,
-                "definition": chosen.place(service),
-                **asdict(found),
-                "daemon": daemon,
-            }
-        )
-        return 0 if found.installed else 1
-    console = out()
-    for label, value, style in _rows(chosen.place(service), found, running):
-        console.print(text((f"{label:<10}", "dim"), (value, style)))
+        print_json({"system": name, "name": service, "definition": place, **asdict(found), "daemon": daemon})
+    else:
+        for label, value, style in _rows(place, found, running):
+            out().print(text((f"{label:<10}", "dim"), (value, style)))
     return 0 if found.installed else 1
 
 
@@ -130,7 +115,7 @@ def logs(
     system: System = "",
 ) -> int:
     """Print the last lines of the service's log."""
-    _, chosen = _supervisor(system)
+    _, chosen = service_manager(system)
     vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
     command = chosen.log_command(service, lines, follow=follow)
@@ -153,12 +138,8 @@ def logs(
     return 0
 
 
-def service_manager() -> Supervisor:
-    """The service manager of this system, for this user."""
-    return _supervisor("")[1]
-
-
-def _supervisor(system: str) -> tuple[str, Supervisor]:
+def service_manager(system: str) -> tuple[str, Supervisor]:
+    """The service manager of that name, or of this system, for this user."""
     name = system or supervisor_of_platform(sys.platform)
     return name, supervisor(name, _environment(os.environ))
 
@@ -179,9 +160,8 @@ def _environment(environ: Mapping[str, str]) -> Environment:
 
 
 def _named_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The vault of the option or the variable. The current folder is ignored, because a service does not run
-    in it."""
-    named = selection.vault or environ.get(_NAMED_VAULT)
+    """The vault of the option or the variable, not of the current folder: a service does not run in it."""
+    named = selection.vault or environ.get("INDEXER_VAULT")
     return canonical_folder(with_home(named)) if named else None
 
 
@@ -195,15 +175,14 @@ def _spec(selection: VaultSelection, vault: Path | None, environ: Mapping[str, s
 
 def _keeps_all(selection: VaultSelection, vault: Path | None, environ: Mapping[str, str]) -> bool:
     """Whether the service serves all vaults of the table `[vaults]`: no vault and no index is given."""
-    named_index = selection.index_dir or environ.get(_NAMED_INDEX)
+    named_index = selection.index_dir or environ.get("INDEXER_INDEX_DIR")
     return vault is None and not named_index and bool(vaults_in_config(selection, environ))
 
 
 def _daemon_folder(selection: VaultSelection, vault: Path | None) -> Path | None:
     """The folder of the service's `daemon.json`; None if it is unknown."""
-    if _keeps_all(selection, vault, os.environ):
-        return shared_daemon_dir(config_of(selection, os.environ))
-    return known_index_dir(VaultSelection(vault, selection.index_dir, selection.config), os.environ)
+    own = VaultSelection(vault, selection.index_dir, selection.config)
+    return known_daemon_folder(own, is_shared=_keeps_all(selection, vault, os.environ))
 
 
 def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: ServiceStatus) -> None:
@@ -218,13 +197,13 @@ def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: Ser
 
 def _hints(name: str, spec: ServiceSpec, environ: Mapping[str, str]) -> list[str]:
     """Hints for the user about the installed service."""
-    carried = {_NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG}
+    carried = {"INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"}
     left = sorted(key for key in environ if key.startswith("INDEXER_") and key not in carried)
     hints = []
     if left:
         hints.append(f"not part of the service: {', '.join(left)}; set these keys in the configuration")
     user = spec.environment.user
-    if name == "systemd" and not (_LINGER / user).exists():
+    if name == "systemd" and not Path("/var/lib/systemd/linger", user).exists():
         hints.append(f"the service starts when you log in; `loginctl enable-linger {user}` starts it at boot")
     return hints
 

@@ -166,7 +166,7 @@ def stop(selection: VaultSelection, all_vaults: AllVaults = False) -> None:
     if all_vaults or asks_all(selection, os.environ):
         folders = _folders_of_all(selection)
     else:
-        found = known_daemon_folder(selection, os.environ)
+        found = known_daemon_folder(selection, is_shared=False)
         if found is None or read_daemon(found) is None:
             found = in_process_module().target_of(selection).index_dir
         folders = [found]

@@ -146,8 +146,7 @@ def _watching(watching: str) -> str:
 
 
 def upgrade_in_words(upgrade: VectorUpgradeJson | None) -> str:
-    """The progress of a better model's vectors, or the reason why they are not created; "" if none are
-    planned."""
+    """The progress of a better model's vectors, or why they are not created; "" if none are planned."""
     if not upgrade:
         return ""
     share = 100 * upgrade["done"] // max(1, upgrade["total"])
@@ -158,7 +157,6 @@ def upgrade_in_words(upgrade: VectorUpgradeJson | None) -> str:
 
 
 def state_in_words(state: str) -> str:
-    """The state of an index in words."""
     return _STATES.get(state, state)
 
 

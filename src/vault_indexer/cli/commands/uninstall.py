@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -15,12 +14,12 @@ import typer
 
 from vault_indexer.cli.commands.service import service_manager
 from vault_indexer.cli.commands.start import daemons_of_all, end_daemon
-from vault_indexer.cli.known_vaults import delete_index, is_index, recorded_vaults
+from vault_indexer.cli.known_vaults import delete_entry, delete_index, is_index, recorded_vaults
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_file_of, config_of, vaults_in_config
 from vault_indexer.config import load_own, vaults_of
-from vault_indexer.errors import IndexUnusableError, ServiceError, UsageError
+from vault_indexer.errors import ServiceError, UsageError
 from vault_indexer.system import (
     default_index_dir,
     in_words,
@@ -101,7 +100,7 @@ def _vaults(selection: VaultSelection) -> list[Path]:
 
 
 def _services(vaults: Sequence[Path]) -> Iterator[_Removal]:
-    manager = service_manager()
+    _, manager = service_manager("")
     for service in dict.fromkeys(manager.name_of(vault) for vault in (None, *vaults)):
         place = manager.place(service)
         try:
@@ -135,14 +134,7 @@ def _records(vaults: Sequence[Path]) -> Iterator[_Removal]:
     for folder in (state / name for state in _state_folders() for name in _RECORDS):
         contains_notes = any(resolved(vault).is_relative_to(resolved(folder)) for vault in vaults)
         if folder.is_dir() and not folder.is_symlink() and not contains_notes:
-            yield _Removal(f"records        {folder}", partial(_remove_folder, folder))
-
-
-def _remove_folder(folder: Path) -> None:
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise IndexUnusableError(f"cannot delete {error.filename}: {error.strerror}") from error
+            yield _Removal(f"records        {folder}", partial(delete_entry, folder))
 
 
 app = one_command(uninstall)

@@ -82,7 +82,12 @@ def remove(
     vault, index_dir = _removable(name, selection)
     daemon = _daemon(selection)
     if delete:
-        _refuse_while_kept_alone(index_dir, daemon, name)
+        keeper = read_daemon(index_dir)
+        # Only the shared daemon follows the table and closes the index.
+        if keeper is not None and (daemon is None or keeper.pid != daemon.pid):
+            raise UsageError(
+                f"Its daemon is running. Stop it first: indexer stop --vault {quoted_word(name)}"
+            )
     if name in vaults_in_config(selection, os.environ):
         remove_vault(config_file_of(selection, os.environ), name)
         note(f"Removed {name} from {config_file_of(selection, os.environ)}. Its notes stay.")
@@ -116,13 +121,6 @@ def _removable(name: str, selection: VaultSelection) -> tuple[Path, Path]:
             return known.folder, Path(known.index_dir)
     there = ", ".join(sorted({*listed, *named}))
     raise UsageError(f"No vault is called {name}. {f'Your vaults: {there}.' if there else NO_VAULTS}")
-
-
-def _refuse_while_kept_alone(index_dir: Path, shared: DaemonInfo | None, name: str) -> None:
-    """Raises UsageError if a daemon that does not follow the table has the index open."""
-    keeper = read_daemon(index_dir)
-    if keeper is not None and (shared is None or keeper.pid != shared.pid):
-        raise UsageError(f"Its daemon is running. Stop it first: indexer stop --vault {quoted_word(name)}")
 
 
 def list_vaults(selection: VaultSelection, output: Output) -> None:

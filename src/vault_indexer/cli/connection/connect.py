@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import (
-    asks_all,
     config_of,
     is_pinned,
     named_or_enclosing_vault,
@@ -90,18 +89,13 @@ class Connection:
         """The index that this process opens; None with a daemon or for all vaults."""
 
         self._folders = vaults_in_config(selection, os.environ) if all_vaults else {}
-        if all_vaults:
-            folder: Path | None = shared_daemon_dir(config_of(selection, os.environ))
-        else:
-            folder = known_index_dir(selection, os.environ)
+        folder = known_daemon_folder(selection, is_shared=all_vaults)
         self._dispatcher = self._daemon_in(folder) or self._without_daemon()
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-        """The answer of an endpoint. Raises VaultIndexerError."""
         return self._request(lambda dispatcher: dispatcher.ask(endpoint, **parameters))
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
-        """Rebuild the index, showing the progress. Raises VaultIndexerError."""
         return self._request(lambda dispatcher: dispatcher.rebuild(show, options))
 
     def folder_of(self, hit: HitJson | CitationJson) -> Path:
@@ -144,18 +138,13 @@ def ask(selection: VaultSelection, endpoint: Endpoint[Answer], **parameters: Val
     return Connection(selection).ask(endpoint, **parameters)
 
 
-def known_daemon_folder(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The folder of the command's `daemon.json`, if it is known without the configuration."""
-    if asks_all(selection, environ):
-        return shared_daemon_dir(config_of(selection, environ))
-    return known_index_dir(selection, environ)
-
-
-def known_index_dir(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The index folder according to option, variable or index pointer; None if a given configuration must be
-    read first."""
-    named = selection.index_dir or environ.get("INDEXER_INDEX_DIR")
-    if named or is_pinned(selection, environ):
+def known_daemon_folder(selection: VaultSelection, *, is_shared: bool) -> Path | None:
+    """The folder of the `daemon.json`: that of the shared daemon, or the index folder of one vault according
+    to option, variable or index pointer. None if a given configuration must be read first."""
+    if is_shared:
+        return shared_daemon_dir(config_of(selection, os.environ))
+    named = selection.index_dir or os.environ.get("INDEXER_INDEX_DIR")
+    if named or is_pinned(selection):
         return with_home(named) if named else None
-    vault = named_or_enclosing_vault(selection, environ) or only_vault(selection, environ)
+    vault = named_or_enclosing_vault(selection, os.environ) or only_vault(selection, os.environ)
     return read_index_pointer(vault) if vault else None

@@ -101,8 +101,7 @@ class DirectDispatcher:
     """Whether a request may build a missing index."""
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-        """Raises DaemonError for an endpoint that needs a daemon, and UsageError for one that needs one
-        vault."""
+        """Raises DaemonError if the endpoint needs a daemon, and UsageError if it needs one vault."""
         arguments = endpoint.all_arguments(parameters)
         if endpoint.needs_daemon:
             raise DaemonError(WITHOUT_DAEMON)

@@ -33,12 +33,10 @@ _TITLE_SHARE = 0.2
 """The title is evidence from this share of the score by word. Below it, only words such as "the" match."""
 
 _NEAR_RANK = 10
-"""Meaning is evidence up to this rank among the nearest chunks, which is the number of hits that a search
-lists."""
+"""Meaning is evidence up to this rank among the nearest chunks: as many as a search lists."""
 
 _LINK_WEIGHT = 0.2
-"""Links are evidence from this weight: their text contains words of the query. Below it, they come from other
-hits."""
+"""Links are evidence from this weight: their text has words of the query. Weaker ones are of other hits."""
 
 _EVIDENCE = ("name", "title", "words", "meaning", "links", "changed since")
 _LINE_DIGITS = 4
@@ -53,8 +51,7 @@ class ShownHits(NamedTuple):
 
     @classmethod
     def of(cls, answer: SearchAnswerJson, *, nearest: bool) -> ShownHits:
-        """Selects the other hits: the best one of each of three notes without a likely hit, or with `nearest`
-        all."""
+        """The other hits are the best of each of three notes without a likely hit, or with `nearest` all."""
         count = likely_count(answer)
         likely, others = answer["results"][:count], answer["results"][count:]
         if nearest:
@@ -74,8 +71,7 @@ def first_notes(hits: Sequence[HitJson]) -> list[HitJson]:
 
 
 def print_verdict(answer: SearchAnswerJson, shown: Sequence[HitJson]) -> None:
-    """Prints on standard error that no hit is likely, and the words that no note has. Prints nothing if one
-    is."""
+    """Prints on standard error that no hit is likely, and the words that no note has, unless one is."""
     if likely_count(answer):
         return
     missing = missing_words(answer["missing_words"])

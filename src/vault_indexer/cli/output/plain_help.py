@@ -85,7 +85,7 @@ class PlainCommand(TyperCommand):
         _write_rows(
             formatter, "Arguments", [(_argument_name(one), getattr(one, "help", "")) for one in arguments]
         )
-        _write_rows(formatter, "Options", [_option_row(one) for one in options])
+        _write_rows(formatter, "Options", list(map(option_row, options)))
         if example := EXAMPLES.get(ctx.command_path.partition(" ")[2]):
             with formatter.section("Example"):
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
@@ -128,7 +128,7 @@ def _argument_name(argument: Any) -> str:
     return name if argument.required or name.startswith("[") else f"[{name}]"
 
 
-def _option_row(option: Any) -> tuple[str, str]:
+def option_row(option: Any) -> tuple[str, str]:
     names = ", ".join(sorted((*option.opts, *option.secondary_opts), key=len)).strip(" ,/")
     value = _value_name(option)
     return (f"{names} {value}" if value else names), _described(option)
@@ -217,8 +217,7 @@ def query_last(arguments: Sequence[str], values: Mapping[str, int]) -> list[str]
 
 
 def query_text(words: Sequence[str]) -> str:
-    """The query of the arguments; a single `-` reads it from standard input, up to the maximum size of a
-    query."""
+    """The query of the arguments; a single `-` reads it from standard input, up to its maximum size."""
     if list(words) != [_STANDARD_INPUT]:
         return " ".join(words)
     return " ".join(sys.stdin.read(MAX_QUERY_BYTES + 1).split())

@@ -31,8 +31,7 @@ _STAGES = {
 
 @contextmanager
 def showing() -> Iterator[Show]:
-    """Yields the function to call with each progress. A bar is drawn from the first one on, until the block
-    ends."""
+    """Yields the function to call with each progress. The first one draws a bar, until the block ends."""
     if not sys.stderr.isatty():
         yield Lines().show
         return

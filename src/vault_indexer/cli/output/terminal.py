@@ -66,7 +66,6 @@ def note(line: str) -> None:
 
 
 def print_warnings(warnings: Iterable[str]) -> None:
-    """Prints warnings on standard error."""
     for warning in warnings:
         note(f"Warning: {warning}")
 

@@ -22,7 +22,6 @@ _ALLOWED = (
 
 
 def is_vault_name(text: str) -> bool:
-    """Whether a vault may have this name."""
     return _NAME.fullmatch(text) is not None
 
 
