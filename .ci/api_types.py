@@ -36,15 +36,7 @@ if TYPE_CHECKING:
 _OTHERS = ("Failure", "InspectedNote")
 """Answers that belong to no row: of all routes, of a command."""
 
-_NOT_READ_HERE = frozenset(
-    {
-        "AskLine",
-        "BlockId",
-        "Failure",
-        "InspectedLink",
-        "InspectedNote",
-    }
-)
+_NOT_READ_HERE = frozenset({"AskLine", "BlockId", "Failure", "InspectedLink", "InspectedNote"})
 """Types of JSON that only other programs read."""
 
 _WIDTH = 105

@@ -19,9 +19,7 @@ from vault_indexer.errors import NoteError
 from vault_indexer.model import document_kind_of
 from vault_indexer.parse import render_markdown
 
-READERS = {
-    **{name: name for name in ("docx", "odt", "rtf", "epub", "html", "ipynb", "csv")},
-}
+READERS = {**{name: name for name in ("docx", "odt", "rtf", "epub", "html", "ipynb", "csv")}}
 LARGEST = 5_000_000
 WORD = re.compile(r"\w+")
 

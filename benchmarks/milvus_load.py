@@ -25,13 +25,7 @@ import numpy as np
 
 from milvus_lite_server import LiteServer, lite_server, resident_mb
 from search_quality import folder
-from vault_gateway.milvus import (
-    MilvusConnection,
-    MilvusPublisher,
-    MilvusRetriever,
-    MilvusVaults,
-    VaultState,
-)
+from vault_gateway.milvus import MilvusConnection, MilvusPublisher, MilvusRetriever, MilvusVaults, VaultState
 from vault_gateway.milvus.retrieval import Selection, VaultScope
 from vault_gateway.publication import Change, published_notes
 from vault_indexer.bootstrap import open_index, resolve_target

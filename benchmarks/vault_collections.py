@@ -222,11 +222,7 @@ def main() -> int:
             )
         shares = [
             f"{100 * part / max(whole, 1):.1f}%"
-            for part, whole in (
-                (row.broken, row.links),
-                (row.found, row.phrases),
-                (row.placed, row.phrases),
-            )
+            for part, whole in ((row.broken, row.links), (row.found, row.phrases), (row.placed, row.phrases))
         ]
         times = (f"{opened:.1f}", round(1000 * row.seconds / max(row.phrases, 1)))
         cells = [folder.name, row.notes, row.skipped, row.links, shares[0], row.phrases, *shares[1:], *times]

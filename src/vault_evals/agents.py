@@ -334,9 +334,5 @@ def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
         case "links":
             return {"path": question.note}
         case "ask":
-            return {
-                "q": question.question,
-                "limit": question.limit,
-                "model": question.use_model,
-            }
+            return {"q": question.question, "limit": question.limit, "model": question.use_model}
     raise UsageError(f"agent {agent}: not available here")

@@ -149,10 +149,7 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
     identified = Identified(shared, parts.users, parts.oidc, parts.proxy)
     drained = drain.around(WhileRightsHold(identified, parts.users), stopping)
     recorded = Recorded(drained, _KINDS, partial(_write_down, parts))
-    refusals = (
-        lambda: ENDING if stopping() else None,
-        lambda: None if parts.users.hold else RIGHTS_UNKNOWN,
-    )
+    refusals = (lambda: ENDING if stopping() else None, lambda: None if parts.users.hold else RIGHTS_UNKNOWN)
     return parts.metrics.watch(Probes(recorded, parts.published.look, refusals))
 
 

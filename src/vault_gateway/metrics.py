@@ -61,8 +61,7 @@ class GatewayMetrics(RequestMetrics):
         build = gauge("build_info", "Always 1.", "version", "python")
         build.labels(version("vault-indexer"), platform.python_version()).set(1)
         self.rights_current = gauge(
-            "rights_current",
-            "1 if the rights are those of the configuration, 0 if previous rights are used.",
+            "rights_current", "1 if the rights are those of the configuration, 0 if previous rights are used."
         )
         self._vaults = gauge("vaults", "Published vaults.")
         self._stale = gauge("vaults_stale", "Published vaults whose keeper has not reported for too long.")

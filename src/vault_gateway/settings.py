@@ -27,9 +27,7 @@ from vault_indexer.errors import ConfigError, ConfigProblem
 
 Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
 HeaderName = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z0-9-]{1,100}$"),
-    Allowed("a header name: letters, digits and -"),
+    str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$"), Allowed("a header name: letters, digits and -")
 ]
 ClaimName = Annotated[str, Field(min_length=1, max_length=200), Allowed("a claim name")]
 FileName = Annotated[str, Field(max_length=4096), Allowed("a file path")]
@@ -141,9 +139,7 @@ MAX_GATEWAY_BYTES = 64 << 20
 
 VAULT_ID = re.compile(r"[a-z0-9-]{1,60}-[0-9a-f]{16}")
 VaultId = Annotated[
-    str,
-    Field(pattern=rf"^{VAULT_ID.pattern}$"),
-    Allowed("a vault id, as listed by `indexer gateway vaults`"),
+    str, Field(pattern=rf"^{VAULT_ID.pattern}$"), Allowed("a vault id, as listed by `indexer gateway vaults`")
 ]
 Right = Annotated[
     str,

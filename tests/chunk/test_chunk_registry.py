@@ -83,8 +83,7 @@ def test_strategies_make_of_a_text_what_the_golden_says() -> None:
         "Code": ("language", "block_type", "block_name", "fallback", "reason"),
     }
     check_golden(
-        FIXTURES / "strategies.md",
-        {section: partial(_shown_of, own) for section, own in keys.items()},
+        FIXTURES / "strategies.md", {section: partial(_shown_of, own) for section, own in keys.items()}
     )
 
 

@@ -107,12 +107,7 @@ class Sandbox:
         return self.run_program([sys.executable, *program, *arguments], cwd=cwd, stdin=stdin, timeout=timeout)
 
     def run_program(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: Path | None = None,
-        stdin: str = "",
-        timeout: float = PROCESS_S,
+        self, command: Sequence[str], *, cwd: Path | None = None, stdin: str = "", timeout: float = PROCESS_S
     ) -> Ran:
         """A program with the sandbox's environment, in a folder."""
         done = subprocess.run(

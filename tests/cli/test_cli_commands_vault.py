@@ -21,12 +21,7 @@ from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import note_in_vault, vault_of_note
 from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.model import (
-    IndexCounts,
-    StatusReport,
-    VaultList,
-    VaultSummary,
-)
+from vault_indexer.model import IndexCounts, StatusReport, VaultList, VaultSummary
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 
 VAULTS_MD = Path(__file__).parent / "fixtures" / "sessions" / "vaults.md"

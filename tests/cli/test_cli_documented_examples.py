@@ -114,8 +114,7 @@ def furnish(home: Path) -> Sandbox:
     (home / "manifest.json").symlink_to(ROOT / "manifest.json")
     config = str(home / ".config")
     return Sandbox(
-        home,
-        PLAIN_MODEL | {"HOME": str(home), "XDG_CONFIG_HOME": config, "BROWSER": "true", "PAGER": "cat"},
+        home, PLAIN_MODEL | {"HOME": str(home), "XDG_CONFIG_HOME": config, "BROWSER": "true", "PAGER": "cat"}
     )
 
 

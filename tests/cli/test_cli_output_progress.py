@@ -11,12 +11,7 @@ import pytest
 from command_here import TerminalText, set_terminal
 from golden_cases import check_golden, of_parts
 
-from vault_indexer.cli.output.progress import (
-    CaseProgress,
-    Lines,
-    duration,
-    showing,
-)
+from vault_indexer.cli.output.progress import CaseProgress, Lines, duration, showing
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import ProgressJson

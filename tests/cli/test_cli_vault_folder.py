@@ -171,8 +171,7 @@ HIT = (
 
 
 @pytest.mark.parametrize(
-    ("kind", "editor", "options"),
-    [(b"attachment", "vi -R", ["-R"]), (b"note", "code", ["--goto"])],
+    ("kind", "editor", "options"), [(b"attachment", "vi -R", ["-R"]), (b"note", "code", ["--goto"])]
 )
 def test_the_first_hit_is_opened_in_the_editor(
     here: CommandHere,

@@ -38,10 +38,7 @@ def test_a_value_is_shown_in_one_short_line_and_no_secret_is() -> None:
 
     check_golden(
         Path(__file__).parent / "fixtures" / "values.md",
-        {
-            "Values": of_parts(shown),
-            "What is not printable is escaped, but joiners within a word": escaped,
-        },
+        {"Values": of_parts(shown), "What is not printable is escaped, but joiners within a word": escaped},
     )
     assert printable("abcdef", 4) == "abc…"
     assert format_value("a.x", Path("a"), False) == '"a"'

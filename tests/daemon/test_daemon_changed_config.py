@@ -122,11 +122,7 @@ def test_what_decides_what_is_read_counts_at_once(kept: LoopByHand, key: str, ch
     assert kept.vault_sync.verify(repair=False) == ()
 
 
-WORKERS = {
-    "index.workers": 2,
-    "index.nice": 3,
-    "index.max_memory_mb": 4096,
-}
+WORKERS = {"index.workers": 2, "index.nice": 3, "index.max_memory_mb": 4096}
 """What the processes that read notes have to keep to."""
 
 

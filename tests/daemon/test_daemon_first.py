@@ -8,14 +8,7 @@ from pathlib import Path
 
 import pytest
 from held_build import FIRST, LATER, NOTES, Gates, date_notes, held_assembly
-from vault_at_work import (
-    Place,
-    fresh_export,
-    place,
-    silent,
-    stop,
-    wait_for,
-)
+from vault_at_work import Place, fresh_export, place, silent, stop, wait_for
 from waiting import DEADLINE_S
 
 from vault_indexer.daemon.session import DaemonSession

@@ -7,16 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from vault_at_work import (
-    NOTES,
-    StartedProcesses,
-    daemon,
-    fresh_export,
-    holding,
-    place,
-    silent,
-    wait_for,
-)
+from vault_at_work import NOTES, StartedProcesses, daemon, fresh_export, holding, place, silent, wait_for
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 

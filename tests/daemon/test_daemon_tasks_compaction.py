@@ -208,10 +208,7 @@ class RefusingWorker:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("start", "said"),
-    [(DamagingWorker, ""), (RefusingWorker, "no space left")],
-)
+@pytest.mark.parametrize(("start", "said"), [(DamagingWorker, ""), (RefusingWorker, "no space left")])
 def test_a_base_that_cannot_be_written_or_is_damaged_is_not_used_and_made_later(
     live: VaultSync,
     caplog: pytest.LogCaptureFixture,

@@ -14,17 +14,7 @@ import pytest
 from golden_cases import check_golden, of_parts
 from loop_by_hand import Clock
 from reliability_lab import in_one_process
-from vault_at_work import (
-    Place,
-    daemon,
-    fresh_export,
-    hits,
-    holding,
-    opened,
-    place,
-    provider_of,
-    wait_for,
-)
+from vault_at_work import Place, daemon, fresh_export, hits, holding, opened, place, provider_of, wait_for
 
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.contract.requests import RebuildOptions

@@ -36,12 +36,7 @@ def test_a_long_run_shows_its_progress(capsys: pytest.CaptureFixture[str]) -> No
 
 @pytest.mark.parametrize(
     ("report", "json", "as_json"),
-    [
-        (None, False, False),
-        (None, True, True),
-        ("md", True, False),
-        ("json", False, True),
-    ],
+    [(None, False, False), (None, True, True), ("md", True, False), ("json", False, True)],
 )
 def test_the_form_of_a_report_is_the_one_named_else_that_of_the_output(
     report: Literal["md", "json"] | None, json: bool, as_json: bool

@@ -22,12 +22,7 @@ def shell(script: str, home: Path) -> str:
         ["sh", "-euc", script],
         cwd=home,
         # A busy machine takes long to load all that ranks.
-        env={
-            "HOME": str(home),
-            "PATH": path,
-            "LANG": "C.UTF-8",
-            "INDEXER_TUNING": "search.deadline_s = 600",
-        },
+        env={"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "INDEXER_TUNING": "search.deadline_s = 600"},
         capture_output=True,
         text=True,
         timeout=300,

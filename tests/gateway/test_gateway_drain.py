@@ -25,10 +25,7 @@ def end(one: Gateway) -> int:
 
 
 def test_a_request_under_way_is_answered_after_the_signal(team: Team) -> None:
-    with (
-        tcp_proxy(team.port) as proxy,
-        gateway(team, [BEN], uri=proxy.uri, milvus="timeout_s = 15\n") as one,
-    ):
+    with tcp_proxy(team.port) as proxy, gateway(team, [BEN], uri=proxy.uri, milvus="timeout_s = 15\n") as one:
         assert one.paths(BEN, "dough")
         proxy.hang()
         with ThreadPoolExecutor() as pool:

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.model import JsonValue
 from vault_indexer.parse.reading_syntax import Tag, html_parts
-from vault_indexer.parse.reading_view import (
-    SCHEMES,
-    ReadingView,
-    property_view,
-    reading_view,
-    source_view,
-)
+from vault_indexer.parse.reading_view import SCHEMES, ReadingView, property_view, reading_view, source_view
 
 FILES = {"": "This note.md", "Note": "Note.md", "a b": "a b.md"}
 KINDS = {

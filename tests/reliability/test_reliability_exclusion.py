@@ -5,14 +5,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from reliability_lab import (
-    assembly_of,
-    assert_equal,
-    make_vault,
-    opened,
-    told_by,
-    told_by_a_fresh_build,
-)
+from reliability_lab import assembly_of, assert_equal, make_vault, opened, told_by, told_by_a_fresh_build
 
 pytestmark = pytest.mark.slow
 

@@ -7,14 +7,7 @@ from pathlib import Path
 
 import pytest
 from file_operations import do_one
-from reliability_lab import (
-    OPTIONS,
-    assert_equal,
-    make_vault,
-    sized,
-    told_by,
-    told_by_a_fresh_build,
-)
+from reliability_lab import OPTIONS, assert_equal, make_vault, sized, told_by, told_by_a_fresh_build
 from waiting import wait_until
 
 from vault_indexer.bootstrap import resolve_target

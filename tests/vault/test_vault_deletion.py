@@ -2,12 +2,7 @@
 
 import pytest
 
-from vault_indexer.vault.dirty import (
-    CONFIRM_AFTER_S,
-    DeletionDecision,
-    VaultObservation,
-    assess_deletions,
-)
+from vault_indexer.vault.dirty import CONFIRM_AFTER_S, DeletionDecision, VaultObservation, assess_deletions
 from vault_indexer.vault.files import RootIdentity
 
 HOME, OTHER = RootIdentity(1, 2), RootIdentity(1, 3)

@@ -91,9 +91,7 @@ def test_any_text_can_be_shown_in_any_encoding(
 
 
 @pytest.mark.parametrize(
-    ("query", "path"),
-    [("quokka", "Old.md"), ("nowhere", "Welcome.md")],
-    ids=["cp1252 in a note", "CRLF"],
+    ("query", "path"), [("quokka", "Old.md"), ("nowhere", "Welcome.md")], ids=["cp1252 in a note", "CRLF"]
 )
 def test_an_old_encoding_and_line_ends_of_windows_are_found(daemon: Api, query: str, path: str) -> None:
     assert path in paths_of(daemon, query)

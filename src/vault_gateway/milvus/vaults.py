@@ -11,13 +11,7 @@ from dataclasses import asdict, fields, replace
 
 from vault_gateway.milvus.connection import CollectionMissingError, MilvusConnection, Row
 from vault_gateway.milvus.retrieval import VaultScope, all_of, text_in, text_literal
-from vault_gateway.milvus.schema import (
-    NOTHING,
-    TITLE_BYTES,
-    VAULT_BYTES,
-    create_table,
-    table_name,
-)
+from vault_gateway.milvus.schema import NOTHING, TITLE_BYTES, VAULT_BYTES, create_table, table_name
 from vault_indexer.errors import BackendError
 from vault_indexer.system import batches, record
 from vault_indexer.text.phrases import iso_time

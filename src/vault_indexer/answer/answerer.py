@@ -258,11 +258,7 @@ def _kind(found: Passages) -> AnswerKind:
 
 
 def _written(
-    writer: Writer,
-    request: AskRequest,
-    found: Passages,
-    answer: AskAnswer,
-    is_cancelled: Callable[[], bool],
+    writer: Writer, request: AskRequest, found: Passages, answer: AskAnswer, is_cancelled: Callable[[], bool]
 ) -> Iterator[AskEvent]:
     """Yields each sentence of the model that passes the check as it arrives, then the answer. That is the
     written one, or `answer` if the model fails or fewer than half of the sentences pass. Raises

@@ -74,19 +74,11 @@ class VaultSelection(NamedTuple):
     ] = None
     index_dir: Annotated[
         Path | None,
-        typer.Option(
-            "--index-dir",
-            metavar="DIR",
-            help="The folder of the index [INDEXER_INDEX_DIR].",
-        ),
+        typer.Option("--index-dir", metavar="DIR", help="The folder of the index [INDEXER_INDEX_DIR]."),
     ] = None
     config: Annotated[
         Path | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help="Use only this configuration file [INDEXER_CONFIG].",
-        ),
+        typer.Option("--config", metavar="FILE", help="Use only this configuration file [INDEXER_CONFIG]."),
     ] = None
 
 

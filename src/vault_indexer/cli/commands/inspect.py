@@ -66,11 +66,7 @@ def inspect(
 
 def _print_note(found: InspectedNote, style: str) -> None:
     console = out()
-    counts = (
-        quantity(len(found.chunks), "chunk"),
-        quantity(len(found.links), "link"),
-        found.language,
-    )
+    counts = (quantity(len(found.chunks), "chunk"), quantity(len(found.links), "link"), found.language)
     console.print(text((found.path, style), (f"  {', '.join(filter(None, counts))}", "dim")))
     for chunk in found.chunks:
         print_chunk(console, chunk.start_line, chunk.end_line, chunk.header_path, chunk.content)

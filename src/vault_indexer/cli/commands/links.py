@@ -74,8 +74,7 @@ class View(NamedTuple):
         bool, typer.Option("--mentions", help="List places that mention NOTE without a link.")
     ] = False
     limit: Annotated[
-        int | None,
-        limit_option("Show at most N entries of each list [50 mentions, all of the others]."),
+        int | None, limit_option("Show at most N entries of each list [50 mentions, all of the others].")
     ] = None
 
 

@@ -153,11 +153,7 @@ def _serve_all(selection: VaultSelection) -> None:
         budget = SharedBudget(settings.index, folder / LLM_CALLS)
         shared = _SharedDaemon(config_file, info, announced, budget, is_pinned(selection))
         supervisor = VaultSupervisor(
-            table,
-            partial(_read_table, config_file),
-            shared.keep,
-            watch,
-            llm_cache_folder(settings, folder),
+            table, partial(_read_table, config_file), shared.keep, watch, llm_cache_folder(settings, folder)
         )
         shared.vaults = supervisor.vaults
 
