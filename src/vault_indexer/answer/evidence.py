@@ -21,13 +21,15 @@ from vault_indexer.answer.matching import (
     is_name,
     is_named,
     is_piece,
+    pairs_of,
     roots_of,
     terms_of,
     unmarked,
     weighed,
+    with_border_pairs,
+    without_idle_pairs,
     words_of,
 )
-from vault_indexer.answer.pairs import pairs_of, with_border_pairs, without_idle_pairs
 from vault_indexer.answer.sentences import Sentence
 from vault_indexer.model import NoteRow
 from vault_indexer.parse import stem as file_name

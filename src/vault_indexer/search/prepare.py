@@ -322,7 +322,7 @@ def prepare_query(
     corrections = tuple(first.values())
     notices = [] if request.as_you_type else [*query.notices, *map(_correction_notice, corrections)]
     language = language_of(query.text, statistics.languages)
-    corrected = list(with_corrections(statistics.languages, words, corrections))
+    corrected = with_corrections(statistics.languages, words, corrections)
     likely_text = as_spelt(query.text, corrections)
     prepared: list[PreparedQuery] = []
     for vault in vaults:

@@ -369,16 +369,18 @@ def find_corrections(
 
 def with_corrections(
     languages: Sequence[str], terms: Iterable[QueryTerm], corrections: Iterable[Correction]
-) -> Iterator[QueryTerm]:
-    """Yields the words of a query. A likely spelling follows its word and shares its weight."""
+) -> list[QueryTerm]:
+    """Returns the words of a query. A likely spelling follows its word and shares its weight."""
     likely = {correction.written: correction.searched for correction in corrections}
+    found: list[QueryTerm] = []
     for term in terms:
         if term.word not in likely:
-            yield term
+            found.append(term)
             continue
-        yield replace(term, weight=term.weight * (1 - CORRECTION_WEIGHT))
+        found.append(replace(term, weight=term.weight * (1 - CORRECTION_WEIGHT)))
         for added in analyze_query(likely[term.word], languages):
-            yield replace(added, weight=added.weight * term.weight * CORRECTION_WEIGHT)
+            found.append(replace(added, weight=added.weight * term.weight * CORRECTION_WEIGHT))
+    return found
 
 
 def as_spelt(text: str, corrections: Iterable[Correction]) -> str:
