@@ -50,7 +50,7 @@ R = TypeVar("R")
 def open_vault(
     path: str | Path, index_dir: str | Path | None = None, *, report: Report | None = None, **options: object
 ) -> Vault:
-    """Open the vault with its index in this process. A missing or incompatible index is built first.
+    """Opens the vault with its index in this process. A missing or incompatible index is built first.
 
     Options are tables of the configuration, `search={"limit": 5}, chunking={"strategy": "none"}`, or dotted
     keys; they override files and environment variables. `report` is called with the progress of a build. A
@@ -69,7 +69,7 @@ def open_vault(
 
 
 def open_all_vaults(config: str | Path | None = None, *, report: Report | None = None) -> VaultGroup:
-    """Open all vaults of the table [vaults] in your configuration (or in the file `config`), like
+    """Opens all vaults of the table [vaults] in your configuration (or in the file `config`), like
     `open_vault`.
 
     A vault that cannot be opened is omitted, and the notices of each answer report it. Raises UsageError if
@@ -86,7 +86,7 @@ def open_all_vaults(config: str | Path | None = None, *, report: Report | None =
 def open_named(
     named: Sequence[NamedVault], config_file: Path | None, report: Report, opened: ExitStack
 ) -> Vaults:
-    """Open the indices of these vaults in this process; `opened` closes them. A vault that cannot be opened
+    """Opens the indices of these vaults in this process; `opened` closes them. A vault that cannot be opened
     raises its error on use. Raises ConfigError."""
     settings = load_own(config_file, os.environ).settings
     holders: list[VaultRuntime] = []
@@ -132,20 +132,20 @@ class VaultGroup(AbstractContextManager["VaultGroup"]):
     def search(
         self, query: str | SearchRequest, *, vault: str = "", limit: int = 0, fresh: bool = False
     ) -> SearchAnswer:
-        """Return ranked hits of the vault with this name, or of all vaults in one ranking, where each hit has
-        its `vault`. Otherwise like `Vault.search`."""
+        """Returns ranked hits of the vault with this name, or of all vaults in one ranking, where each hit
+        has its `vault`. Otherwise like `Vault.search`."""
         request = SearchRequest(query, limit, fresh=fresh) if isinstance(query, str) else query
         return self._vaults.search(request, vault)
 
     def ask(
         self, question: str, *, vault: str = "", limit: int = 0, use_model: bool = True, fresh: bool = False
     ) -> AskAnswer:
-        """Return the answer from the vault with this name, or from all vaults, where each citation has its
+        """Returns the answer from the vault with this name, or from all vaults, where each citation has its
         `vault`. Otherwise like `Vault.ask`."""
         return self._vaults.ask(AskRequest(question, limit, use_model, fresh), vault)
 
     def close(self) -> None:
-        """Close the indices."""
+        """Closes the indices."""
         self._opened.close()
 
 
@@ -171,7 +171,7 @@ class Vault(AbstractContextManager["Vault"]):
         min_relevance: float | None = None,
         expand: Expand = "",
     ) -> SearchAnswer:
-        """Return ranked hits of at most `limit` notes; 0 means the configured number. Raises UsageError for
+        """Returns ranked hits of at most `limit` notes; 0 means the configured number. Raises UsageError for
         an empty or long query, or a number out of bounds.
 
         `by_note` returns one hit per note. With `as_you_type`, the last word may be unfinished. With `fresh`,
@@ -196,7 +196,7 @@ class Vault(AbstractContextManager["Vault"]):
         return self._service.search(query)
 
     def ask(self, question: str, *, limit: int = 0, use_model: bool = True, fresh: bool = False) -> AskAnswer:
-        """Return the answer to a question: sentences, each with the span of a note that supports it.
+        """Returns the answer to a question: sentences, each with the span of a note that supports it.
 
         `limit` is the number of passages to read; 0 means the configured number. If `use_model` is false, no
         language model is called, even if one is configured. `fresh` is as in `search`. Raises UsageError for
@@ -205,12 +205,12 @@ class Vault(AbstractContextManager["Vault"]):
         return self._service.ask(AskRequest(question, limit, use_model, fresh))
 
     def sentence(self, sentence_id: str) -> Passage:
-        """Return the sentence with an id from the `sentence_ids` of a chunk, hit or citation. Raises
+        """Returns the sentence with an id from the `sentence_ids` of a chunk, hit or citation. Raises
         UnknownNoteError or UsageError if it does not exist."""
         return self._service.sentence(sentence_id.rpartition("_sentence_")[0], sentence_id)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
-        """Return notes related to a note, given by its path or its unique name. Raises UsageError if it does
+        """Returns notes related to a note, given by its path or its unique name. Raises UsageError if it does
         not exist, or for a limit that is not 1 to 200."""
         return self._service.related(note, limit)
 
@@ -229,39 +229,39 @@ class Vault(AbstractContextManager["Vault"]):
         limit: int = 50,
         offset: int = 0,
     ) -> NoteList:
-        """Return the notes in a folder, with a tag, changed since a time, by path or (`order="recent"`)
+        """Returns the notes in a folder, with a tag, changed since a time, by path or (`order="recent"`)
         newest change first. Raises UsageError for a folder without notes, a tag without notes, or an invalid
         time."""
         return self._service.notes(folder, tag, since, order, limit, offset)
 
     def links(self, note: str) -> LinksAnswer:
-        """Return all links of a note. Raises UsageError if it does not exist."""
+        """Returns all links of a note. Raises UsageError if it does not exist."""
         return self._service.links(note)
 
     def mentions(self, note: str, limit: int = 50) -> MentionsAnswer:
-        """Return places that mention a note without a link. Raises UsageError if it does not exist."""
+        """Returns places that mention a note without a link. Raises UsageError if it does not exist."""
         return self._service.mentions(note, limit)
 
     def unresolved_links(self, limit: int | None = None) -> tuple[UnresolvedTarget, ...]:
-        """Return the targets of broken links, most frequent first; at most `limit`."""
+        """Returns the targets of broken links, most frequent first; at most `limit`."""
         return self._service.unresolved_links()[: _check_limit(limit)]
 
     def orphans(self, limit: int | None = None) -> tuple[Orphan, ...]:
-        """Return the notes without links in either direction, by path; at most `limit`."""
+        """Returns the notes without links in either direction, by path; at most `limit`."""
         return self._service.orphans()[: _check_limit(limit)]
 
     def graph(self, note: str, *, depth: int = 1, limit: int = 150, related: bool = True) -> NoteGraph:
-        """Return the files within `depth` (1 to 3) links of a note and, with `related`, notes with a similar
+        """Returns the files within `depth` (1 to 3) links of a note and, with `related`, notes with a similar
         meaning; at most `limit` (1 to 300) files. Raises UsageError for a number out of bounds, or if the
         note does not exist."""
         return self._service.graph(note, depth=depth, limit=limit, related=related)
 
     def rebuild(self, report: Report | None = None) -> RebuildReport:
-        """Rebuild the index. The old one answers searches until the new one is complete."""
+        """Rebuilds the index. The old one answers searches until the new one is complete."""
         return self._service.rebuild(report or _ignore_progress)
 
     def close(self) -> None:
-        """Close the index."""
+        """Closes the index."""
         self._service.close()
 
 

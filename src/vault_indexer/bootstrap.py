@@ -105,7 +105,7 @@ def _index_dir_of(named: NamedVault, environ: Mapping[str, str]) -> Path:
 
 
 def open_index(target: Target, report: Report, *, build: bool = True) -> VaultService:
-    """Open the index in this process for one command: built or rebuilt if necessary, and up to date.
+    """Opens the index in this process for one command: built or rebuilt if necessary, and up to date.
 
     If another process writes the index, it is only read.
     """
@@ -122,7 +122,7 @@ def open_index(target: Target, report: Report, *, build: bool = True) -> VaultSe
 
 
 def open_to_rebuild(target: Target) -> VaultService:
-    """Open the index in this process for a rebuild. It need not exist yet. Raises LockedError."""
+    """Opens the index in this process for a rebuild. It need not exist yet. Raises LockedError."""
     session = LocalSession(Assembly.of(target))
     try:
         session.open_as_is()
@@ -133,7 +133,7 @@ def open_to_rebuild(target: Target) -> VaultService:
 
 
 def open_daemon(target: Target, budget: SharedBudget | None = None) -> VaultService:
-    """Open the index with the threads that update it. `budget` is shared with other vaults of the process.
+    """Opens the index with the threads that update it. `budget` is shared with other vaults of the process.
     Raises LockedError with the name of the lock's holder."""
     budget = budget or SharedBudget(None)
     assembly = replace(Assembly.of(target), make_pool=budget.make_pool)
@@ -141,7 +141,7 @@ def open_daemon(target: Target, budget: SharedBudget | None = None) -> VaultServ
 
 
 def make_inspector(target: Target, strategy: str | None = None) -> Inspector:
-    """Return an inspector that splits notes as a build would, with the token weights of an existing index.
+    """Returns an inspector that splits notes as a build would, with the token weights of an existing index.
 
     Nothing is written except answers of a language model, and those only if the index exists. Raises
     UsageError if the strategy does not exist.

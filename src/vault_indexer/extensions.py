@@ -75,12 +75,12 @@ OPTIONAL: Mapping[str, OptionalPackage] = MappingProxyType(
 
 @functools.cache
 def extensions() -> tuple[Extension, ...]:
-    """Return the extensions of the installed packages, in the order of the metadata."""
+    """Returns the extensions of the installed packages, in the order of the metadata."""
     return present(references(_entry_points()))
 
 
 def present(named: Iterable[str]) -> tuple[Extension, ...]:
-    """Return the extensions, given as "module:name", whose packages exist."""
+    """Returns the extensions, given as "module:name", whose packages exist."""
     found = []
     for reference in named:
         package = reference.partition(":")[0]
@@ -93,24 +93,24 @@ def present(named: Iterable[str]) -> tuple[Extension, ...]:
 
 
 def load(reference: str) -> Any:
-    """Import and return the object that "module:name" names."""
+    """Imports and returns the object that "module:name" names."""
     module, _, name = reference.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 def offered(part: str) -> list[Any]:
-    """Import and return this part (for example `tools`) of all extensions that have it."""
+    """Imports and returns this part (for example `tools`) of all extensions that have it."""
     return [load(reference) for one in extensions() if (reference := getattr(one, part))]
 
 
 def package_of(*, command: str = "", table: str = "") -> str:
-    """Return the optional package, installed or not, that has this command or table; "" if none has it."""
+    """Returns the optional package, installed or not, that has this command or table; "" if none has it."""
     packages = OPTIONAL.items()
     return next((name for name, its in packages if command in its.commands or table in its.tables), "")
 
 
 def _entry_points() -> str:
-    """Return the entry points of this distribution. `importlib.metadata` returns the same, but every command
+    """Returns the entry points of this distribution. `importlib.metadata` returns the same, but every command
     would pay for its import, which takes 20 times as long."""
     for folder in sys.path:
         with suppress(OSError), os.scandir(folder or ".") as entries:
@@ -121,7 +121,7 @@ def _entry_points() -> str:
 
 
 def references(entry_points: str) -> list[str]:
-    """Return the values of the group from an INI file, as the packaging standard defines it."""
+    """Returns the values of the group from an INI file, as the packaging standard defines it."""
     section, found = "", []
     for line in map(str.strip, entry_points.splitlines()):
         if line.startswith("["):

@@ -144,19 +144,19 @@ class IndexSession(Protocol):
         """The folder that stores the answers of the language model."""
 
     def reader(self) -> IndexReader:
-        """Return the active index. Raises IndexUnusableError with the reason while there is none."""
+        """Returns the active index. Raises IndexUnusableError with the reason while there is none."""
 
     def pending(self) -> int:
-        """Return the number of detected changes that are not in the index yet."""
+        """Returns the number of detected changes that are not in the index yet."""
 
     def changes(self, before: int, now: int) -> model.NoteChanges:
-        """Return the notes whose changes led from one seq of the index to a later one."""
+        """Returns the notes whose changes led from one seq of the index to a later one."""
 
     def missing(self) -> int:
-        """Return a lower bound for the number of notes that were never indexed; 0 only once all were."""
+        """Returns a lower bound for the number of notes that were never indexed; 0 only once all were."""
 
     def notices(self) -> tuple[str, ...]:
-        """Return notices for users about the state: degraded, rebuilding, repaired."""
+        """Returns notices for users about the state: degraded, rebuilding, repaired."""
 
     @property
     def failure(self) -> VaultIndexerError | None:
@@ -166,31 +166,31 @@ class IndexSession(Protocol):
     def paused(self) -> bool: ...
 
     def pause(self, seconds: float | None) -> None:
-        """Pause indexing for some seconds, or (None) until `resume`. Raises DaemonError without a daemon."""
+        """Pauses indexing for some seconds, or (None) until `resume`. Raises DaemonError without a daemon."""
 
     def resume(self) -> None:
-        """Resume indexing. Raises DaemonError if no daemon runs."""
+        """Resumes indexing. Raises DaemonError if no daemon runs."""
 
     def pause_upgrade(self, paused: bool) -> None:
-        """Pause or resume the embedding with a better model. Raises DaemonError if no daemon runs."""
+        """Pauses or resumes the embedding with a better model. Raises DaemonError if no daemon runs."""
 
     def wait_fresh(self, deadline_s: float) -> bool:
-        """Wait until all current changes of the vault are in the index. Returns False if the deadline passes
+        """Waits until all current changes of the vault are in the index. Returns False if the deadline passes
         first."""
 
     def rebuild(
         self, report: Callable[[model.Progress], None], options: RebuildOptions
     ) -> model.RebuildReport:
-        """Build the next generation and activate it. Raises VaultIndexerError, and VaultError if the vault
+        """Builds the next generation and activates it. Raises VaultIndexerError, and VaultError if the vault
         has suddenly lost its notes and `options.force` is false."""
 
     def status(self) -> model.StatusReport: ...
 
     def verify(self, *, repair: bool) -> tuple[model.Problem, ...]:
-        """Return every disagreement between vault, catalog and derived indices; `repair` removes them."""
+        """Returns every disagreement between vault, catalog and derived indices; `repair` removes them."""
 
     def close(self) -> None:
-        """Stop indexing, end all processes, release the lock."""
+        """Stops indexing, ends all processes, releases the lock."""
 
 
 _FOUND_BY_NAME = frozenset({model.FileKind.ATTACHMENT, model.FileKind.DOCUMENT})
@@ -224,13 +224,13 @@ class VaultService:
         fresh_deadline_s: float = _FRESH_S,
         is_cancelled: Callable[[], bool] = never,
     ) -> model.SearchAnswer:
-        """Return ranked hits. Raises UsageError for an empty or long query or a number out of bounds,
+        """Returns ranked hits. Raises UsageError for an empty or long query or a number out of bounds,
         QueryTimeoutError after `search.deadline_s`, and QueryCancelledError soon after `is_cancelled` returns
         True."""
         return self.asked_vaults(is_cancelled).search(request, fresh_deadline_s)
 
     def ask(self, request: model.AskRequest, *, is_cancelled: Callable[[], bool] = never) -> model.AskAnswer:
-        """Return the answer to a question, with a citation for each sentence. Raises as `search` does, and
+        """Returns the answer to a question, with a citation for each sentence. Raises as `search` does, and
         ProviderError if a configured language model does not answer."""
         return whole_answer(self.asked_vaults(is_cancelled).ask_events(request))
 
@@ -244,7 +244,7 @@ class VaultService:
         return AskedVaults({"": lambda: self}, settings, self._current_answerer, is_cancelled)
 
     def _current_answerer(self) -> Answerer:
-        """Return the answerer for the current settings: a daemon reloads a changed configuration."""
+        """Returns the answerer for the current settings: a daemon reloads a changed configuration."""
         settings, answerer = self._session.settings, self._answerer
         if answerer is None or answerer.settings != settings:
             answerer = self._answerer = answering.Answerer(settings, self._session.llm_cache)
@@ -253,7 +253,7 @@ class VaultService:
     def explain(
         self, note: str, request: model.SearchRequest, *, is_cancelled: Callable[[], bool] = never
     ) -> model.Explanation:
-        """Explain the rank of a note in the answer to a request, or whether an attachment is in it.
+        """Explains the rank of a note in the answer to a request, or whether an attachment is in it.
 
         Raises as `search` does, and UnknownNoteError if there is no such note in the index. The error
         contains the reason if the file exists in the vault.
@@ -326,7 +326,7 @@ class VaultService:
         return self.outline(note).text
 
     def sentence(self, note: str, sentence_id: str) -> model.Passage:
-        """Return the indexed sentence of an id that a chunk, hit or citation contains.
+        """Returns the indexed sentence of an id that a chunk, hit or citation contains.
 
         Raises UnknownNoteError if there is no such note, UsageError if it has no such sentence.
         """
@@ -356,7 +356,7 @@ class VaultService:
         offset: int = 0,
         name: str = "",
     ) -> model.NoteList:
-        """Return the notes in a folder, with a tag, changed since a time, with words in their names. Each of
+        """Returns the notes in a folder, with a tag, changed since a time, with words in their names. Each of
         the filters may be empty.
 
         Raises UsageError for a folder without notes, a tag that no note has, an invalid time, and a number
@@ -377,8 +377,8 @@ class VaultService:
         *,
         now: datetime | None = None,
     ) -> model.BaseView:
-        """Return at most `limit` rows of a view of a base, the first view for "". `shown_in` is the note that
-        embeds it, and `now` a local time. For a note, its bases are the blocks of code, or only that at
+        """Returns at most `limit` rows of a view of a base, the first view for "". `shown_in` is the note
+        that embeds it, and `now` a local time. For a note, its bases are the blocks of code, or only that at
         `line`.
 
         Raises UnknownNoteError if there is no such base, NoteError if its file cannot be read,
@@ -404,7 +404,7 @@ class VaultService:
     def tasks(
         self, state: model.TaskState = "open", note: str = "", folder: str = ""
     ) -> list[model.VaultTask]:
-        """Return the tasks of the vault, of a note or of a folder. Raises UnknownNoteError if there is no
+        """Returns the tasks of the vault, of a note or of a folder. Raises UnknownNoteError if there is no
         such note, UsageError for a folder without notes."""
         today = datetime.now().astimezone().date()
         with self._lease() as snapshot:
@@ -415,26 +415,26 @@ class VaultService:
             return list_tasks(snapshot.catalog, state, path=path, folder=within, today=today)
 
     def overview(self) -> model.VaultOverview:
-        """Return what the vault contains: folders, tags, properties, latest changes, open tasks."""
+        """Returns the contents of the vault: folders, tags, properties, latest changes, open tasks."""
         today = datetime.now().astimezone().date()
         with self._lease() as snapshot:
             return vault_overview(snapshot.catalog, today)
 
     def titles(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return the titles of notes by path, as hits show them; unknown paths are omitted."""
+        """Returns the titles of notes by path, as hits show them; unknown paths are omitted."""
         with self._lease() as snapshot:
             rows = [row for path in paths if (row := snapshot.catalog.note(path)) is not None]
             shown = with_display_titles(snapshot.catalog, {row.note_id: row for row in rows})
         return {row.path: row.title for row in shown.values()}
 
     def draft_links(self, path: str, text: str) -> list[tuple[model.Link, model.OutgoingLink]]:
-        """Return the links of a text, each as it would resolve if the text were the note at this path."""
+        """Returns the links of a text, each as it would resolve if the text were the note at this path."""
         draft = note_from(path, text.encode("utf-8", "replace"))
         with self._lease() as snapshot:
             return list(zip(draft.links, links_of_draft(snapshot, draft), strict=True))
 
     def citable(self, note: str, part: str = "") -> list[Sentence]:
-        """Return the sentences of a note, or of its heading, `^block` or page `part`, as indexed. Raises
+        """Returns the sentences of a note, or of its heading, `^block` or page `part`, as indexed. Raises
         UnknownNoteError if there is no such note or part."""
         with self._lease() as snapshot:
             row = note_of(snapshot, self.vault, note)
@@ -451,7 +451,7 @@ class VaultService:
             return links_of(snapshot, path_of(snapshot, self.vault, note))
 
     def with_trees(self, places: Sequence[_PlaceT]) -> tuple[_PlaceT, ...]:
-        """Return backlinks or mentions with their snippets as trees, in which links lead where they do in
+        """Returns backlinks or mentions with their snippets as trees, in which links lead where they do in
         their notes, and names are marked."""
         with self._lease() as snapshot:
             sources = dict.fromkeys(one.path for one in places)
@@ -470,7 +470,7 @@ class VaultService:
         return tuple(map(with_tree, places))
 
     def unresolved_links(self) -> tuple[model.UnresolvedTarget, ...]:
-        """Return the link targets without a file, the most frequent first."""
+        """Returns the link targets without a file, the most frequent first."""
         with self._lease() as snapshot:
             return unresolved_links(snapshot)
 
@@ -489,7 +489,7 @@ class VaultService:
     def graph(
         self, note: str = "", query: str = "", *, depth: int = 1, limit: int = MAX_NODES, related: bool = True
     ) -> model.NoteGraph:
-        """Return the files around a note, or around the notes of a query's best hits: within `depth` links,
+        """Returns the files around a note, or around the notes of a query's best hits: within `depth` links,
         and (with `related`) notes with a similar meaning; at most `limit` files.
 
         Raises UsageError if neither or both are given or a number is out of bounds, UnknownNoteError if the
@@ -506,7 +506,7 @@ class VaultService:
             return neighbourhood(snapshot, centres, depth=depth, limit=limit, with_related=related)
 
     def clusters(self, by: model.ClusterKind, folder: str = "") -> model.ClusterMap:
-        """Return the whole vault as clusters of notes; by folder, the folders in `folder`. The result is
+        """Returns the whole vault as clusters of notes; by folder, the folders in `folder`. The result is
         computed once for each state of the index."""
         # The lock, so that two requests for the same map do not both compute it.
         with self._lease() as snapshot, self._map_lock:
@@ -518,7 +518,7 @@ class VaultService:
         return file_uri(self.vault, path, line=line or 1, editor=editor)
 
     def view(self, note: str, part: str = "", line: int = 0) -> model.NoteView:
-        """Return an indexed note for reading; with `part`, only the text of a heading or of a `^block`. Of a
+        """Returns an indexed note for reading; with `part`, only the text of a heading or of a `^block`. Of a
         very long text, only the part around `line` (1-based) of the file is returned; for 0, its beginning.
 
         A file whose text is not read is returned without text. Raises UnknownNoteError if there is no such
@@ -570,7 +570,7 @@ class VaultService:
             )
 
     def _drawing_of(self, path: str, resolve: Callable[[str], str | None]) -> dict[str, model.JsonValue]:
-        """Return the drawing of a canvas as it is now; empty for other files and if it cannot be read."""
+        """Returns the drawing of a canvas as it is now; empty for other files and if it cannot be read."""
         if not path.lower().endswith(".canvas"):
             return {}
         try:
@@ -580,7 +580,7 @@ class VaultService:
         return canvas_drawing(data, lambda text: list(reading_view(text, 0, resolve).blocks), resolve)
 
     def picture(self, path: str) -> model.Picture:
-        """Return the current content of a picture that is an attachment in the index.
+        """Returns the current content of a picture that is an attachment in the index.
 
         Raises UnknownNoteError if there is no such picture, and NoteError if it cannot be read, is too large
         or is not a picture.
@@ -599,7 +599,7 @@ class VaultService:
         return model.Picture(known.path, media_type, len(data), data)
 
     def file(self, path: str) -> BinaryIO:
-        """Open a file that the index knows, whether its text is read or not.
+        """Opens a file that is in the index, whether its text is read or not.
 
         Raises UnknownNoteError if there is no such file, and NoteError if it cannot be read.
         """
@@ -609,8 +609,8 @@ class VaultService:
         return open_file(self.vault, real)
 
     def _indexed_file(self, path: str) -> tuple[model.FileRow | None, str]:
-        """Return a file of the index and its real vault path. A symbolic link is followed only to a file that
-        is also in the index."""
+        """Returns a file of the index and its real vault path. A symbolic link is followed only to a file
+        that is also in the index."""
         with self._lease() as snapshot:
             known = snapshot.catalog.file(vault_path(self.vault, path))
             if known is None:
@@ -619,7 +619,7 @@ class VaultService:
             return (known if snapshot.catalog.file(real) else None), real
 
     def chunks(self, note: str, strategy: str = "") -> model.NoteChunks:
-        """Return the chunks of a note from the index, or those that another strategy creates from the same
+        """Returns the chunks of a note from the index, or those that another strategy creates from the same
         text. For a canvas the strategy reads the current file, because its indexed text lacks the cards.
 
         Raises UnknownNoteError if there is no such note, UsageError for a strategy that cannot be compared,
@@ -647,30 +647,30 @@ class VaultService:
         return model.NoteChunks(row.path, used, OPEN_STRATEGIES, tuple(stored))
 
     def chunk_rows(self, keys: Iterable[int]) -> list[tuple[model.ChunkRow, str]]:
-        """Return the chunks with these keys, each with the path of its note, in order of the keys."""
+        """Returns the chunks with these keys, each with the path of its note, in order of the keys."""
         with self._lease() as snapshot:
             rows = snapshot.catalog.chunks(list(keys))
             notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
         return [(rows[key], notes[rows[key].note_id].path) for key in sorted(rows)]
 
     def complete(self, query: str, limit: int = 12) -> model.Completions:
-        """Return completions of a query; `query` is the text before the cursor."""
+        """Returns completions of a query; `query` is the text before the cursor."""
         check_query(query, may_be_empty=True)
         with self._lease() as snapshot:
             return complete_query(snapshot.catalog, query, min(limit, _COMPLETIONS))
 
     def health(self) -> model.VaultHealth:
-        """Return statistics of the vault: chunk sizes, unresolved links, and the size of the index."""
+        """Returns statistics of the vault: chunk sizes, unresolved links, and the size of the index."""
         root = Path(self._session.status().index_dir)
         with self._lease() as snapshot:
             return vault_health(snapshot, root, unresolved_links(snapshot))
 
     def reader(self) -> IndexReader:
-        """Return the active index. Raises IndexUnusableError while there is none."""
+        """Returns the active index. Raises IndexUnusableError while there is none."""
         return self._session.reader()
 
     def ready_vault(self, name: str = "") -> ReadyVault:
-        """Return the vault prepared for a search, with a name if several vaults are searched. Raises
+        """Returns the vault prepared for a search, with a name if several vaults are searched. Raises
         IndexUnusableError while there is no index."""
         session, editor = self._session, self.settings.page.editor
         return ReadyVault(name, self.vault, self.reader(), session.pending, session.missing, editor)
@@ -694,7 +694,7 @@ class VaultService:
         return self._session.failure
 
     def pause(self, seconds: float | None = None) -> model.StatusReport:
-        """Pause indexing for a time in seconds, or until `resume`. Searches continue, and changes are
+        """Pauses indexing for a time in seconds, or until `resume`. Searches continue, and changes are
         collected."""
         if seconds is not None and not 0 < seconds <= MAX_PAUSE_S:
             raise UsageError(f"a pause of {seconds:g} s: must be more than 0 and at most {MAX_PAUSE_S}")
@@ -702,15 +702,15 @@ class VaultService:
         return self._session.status()
 
     def resume(self) -> model.StatusReport:
-        """Resume indexing, beginning with the changes made during the pause."""
+        """Resumes indexing, beginning with the changes made during the pause."""
         self._session.resume()
         return self._session.status()
 
     def rebuild(
         self, report: Callable[[model.Progress], None], options: RebuildOptions = _AS_USUAL
     ) -> model.RebuildReport:
-        """Build a new index while the active one answers searches, then activate it. Raises VaultError if the
-        vault has suddenly lost its notes, unless `options.force` is true."""
+        """Builds a new index while the active one answers searches, then activates it. Raises VaultError if
+        the vault has suddenly lost its notes, unless `options.force` is true."""
         provider = self.settings.embedding.provider
         if options.better and provider != "auto":
             raise UsageError(f'embedding.provider is "{provider}": only "auto" changes to a better model')
@@ -739,7 +739,7 @@ class VaultService:
 
 
 def _base_path(snapshot: Snapshot, vault: Path, note: str) -> str:
-    """Return the path of the base with a name, or else of the note. Raises UnknownNoteError, UsageError."""
+    """Returns the path of the base with a name, or else of the note. Raises UnknownNoteError, UsageError."""
     if note.lower().endswith(".md"):
         return path_of(snapshot, vault, note)
     name = note if note.lower().endswith(_BASE_SUFFIX) else note + _BASE_SUFFIX
@@ -773,7 +773,7 @@ class AskedVaults:
     problem: str = ""
 
     def search(self, request: model.SearchRequest, fresh_deadline_s: float = _FRESH_S) -> model.SearchAnswer:
-        """Return ranked hits. Raises as `VaultService.search` does, and IndexUnusableError if no vault is
+        """Returns ranked hits. Raises as `VaultService.search` does, and IndexUnusableError if no vault is
         available."""
         check_request(request)
         opened = self._open(fresh_deadline_s if request.fresh else None)
@@ -781,7 +781,7 @@ class AskedVaults:
         return replace(answer, notices=(*opened.late, *answer.notices, *opened.notices()))
 
     def ask_events(self, request: model.AskRequest, fresh_deadline_s: float = _FRESH_S) -> Iterator[AskEvent]:
-        """Yield the answer in steps: first the passages without sentences, then each checked sentence, and
+        """Yields the answer in steps: first the passages without sentences, then each checked sentence, and
         finally the whole answer. Raises as `VaultService.ask` does."""
         check_request(model.SearchRequest(request.question, request.limit))
         opened = self._open(fresh_deadline_s if request.fresh else None)
@@ -789,7 +789,7 @@ class AskedVaults:
         yield from with_notices(events, opened.late, opened.notices)
 
     def _open(self, fresh_deadline_s: float | None) -> _Opened:
-        """Open the available vaults. With a deadline, wait for their changes first."""
+        """Opens the available vaults. With a deadline, waits for their changes first."""
         until = time.monotonic() + (fresh_deadline_s or 0.0)
         services: dict[str, VaultService] = {}
         ready: list[ReadyVault] = []
@@ -828,7 +828,7 @@ class _Opened:
     wrong: tuple[str, ...]
 
     def notices(self) -> tuple[str, ...]:
-        """Return the notices that concern all vaults, then those of each vault without duplicates."""
+        """Returns the notices that concern all vaults, then those of each vault without duplicates."""
         own = [(name, notice) for name, service in self.services.items() for notice in service.notices()]
         return (*self.wrong, *(_prefixed(name, notice) for name, notice in own if notice not in self.wrong))
 
@@ -844,7 +844,7 @@ def _late_text(service: VaultService, deadline_s: float) -> str:
 
 
 def _marked_snippet(place: model.Backlink | model.Mention) -> str:
-    """Return the Markdown of a snippet, in which the name of a mention is highlighted."""
+    """Returns the Markdown of a snippet, in which the name of a mention is highlighted."""
     if isinstance(place, model.Backlink):
         return _without_bars(place.snippet)
     (start, end), text = place.marks[0], place.snippet
@@ -855,8 +855,8 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 
 def _without_bars(line: str) -> str:
-    """Return a row of a table, which may be cut at one end, as its cells with dots between: without the other
-    rows it is no table in Markdown. Other lines stay as they are."""
+    """Returns a row of a table, which may be cut at one end, as its cells with dots between: without the
+    other rows it is no table in Markdown. Other lines stay as they are."""
     first, *cells = _BAR.split(line)
     outer = {first.lstrip("> ")[:1], cells[-1][-1:] if cells else line}
     if not outer <= {"", "…"} or "" not in outer:

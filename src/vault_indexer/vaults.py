@@ -49,7 +49,7 @@ class VaultRuntime(Protocol):
     def path(self) -> Path: ...
 
     def service(self) -> VaultService:
-        """Return its service. Raises VaultIndexerError with the reason if the vault is not available."""
+        """Returns its service. Raises VaultIndexerError with the reason if the vault is not available."""
 
     def summary(self) -> VaultSummary: ...
 
@@ -112,11 +112,11 @@ class ManagedVault:
         self._thread = threading.Thread(target=self._keep, name=f"indexer-vault {name}", daemon=True)
 
     def start(self) -> None:
-        """Begin to open the vault. Returns at once."""
+        """Begins to open the vault. Returns at once."""
         self._thread.start()
 
     def service(self) -> VaultService:
-        """Return its service. Raises IndexUnusableError if the vault cannot be opened or is being opened."""
+        """Returns its service. Raises IndexUnusableError if the vault cannot be opened or is being opened."""
         service, problem = self._service, self._problem
         if service is not None:
             return service
@@ -125,7 +125,7 @@ class ManagedVault:
         raise IndexUnusableError(f"vault {self.name} is being opened: try again")
 
     def summary(self) -> VaultSummary:
-        """Return its state. A vault whose folder is missing is `unavailable`, even if its index is open."""
+        """Returns its state. A vault whose folder is missing is `unavailable`, even if its index is open."""
         service, problem = self._service, self._problem
         if service is not None:
             found = summary_of(self.name, service.status())
@@ -138,7 +138,7 @@ class ManagedVault:
         return VaultSummary(self.name, str(self.path), state, 0, 0, str(problem or ""))
 
     def stop(self) -> None:
-        """Begin to close the vault. Returns at once."""
+        """Begins to close the vault. Returns at once."""
         self._stopping.set()
 
     @property
@@ -186,7 +186,7 @@ class ManagedVault:
         return True
 
     def _serve(self) -> None:
-        """Wait until the service has failed or must be closed, then close it."""
+        """Waits until the service has failed or must be closed, then closes it."""
         service = self._service
         assert service is not None
         while service.failure is None and not self._stopping.wait(_LOOK_EVERY_S):
@@ -211,7 +211,7 @@ class ManagedVault:
 
 
 def summary_of(name: str, status: StatusReport) -> VaultSummary:
-    """Return the list entry of an open vault, with its folder as resolved when it was opened."""
+    """Returns the list entry of an open vault, with its folder as resolved when it was opened."""
     return VaultSummary(name, status.vault, status.state, status.counts.notes, status.pending, status.detail)
 
 
@@ -262,7 +262,7 @@ class Vaults:
 
     @classmethod
     def of(cls, service: VaultService, name: str = "") -> Self:
-        """Create the set of a single open vault. Its default name is that of its folder."""
+        """Creates the set of a single open vault. Its default name is that of its folder."""
         folder = service.vault
         return cls([OpenVault(name or folder_slug(folder), folder, service)])
 
@@ -280,18 +280,18 @@ class Vaults:
         return self._kept.problem
 
     def replace(self, holders: Sequence[VaultRuntime], settings: Settings) -> None:
-        """Replace the vaults, and clear the problem of the configuration."""
+        """Replaces the vaults, and clears the problem of the configuration."""
         answerer = self._kept.answerer
         if self._kept.settings != settings:
             answerer = _answerer_when_asked(settings, self._llm_cache)
         self._kept = _Kept(_by_name(holders), settings, answerer)
 
     def report_problem(self, problem: str) -> None:
-        """Report with every answer for all vaults that their configuration is invalid."""
+        """Reports with every answer for all vaults that their configuration is invalid."""
         self._kept = replace(self._kept, problem=problem)
 
     def named(self, name: str) -> VaultRuntime:
-        """Return the vault of this name. Raises UsageError if there is none."""
+        """Returns the vault of this name. Raises UsageError if there is none."""
         holders = self._kept.holders
         if name not in holders:
             raise UsageError(f"no vault {name[:60]!r} is served here: {_choices(holders)}")
@@ -396,7 +396,7 @@ class VaultSupervisor:
         self.vaults = Vaults(self._all(), table.settings, llm_cache=llm_cache, may_change=True)
 
     def __enter__(self) -> Self:
-        """Begin to open the vaults; returns at once."""
+        """Begins to open the vaults; returns at once."""
         for one in self._all():
             one.start()
         self._follower.start()
@@ -405,7 +405,7 @@ class VaultSupervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close all. Returns once they are closed."""
+        """Closes all vaults. Returns once they are closed."""
         self._follower.stop()
         for one in self._all():
             one.stop()

@@ -18,12 +18,12 @@ SUPERVISORS: dict[str, Callable[[Environment], Supervisor]] = {
 
 
 def supervisor_of_platform(platform: str) -> str:
-    """Return the name for a platform (`sys.platform`), "systemd" if none is known."""
+    """Returns the name for a platform (`sys.platform`), "systemd" if none is known."""
     return {"darwin": "launchd", "win32": "schtasks"}.get(platform, "systemd")
 
 
 def supervisor(name: str, environment: Environment) -> Supervisor:
-    """Return the supervisor of this name. Raises UsageError."""
+    """Returns the supervisor of this name. Raises UsageError."""
     if name not in SUPERVISORS:
         raise UsageError(f"no such system: {name!r}; allowed: {', '.join(SUPERVISORS)}")
     return SUPERVISORS[name](environment)

@@ -105,12 +105,12 @@ class Supervisor(ABC):
 
     @abstractmethod
     def install(self, spec: ServiceSpec) -> bool:
-        """Write the definition, let it start at login, and start it now. Returns whether the definition was
-        written: a service that is already installed as it should be is only started."""
+        """Writes the definition, lets it start at login, and starts it now. Returns whether the definition
+        was written: a service that is already installed as it should be is only started."""
 
     @abstractmethod
     def uninstall(self, name: str) -> bool:
-        """Stop the service and remove it. Returns whether there was one."""
+        """Stops the service and removes it. Returns whether there was one."""
 
     @abstractmethod
     def status(self, name: str) -> ServiceStatus: ...
@@ -141,7 +141,7 @@ class CommandResult:
 
 
 def ask(*command: str) -> CommandResult:
-    """Run a program that asks, whatever it answers. Raises ServiceError where it is missing or hangs."""
+    """Runs a query, whatever its exit status. Raises ServiceError if its program is missing or hangs."""
     try:
         done = subprocess.run(
             command,
@@ -162,14 +162,14 @@ def ask(*command: str) -> CommandResult:
 
 
 def tell(*command: str) -> None:
-    """Run a program that does something. Raises ServiceError with its words if it failed."""
+    """Runs a program that does something. Raises ServiceError with its output if it failed."""
     result = ask(*command)
     if result.status:
         raise ServiceError(f"`{' '.join(command)}` failed: {result.reason}")
 
 
 def write_definition(file: Path, text: bytes) -> None:
-    """Write the definition of a service. Raises ServiceError."""
+    """Writes the definition of a service. Raises ServiceError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, text, mode=0o644)

@@ -37,7 +37,7 @@ STARTER = """\
 
 
 def write_starter(file: Path) -> None:
-    """Write the keys that most people set, as comments, unless the user has a configuration."""
+    """Writes the keys that most people set, as comments, unless the user has a configuration."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_config(file, STARTER)

@@ -28,7 +28,7 @@ KeyPath = tuple[str, ...]
 def config_text(
     file: Path, part: str, *, follow_links: bool, most_bytes: int = MAX_CONFIG_BYTES
 ) -> str | None:
-    """Return the text of a configuration file whose `part` will be changed; None if there is no file.
+    """Returns the text of a configuration file whose `part` will be changed; None if there is no file.
 
     Raises UsageError for a file that no program should change (too large, not UTF-8, or no regular file if
     links are not followed), and VaultError if it cannot be read.
@@ -51,7 +51,7 @@ def config_text(
 
 
 def replace_config(file: Path, text: str) -> None:
-    """Replace a configuration file atomically; its mode stays. Raises VaultError."""
+    """Replaces a configuration file atomically; its mode stays. Raises VaultError."""
     try:
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o644
         write_atomically(file, text.encode(), mode)
@@ -60,7 +60,7 @@ def replace_config(file: Path, text: str) -> None:
 
 
 def parsed_config(text: str, file: Path) -> dict[str, object]:
-    """Parse a configuration. Raises UsageError if it is not TOML."""
+    """Parses a configuration. Raises UsageError if it is not TOML."""
     try:
         return tomli.loads(text)
     except (tomli.TOMLDecodeError, RecursionError) as error:
@@ -68,7 +68,7 @@ def parsed_config(text: str, file: Path) -> dict[str, object]:
 
 
 def with_values(text: str, values: Mapping[KeyPath, object], file: Path) -> str:
-    """Return the text of a configuration with these values. A value of None removes the key.
+    """Returns the text of a configuration with these values. A value of None removes the key.
 
     Comments, order and line breaks stay. A missing table is added at the end. Raises UsageError if the text
     is not TOML, or if the result has other values than requested.
@@ -186,7 +186,7 @@ class StrategyInFile:
             raise UsageError(f"{_KEY} is set by {origin}, which overrides {self.file}: change it there")
 
     def choose(self, strategy: str) -> None:
-        """Write the strategy. The file stays unchanged if the resulting configuration is invalid.
+        """Writes the strategy. The file stays unchanged if the resulting configuration is invalid.
 
         Raises UsageError as `check` does and for a file that cannot be changed safely; ConfigError for other
         keys that do not go with the strategy.
@@ -212,7 +212,7 @@ class StrategyInFile:
 
 
 def add_vault(file: Path, vault: NamedVault) -> None:
-    """Write a vault into the table of a configuration file, which need not exist.
+    """Writes a vault into the table of a configuration file, which need not exist.
 
     Raises UsageError for a name that cannot be one or is taken, and for a file that cannot be changed for
     sure; VaultError where it cannot be written.
@@ -236,7 +236,7 @@ def add_vault(file: Path, vault: NamedVault) -> None:
 
 
 def remove_vault(file: Path, name: str) -> None:
-    """Remove a vault from the table. Its notes and its index stay. Raises as `add_vault` does."""
+    """Removes a vault from the table. Its notes and its index stay. Raises as `add_vault` does."""
     text = _read(file)
     entries = _entries(text, file)
     if name not in entries:

@@ -127,7 +127,7 @@ class DisagreementError(ValueError):
 
 
 def folder_of_text(value: object) -> object:
-    """Convert a string to a path. TOML has no null, so an empty string means "not set"."""
+    """Converts a string to a path. TOML has no null, so an empty string means "not set"."""
     return (Path(value) if value else None) if isinstance(value, str) else value
 
 

@@ -83,7 +83,7 @@ def load(
 
 
 def load_own(config_file: Path | None, environ: Mapping[str, str]) -> LoadedConfig:
-    """Load the user's own configuration, or the named file, without that of a vault. Raises ConfigError."""
+    """Loads the user's own configuration, or the named file, without that of a vault. Raises ConfigError."""
     return _load(None, config_file, environ, {})
 
 

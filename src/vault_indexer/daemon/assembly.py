@@ -64,7 +64,7 @@ _READ_BY = ("files", "documents", "index", "llm")
 
 
 def load_rules_for_index(vault: Path, files: FilesSettings, index_dir: IndexDir) -> IgnoreRules:
-    """Return the active rules. If an ignore list in the vault cannot be parsed, the files already in the
+    """Returns the active rules. If an ignore list in the vault cannot be parsed, the files already in the
     index stay in it and no others are added, because a process that has just started has no earlier rules.
     Raises ExclusionError if there is no index yet."""
     try:
@@ -77,7 +77,7 @@ def load_rules_for_index(vault: Path, files: FilesSettings, index_dir: IndexDir)
 
 
 def _known_files(index_dir: IndexDir) -> dict[str, Decision] | None:
-    """Return the decision of the active generation for each of its files, or None if it cannot be read."""
+    """Returns the decision of the active generation for each of its files, or None if it cannot be read."""
     try:
         with index_errors(index_dir.root):
             generation = index_dir.current()
@@ -170,7 +170,7 @@ class Assembly:
         return llm_cache_folder(self.settings, self.root)
 
     def chunker(self, strategy: str) -> Chunker:
-        """Return a chunker for one strategy, with the configured options and without a language model.
+        """Returns a chunker for one strategy, with the configured options and without a language model.
         Raises UsageError if the strategy does not exist."""
         alone = ContextualOptions(granularity="none")
         chunking = self.settings.chunking.model_copy(update={"rules": (), "contextual": alone})
@@ -178,11 +178,11 @@ class Assembly:
         return make_chunker(settings, LazyEmbedder(self.load_embedder), strategy=strategy)
 
     def with_reloaded_config(self) -> Assembly:
-        """Return a copy with the configuration read again. The index folder stays the same."""
+        """Returns a copy with the configuration read again. The index folder stays the same."""
         return replace(self, settings=self.reload().settings)
 
     def open_generation(self, generation: Generation) -> OpenGeneration:
-        """Open and repair a generation. Edits continue with the settings it was built with."""
+        """Opens and repairs a generation. Edits continue with the settings it was built with."""
         fit = check_compatibility(generation, self.settings)
         settings = settings_of(fit.manifest, self.settings)
         try:
@@ -241,7 +241,7 @@ class Assembly:
         )
 
     def _reconfigure_workers(self, opened: OpenGeneration) -> WorkerSpec:
-        """Make the workers read notes by this configuration from their next job on. The manifest still
+        """Makes the workers read notes by this configuration from their next job on. The manifest still
         determines how notes are split and embedded."""
         read_by = {name: getattr(self.settings, name) for name in _READ_BY}
         worker = replace(opened.worker, settings=opened.worker.settings.model_copy(update=read_by))
@@ -269,7 +269,7 @@ class Assembly:
     def build_next(
         self, report: Report, *, recompute_weights: bool, newest_only: bool = False, better: bool = False
     ) -> tuple[Generation, RebuildReport]:
-        """Build in this process and its workers, and reuse the vectors of existing generations. With
+        """Builds in this process and its workers, and reuses the vectors of existing generations. With
         `better`, the build uses the better model of `auto`, no matter how long that takes."""
         rules = self._rules()
         found = self._scan(rules)
@@ -304,20 +304,20 @@ class Assembly:
         return build_next(index_dir, spec, found, pool, report, newest_only=newest_only)
 
     def load_embedder(self) -> Embedder:
-        """Load the model that a build would use now. Writes nothing. Raises ProviderError."""
+        """Loads the model that a build would use now. Writes nothing. Raises ProviderError."""
         found = self._scan(self._rules())
         assembly = self._with_model_for(found)
         return make_embedder(assembly.settings, assembly._weights(found, recompute_weights=False))
 
     def _with_model_for(self, found: Scan, *, better: bool = False) -> Assembly:
-        """Return a copy with a model for the languages of the vault if the configured provider is `auto`."""
+        """Returns a copy with a model for the languages of the vault if the configured provider is `auto`."""
         current = self._predecessor.current()
         sound = current if current is not None and is_sound(current.catalog) else None
         return replace(self, settings=settings_for_build(self.settings, found, sound, better=better))
 
     def _embedder_of_index(self, settings: Settings, weights: bytes | None) -> Embedder:
-        """Return the embedder of a generation. Raises IndexUnusableError if the configured provider is `auto`
-        and the model was uninstalled: a rebuild then chooses another model."""
+        """Returns the embedder of a generation. Raises IndexUnusableError if the configured provider is
+        `auto` and the model was uninstalled: a rebuild then chooses another model."""
         try:
             return make_embedder(settings, weights)
         except ProviderError as error:
@@ -361,7 +361,7 @@ class Assembly:
 
 
 def _behind_edits(worker: WorkerSpec) -> WorkerSpec:
-    """Return the worker with a priority below that of workers that read edits."""
+    """Returns the worker with a priority below that of workers that read edits."""
     settings = worker.settings
     return replace(worker, settings=_with_priority(settings, upkeep_limits(settings.index).nice))
 
@@ -393,12 +393,12 @@ class SharedBudget:
         self._llm_calls = llm_calls
 
     def make_pool(self, worker: WorkerSpec, size: int) -> Pool:
-        """Start a pool as `start_pool` does, within the shared limits."""
+        """Starts a pool as `start_pool` does, within the shared limits."""
         worker = replace(worker, llm_calls=self._llm_calls or worker.llm_calls)
         if self._slots is not None:
             self._slots.resize(worker.settings.index.workers or usable_cores())
         return start_pool(worker, size if self._slots is None else 1, self._slots)
 
     def __reduce__(self) -> tuple[type[SharedBudget], tuple[None, Path | None]]:
-        """Pickle only the folder of the calls."""
+        """Pickles only the folder of the calls."""
         return SharedBudget, (None, self._llm_calls)

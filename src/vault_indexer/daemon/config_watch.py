@@ -23,7 +23,7 @@ class ConfigWatch:
         self.disappeared: tuple[Path, ...] = ()
 
     def has_changed(self) -> bool:
-        """Return whether a file appeared, disappeared, changed, or became readable or unreadable since the
+        """Returns whether a file appeared, disappeared, changed, or became readable or unreadable since the
         last call. Sets `disappeared` to the files that no longer exist."""
         before, self._seen = self._seen, self._stamps()
         self.disappeared = tuple(path for path in before if path not in self._seen)
@@ -57,7 +57,7 @@ class ConfigFollower:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop checking. Waits for a running `read_again`."""
+        """Stops checking. Waits for a running `read_again`."""
         self._stopping.set()
         self._thread.join()
 
@@ -74,7 +74,7 @@ class ConfigFollower:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return a value that changes with the content, the permissions (ctime) and the identity of the file. It
+    """Returns a value that changes with the content, the permissions (ctime) and the identity of the file. It
     is empty if there is no file."""
     try:
         found = path.stat()

@@ -93,7 +93,7 @@ class LocalConnection(HTTPConnection):
 
 
 def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
-    """Write `daemon.json` for the daemon of this index, and `start.json` for the next one. Only their owner
+    """Writes `daemon.json` for the daemon of this index, and `start.json` for the next one. Only their owner
     can read the files, from the first byte on."""
     if info.command:
         start = {"vault": info.vault, "command": info.command}
@@ -102,9 +102,9 @@ def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
 
 
 def write_open_file(index_dir: Path, address: str) -> Path:
-    """Write a page that redirects a browser to the address, and return its path. Only its owner can read it.
-    Other users may read the command line of a browser, which then contains no token. The daemon removes the
-    page when it ends. Raises OSError."""
+    """Writes a page that redirects a browser to the address, and returns its path. Only its owner can read
+    it. Other users may read the command line of a browser, which then contains no token. The daemon removes
+    the page when it ends. Raises OSError."""
     import html  # 2 ms that a search does not need
 
     path = index_dir / OPEN_FILE
@@ -113,13 +113,13 @@ def write_open_file(index_dir: Path, address: str) -> Path:
 
 
 def write_address(index_dir: Path, address: KeptAddress) -> None:
-    """Store the address for the next daemon in a file that only its owner can read. Raises OSError."""
+    """Stores the address for the next daemon in a file that only its owner can read. Raises OSError."""
     if read_address(index_dir) != address:
         write_atomically(index_dir / ADDRESS_FILE, json.dumps(address._asdict()).encode())
 
 
 def read_address(index_dir: Path) -> KeptAddress | None:
-    """Return the address that the last daemon stored, or None if the file is missing or damaged."""
+    """Returns the address that the last daemon stored, or None if the file is missing or damaged."""
     try:
         found = json.loads((index_dir / ADDRESS_FILE).read_bytes())
         port, token = found["port"], found["token"]
@@ -131,8 +131,8 @@ def read_address(index_dir: Path) -> KeptAddress | None:
 
 
 def read_daemon(index_dir: Path) -> DaemonInfo | None:
-    """Return the running daemon of an index. Returns None if no daemon is announced, or if the process that
-    listens at its address does not know its token. Raises IndexUnusableError as `refuse_foreign` does, and
+    """Returns the running daemon of an index. Returns None if no daemon is announced, or if the process that
+    listens at its address does not have its token. Raises IndexUnusableError as `refuse_foreign` does, and
     DaemonError if the address does not answer.
     """
     info = announced_daemon(index_dir)
@@ -140,14 +140,14 @@ def read_daemon(index_dir: Path) -> DaemonInfo | None:
 
 
 def announced_daemon(index_dir: Path) -> DaemonInfo | None:
-    """Return the contents of `daemon.json`, or None if the file is missing or damaged. The file remains after
-    a crash, so its process id may by now belong to another program. Raises as `refuse_foreign` does."""
+    """Returns the contents of `daemon.json`, or None if the file is missing or damaged. The file remains
+    after a crash, so its process id may by now belong to another program. Raises as `refuse_foreign` does."""
     refuse_foreign(index_dir)
     return _parse(index_dir / DAEMON_FILE)
 
 
 def _proves_token(info: DaemonInfo) -> bool:
-    """Return whether this daemon answers at its address, with a proof that it knows the token
+    """Returns whether this daemon answers at its address, with a proof that it has the token
     (`GET /v1/proof`). The token is not sent, because another program may listen there by now. A later daemon
     with the same token has a different process id. Raises DaemonError if the address does not answer."""
     # Random, so that an earlier proof cannot be replayed.
@@ -172,7 +172,7 @@ def _proves_token(info: DaemonInfo) -> bool:
 
 
 def is_listening(info: DaemonInfo) -> bool:
-    """Return whether any process accepts connections at the address. A daemon accepts them until it ends,
+    """Returns whether any process accepts connections at the address. A daemon accepts them until it ends,
     even if it does not answer."""
     address = urlsplit(info.url)
     try:
@@ -195,7 +195,7 @@ def refuse_foreign(index_dir: Path) -> None:
 
 
 def remove_daemon(index_dir: Path, pid: int) -> None:
-    """Remove the `daemon.json` that this process wrote. The file of another process stays."""
+    """Removes the `daemon.json` that this process wrote. The file of another process stays."""
     path = index_dir / DAEMON_FILE
     info = _parse(path)
     if info is not None and info.pid == pid:
@@ -204,20 +204,20 @@ def remove_daemon(index_dir: Path, pid: int) -> None:
 
 
 def forget_start(index_dir: Path) -> None:
-    """Remove the command that starts a daemon of this index."""
+    """Removes the command that starts a daemon of this index."""
     with suppress(OSError):
         (index_dir / START_FILE).unlink(missing_ok=True)
 
 
 def write_index_pointer(vault: Path, index_dir: Path) -> None:
-    """Record the index folder of a vault, for clients that only know the vault."""
+    """Records the index folder of a vault, for clients that only have the path of the vault."""
     path = _index_pointer(vault)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomically(path, os.fsencode(resolved(index_dir)))
 
 
 def read_index_pointer(vault: Path) -> Path | None:
-    """Return the index folder that the last daemon of this vault recorded. It may have ended since."""
+    """Returns the index folder that the last daemon of this vault recorded. It may have ended since."""
     try:
         named = Path(os.fsdecode(read_own(_index_pointer(vault))))
         return named if named.is_absolute() else None
@@ -226,7 +226,7 @@ def read_index_pointer(vault: Path) -> Path | None:
 
 
 def shared_daemon_dir(config_file: Path | None) -> Path:
-    """Return the folder with the `daemon.json` and the log of a daemon for all vaults of a configuration.
+    """Returns the folder with the `daemon.json` and the log of a daemon for all vaults of a configuration.
     Clients that name no vault, or all vaults, use it. `config_file` is the file that was given explicitly;
     None means the user's own."""
     digest = hashlib.sha256(os.fsencode(resolved(config_file))).hexdigest()[:16] if config_file else ""

@@ -59,7 +59,7 @@ class _SessionWithoutLoop:
         return NoteChanges(now, more=True)
 
     def missing(self) -> int:
-        """Return 0: a build ends before the index is searched."""
+        """Returns 0: a build ends before the index is searched."""
         return 0
 
     @property
@@ -104,7 +104,7 @@ class LocalSession(_SessionWithoutLoop):
         self._busy = threading.Lock()
 
     def open(self, report: Report, *, build: bool) -> None:
-        """Open the index and bring it up to date. Without `build`, steps that may take long are left out.
+        """Opens the index and brings it up to date. Without `build`, steps that may take long are left out.
         Raises LockedError if another process writes the index, DiskFullError if there is no room for it, and
         IndexUnusableError if there is no index and `build` is false."""
         with self._index_errors():
@@ -132,7 +132,7 @@ class LocalSession(_SessionWithoutLoop):
                 self._done.append(f"Indexed {notes} (first use).")
 
     def open_as_is(self) -> tuple[VaultSync, tuple[str, ...]]:
-        """Take the lock and open the existing index, if any. The returned strings are the reasons for a
+        """Takes the lock and opens the existing index, if any. The returned strings are the reasons for a
         rebuild."""
         self._assembly.index_dir.prepare()
         self._lock.acquire()
@@ -144,7 +144,7 @@ class LocalSession(_SessionWithoutLoop):
         return self._current().reader
 
     def pending(self) -> int:
-        """Return the number of deletions that are held back until they are confirmed."""
+        """Returns the number of deletions that are held back until they are confirmed."""
         return self._open().dirty.held
 
     def notices(self) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ class LocalSession(_SessionWithoutLoop):
             return done
 
     def status(self) -> StatusReport:
-        """Return the state of the index. `detail` lists what has been done to it since it was opened."""
+        """Returns the state of the index. `detail` lists what has been done to it since it was opened."""
         vault_sync = self._open()
         report = status_of(vault_sync, "degraded" if vault_sync.degraded else "ready", self.pending())
         return replace(report, detail="; ".join(filter(None, (report.detail, *self._happened(vault_sync)))))
@@ -198,7 +198,7 @@ class LocalSession(_SessionWithoutLoop):
             return found
 
     def close(self) -> None:
-        """Close the index and release the lock. Data that cannot be written is recreated when the index is
+        """Closes the index and releases the lock. Data that cannot be written is recreated when the index is
         opened again."""
         try:
             if self._vault_sync is not None:
@@ -220,7 +220,7 @@ class LocalSession(_SessionWithoutLoop):
         return result
 
     def _complete(self, report: Report = lambda _progress: None) -> None:
-        """Compute the missing vectors. A failure is only recorded, because search by words and links works
+        """Computes the missing vectors. A failure is only recorded, because search by words and links works
         without them."""
         current, self._fault = self._open().current, ""
         if current is None or not current.writer.missing_vectors:
@@ -270,7 +270,7 @@ class ReadOnlySession(_SessionWithoutLoop):
         return 0
 
     def notices(self) -> tuple[str, ...]:
-        """Return notices that recent changes may be missing, unless a daemon follows them, and vectors."""
+        """Returns notices that recent changes may be missing, unless a daemon follows them, and vectors."""
         missing = missing_vectors_notice(self._opened.holder)
         # A daemon that does not answer may have missed changes as well.
         with suppress(UnavailableError):
@@ -279,7 +279,7 @@ class ReadOnlySession(_SessionWithoutLoop):
         return ("the last changes may be missing: another command updates the index", *missing)
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - nothing to wait for
-        """Return False: this process cannot bring the index up to date."""
+        """Returns False: this process cannot bring the index up to date."""
         return False
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:  # noqa: ARG002 - refused

@@ -103,7 +103,7 @@ class IndexFolderGuard:
         self._restored: float | None = None
 
     def loss(self, generation: Generation | None) -> str:
-        """Describe what was deleted ("" for nothing). `generation` is the active one.
+        """Describes the deleted file or folder ("" if there is none). `generation` is the active one.
 
         Checks once a second, and reports a loss only after two checks agree: a deletion that is still in
         progress would also delete a folder that was recreated too early.
@@ -124,9 +124,9 @@ class IndexFolderGuard:
         return ""
 
     def restore(self, loss: str) -> None:
-        """Recreate the folder and lock it again. The caller then builds the index. Raises IndexUnusableError
-        if the folder cannot be created or was restored within the last hour, and LockedError if another
-        process has locked it."""
+        """Recreates the folder and locks it again. The caller then builds the index. Raises
+        IndexUnusableError if the folder cannot be created or was restored within the last hour, and
+        LockedError if another process has locked it."""
         now = self._clock()
         if self._restored is not None and now - self._restored < _ONCE_IN_S:
             raise IndexUnusableError(
@@ -141,7 +141,7 @@ class IndexFolderGuard:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether the path exists. A path that cannot be checked counts as existing: the code that uses
+    """Returns whether the path exists. A path that cannot be checked counts as existing: the code that uses
     it reports the error."""
     try:
         path.stat()

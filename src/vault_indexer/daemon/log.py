@@ -75,7 +75,7 @@ class RepeatCollapser(logging.Handler):
             self._target.handle(record)
 
     def summarise(self, *, closing: bool = False) -> None:
-        """Write the number of repetitions of each message whose window is over (`closing`: of all)."""
+        """Writes the number of repetitions of each message whose window is over (`closing`: of all)."""
         self.acquire()
         try:
             now = self._clock()
@@ -147,12 +147,12 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
         super().emit(record)
 
     def close(self) -> None:
-        """Close the file. Records that could not be written are lost."""
+        """Closes the file. Records that could not be written are lost."""
         with suppress(OSError):
             super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
-        """Do nothing: a report on standard error would come back here as a log record."""
+        """Does nothing: a report on standard error would come back here as a log record."""
 
     def _open(self):  # type: ignore[no-untyped-def]
         return os.fdopen(open_to_append(self._path), "a", encoding="utf-8")
@@ -167,7 +167,7 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
 
 @contextmanager
 def logging_to(path: Path | None) -> Iterator[None]:
-    """Log to this file, or to standard error (None), until the block ends.
+    """Logs to this file, or to standard error (None), until the block ends.
 
     With a file, the standard output and standard error of this process and its workers also go through the
     log, so their size is limited as well. Afterwards both streams are restored, or discarded if their reader
@@ -224,7 +224,7 @@ def _lead_to(output: int, errors: int) -> None:
 
 
 def _log_lines(pipe: int) -> None:
-    """Log each line from the pipe as a warning. A line of more than `_LONG_LINE` bytes is cut."""
+    """Logs each line from the pipe as a warning. A line of more than `_LONG_LINE` bytes is cut."""
     log = logging.getLogger("vault_indexer.output")
     rest = b""
     while not rest.endswith(_END) and (data := os.read(pipe, _CHUNK)):

@@ -127,7 +127,7 @@ class IndexLoop:
         self._note_exclusions()
 
     def request(self, request: LoopRequest) -> None:
-        """Submit a request. It is refused once the loop has ended. Any thread."""
+        """Submits a request. It is refused once the loop has ended. Any thread."""
         self._requests.put(request)
 
     @property
@@ -136,16 +136,16 @@ class IndexLoop:
         return self._pause.active
 
     def pause(self, seconds: float | None) -> None:
-        """Pause indexing for `seconds`, or (None) until `resume`. Any thread."""
+        """Pauses indexing for `seconds`, or (None) until `resume`. Any thread."""
         self._pause.begin(seconds)
         self._dirty.wake()  # `wait_for_scan` would wait for a scan that does not come
 
     def resume(self) -> None:
-        """Continue indexing. Any thread."""
+        """Continues indexing. Any thread."""
         self._pause.end()
 
     def wait_for_scan(self, deadline_s: float) -> bool:
-        """Request a scan of the whole vault, and wait until its changes are in the index. Returns False after
+        """Requests a scan of the whole vault and waits until its changes are indexed. Returns False after
         `deadline_s` seconds, and at once if indexing is paused or has ended. Any thread but the loop's."""
 
         def is_given_up() -> bool:
@@ -163,7 +163,7 @@ class IndexLoop:
         return self._stopping
 
     def stop(self) -> None:
-        """Make `run` return soon. A current edit is abandoned and a build is ended. Any thread."""
+        """Makes `run` return soon. A current edit is abandoned and a build is ended. Any thread."""
         # First: every thread that is woken below checks it.
         self._stopping = True
         self._pause.end()
@@ -182,7 +182,7 @@ class IndexLoop:
             task.end()
 
     def step(self) -> None:
-        """Run one step. Never raises."""
+        """Runs one step. Never raises."""
         try:
             with index_errors(self._root):
                 self._step()
@@ -207,7 +207,7 @@ class IndexLoop:
         return Cause.INDEX_GONE in self._state.next.faults
 
     def pending(self) -> int:
-        """Return the number of changes that are reported, being read, failed, held, or not yet published to
+        """Returns the number of changes that are reported, being read, failed, held, or not yet published to
         the server. Any thread."""
         return len(self._dirty) + self._unpublished()
 
@@ -235,7 +235,7 @@ class IndexLoop:
         )
 
     def _report(self, error: Exception) -> None:
-        """Log the error, and show it as a fault until all failed changes are indexed."""
+        """Logs the error, and shows it as a fault until all failed changes are indexed."""
         foreseen = isinstance(error, VaultIndexerError | OSError)
         text = self._state.begin_fault_with(Cause.INDEXING, "indexing failed", error)
         log.error("%s", text, exc_info=None if foreseen else error)
@@ -243,7 +243,7 @@ class IndexLoop:
             self._state.change(reasons=(str(error),))
 
     def _step(self) -> None:
-        """Wait for a batch of changes, then do all work that is due."""
+        """Waits for a batch of changes, then does all work that is due."""
         self._publish(step_began=None)
         # Before the wait: the watcher looks while it waits whether these folders can be read again.
         self._watcher.report_unreadable(self._vault_sync.unreadable)
@@ -275,7 +275,7 @@ class IndexLoop:
                 self._state.end_faults(Cause.INDEXING)
 
     def _step_tasks(self, batch: Batch | None) -> bool:
-        """Run the background tasks. After a failure, they wait for their next attempt, but edits do not.
+        """Runs the background tasks. After a failure, they wait for their next attempt, but edits do not.
         Returns whether all tasks succeeded."""
         if not self._tasks_retry.is_due:
             return False
@@ -298,7 +298,7 @@ class IndexLoop:
         return self._reading.doing is self._embedding
 
     def _end_idle_workers(self, batch: Batch | None) -> None:
-        """End the workers after a long time without an edit, to free their memory. The next edit starts new
+        """Ends the workers after a long time without an edit, to free their memory. The next edit starts new
         ones."""
         if batch is not None:
             self._edited_at = self._clock()
@@ -315,8 +315,8 @@ class IndexLoop:
             self._publish()
 
     def _restore_if_gone(self) -> None:
-        """Rebuild a deleted index, while the old one answers searches from its open files. If the folder
-        cannot be restored, set `failure` and end the daemon."""
+        """Rebuilds a deleted index, while the old one answers searches from its open files. If the folder
+        cannot be restored, sets `failure` and ends the daemon."""
         current = self._vault_sync.current
         loss = self._index_guard.loss(current.generation if current and not self._index_deleted else None)
         if not loss or self._stopping:
@@ -338,7 +338,7 @@ class IndexLoop:
         self._is_cold = self._vault_sync.current is not None
 
     def _warm_up(self) -> None:
-        """Load the data that the first search and the first edit need. This runs at the end of a step,
+        """Loads the data that the first search and the first edit need. This runs at the end of a step,
         because loading takes longer than the check that nothing has changed."""
         if self._is_cold and self._vault_sync.current is not None and not self._stopping:
             self._is_cold = False
@@ -346,7 +346,7 @@ class IndexLoop:
             self._vault_sync.current.writer.warm_up()
 
     def _rest(self) -> None:
-        """Wait until indexing is not paused, and pause a build for the same time. The watcher continues to
+        """Waits until indexing is not paused, and pauses a build for the same time. The watcher continues to
         collect changes. Requests are refused: a build is work that the user does not want now, and a check
         would compare the vault with an index that does not follow it."""
         if not self._pause.active:
@@ -363,7 +363,7 @@ class IndexLoop:
         self._rebuild.hold(False)
 
     def _confirm_losses(self) -> None:
-        """Request another scan for losses that a single scan does not confirm."""
+        """Requests another scan for losses that a single scan does not confirm."""
         if self._vault_sync.take_confirmation():
             self._watcher.request_scan("to confirm what is missing")
         if self._vault_sync.take_power():
@@ -401,7 +401,7 @@ class IndexLoop:
         on_progress: Callable[[int], None] = lambda _left: None,
         between_parts: Callable[[], Leave] | None = None,
     ) -> Scan | None:
-        """Update the index for these paths. A failure is retried later. Returns the scan, or None if it
+        """Updates the index for these paths. A failure is retried later. Returns the scan, or None if it
         failed."""
         before = self._vault_sync.current
         try:
@@ -421,21 +421,21 @@ class IndexLoop:
         return found
 
     def _use_reasons_unless(self, before: OpenGeneration | None) -> None:
-        """Use the reasons for a rebuild, unless the index is still `before`: its manifest says more now, or
-        its files have changed what it should be built with."""
+        """Uses the reasons for a rebuild, unless the index is still `before`: its manifest contains more now,
+        or its files have changed the configuration for its build."""
         current = self._vault_sync.current
         if current is not None and current is not before:
             self._rebuild.use_reasons(current.reasons)
 
     def _between_parts(self) -> Leave:
-        """Index a few saved notes. Return what waits for the next step, because other work is due before."""
+        """Indexs a few saved notes. Returns the work left for the next step, as other work is due first."""
         self._sync_few()
         if self._dirty.rules_changed:
             return "all"  # a note that is still to be read may be excluded now
         return "documents" if self._clock() - self._began >= _STEP_S else ""
 
     def _sync_few(self) -> None:
-        """Index a few saved notes between the parts of a large batch, which may take minutes."""
+        """Indexs a few saved notes between the parts of a large batch, which may take minutes."""
         few = self._watcher.pop_batch()
         if few and not self._stopping:
             self._sync(few)
@@ -460,7 +460,7 @@ class IndexLoop:
         self._rebuild.answer(result)
 
     def _use_new_generation(self, result: RebuildResult) -> None:
-        """Reset the state of the loop for the new generation, which already contains the latest changes."""
+        """Resets the state of the loop for the new generation, which already contains the latest changes."""
         self._warm_later()
         self._tasks_retry.reset()
         self._state.end_faults(Cause.INDEXING)
@@ -502,7 +502,7 @@ class IndexLoop:
             request.answer.set_result(problems)
 
     def _use_assembly(self, assembly: Assembly) -> None:
-        """Use this configuration and the current exclusions of the vault. Raises ExclusionError for invalid
+        """Uses this configuration and the current exclusions of the vault. Raises ExclusionError for invalid
         patterns in the configuration, and then changes nothing."""
         if self._vault_sync.reconfigure(assembly):
             self._watcher.use_rules(self._vault_sync.rules)
@@ -512,11 +512,11 @@ class IndexLoop:
         self._note_exclusions()
 
     def pause_upgrade(self, paused: bool) -> None:
-        """Pause or resume the embedding with a better model. Any thread."""
+        """Pauses or resumes the embedding with a better model. Any thread."""
         self._upgrade.paused = paused
 
     def _note_restart(self) -> None:
-        """Report the changed keys that take effect only after a restart."""
+        """Reports the changed keys that take effect only after a restart."""
         keys = keys_to_restart_for(self._started_with, self._vault_sync.assembly.settings)
         if not keys:
             self._state.end_faults(Cause.RESTART)
@@ -526,8 +526,8 @@ class IndexLoop:
             log.warning("%s", text)
 
     def _note_exclusions(self) -> None:
-        """Report exclusions that cannot be parsed. Once all of them can, end the fault and immediately retry
-        a build that failed because of them."""
+        """Reports exclusions that cannot be parsed. Once all of them can, ends the fault and immediately
+        retries a build that failed because of them."""
         state, fault = self._state, self._vault_sync.rules.fault
         if fault:
             if state.begin_fault(Cause.EXCLUSIONS, fault):
@@ -537,12 +537,12 @@ class IndexLoop:
             self._rebuild.use_reasons(state.next.reasons)
 
     def _look_at_exclusions(self) -> None:
-        """Watch the ignore files while one cannot be parsed: a change of permissions causes no event."""
+        """Watches the ignore files while one cannot be parsed: a change of permissions causes no event."""
         if self._vault_sync.rules.problems and self._lists.has_changed():
             self._watcher.request_scan("the exclusions changed")
 
     def _reload_if_changed(self) -> None:
-        """Use a changed configuration at once. If it is invalid, the old one stays active and a fault is
+        """Uses a changed configuration at once. If it is invalid, the old one stays active and a fault is
         shown until it is corrected."""
         if not self._config.has_changed():
             return

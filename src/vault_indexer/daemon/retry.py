@@ -40,7 +40,7 @@ class Retry:
             self._full_at = self._free(self._folder)
 
     def wait_again(self) -> None:
-        """Wait as long as the last time."""
+        """Waits as long as the last time."""
         self.wait(max(self._first_s, self._wait_s))
 
     def wait(self, seconds: float) -> None:
@@ -48,7 +48,7 @@ class Retry:
         self._not_before = self._clock() + seconds
 
     def reset(self) -> None:
-        """End the wait, because the work succeeded or was replaced by other work."""
+        """Ends the wait, because the work succeeded or was replaced by other work."""
         self._wait_s, self._not_before, self._full_at = 0.0, 0.0, None
 
     @property

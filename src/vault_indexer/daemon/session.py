@@ -84,8 +84,8 @@ class DaemonSession:
         return self._assembly.llm_cache
 
     def reader(self) -> IndexReader:
-        """Return the reader of the active generation. Raises IndexUnusableError while the first generation is
-        being built, and UnavailableError after `close`."""
+        """Returns the reader of the active generation. Raises IndexUnusableError while the first generation
+        is being built, and UnavailableError after `close`."""
         # The files are being closed, so a lease could fail in the middle of a search.
         if self._loop.is_stopping:
             raise UnavailableError(STOPPED)
@@ -125,7 +125,7 @@ class DaemonSession:
         self._loop.resume()
 
     def wait_fresh(self, deadline_s: float) -> bool:
-        """Request a scan of the vault, and wait until its changes are in the index. Returns False at once
+        """Requests a scan of the vault, and waits until its changes are in the index. Returns False at once
         while indexing is paused."""
         return self._loop.wait_for_scan(deadline_s)
 
@@ -133,7 +133,7 @@ class DaemonSession:
         self._loop.pause_upgrade(paused)
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:
-        """Request a build of the next generation, and wait until it is active."""
+        """Requests a build of the next generation, and waits until it is active."""
         request = BuildRequest(report, options)
         self._loop.request(request)
         return request.answer.result()
@@ -152,14 +152,14 @@ class DaemonSession:
         )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
-        """Compare the vault, the catalog and the derived indices between two edits. `status` reports the
+        """Compares the vault, the catalog and the derived indices between two edits. `status` reports the
         progress."""
         request = CheckRequest(repair=repair)
         self._loop.request(request)
         return request.answer.result()
 
     def close(self) -> None:
-        """Stop within two seconds. A build is ended, a current edit is abandoned, and later requests are
+        """Stops within two seconds. A build is ended, a current edit is abandoned, and later requests are
         refused."""
         self._loop.stop()
         self._thread.join(_STOP_S)

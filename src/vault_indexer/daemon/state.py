@@ -115,7 +115,7 @@ class LoopState:
     upgrade: VectorUpgrade | None = None
 
     def fault(self, cause: Cause) -> str:
-        """Return the text of the fault of a cause ("" if there is none)."""
+        """Returns the text of the fault of a cause ("" if there is none)."""
         return self.faults[cause].text if cause in self.faults else ""
 
     @property
@@ -235,8 +235,8 @@ class StateHolder:
         self.next = replace(self.next, **values)
 
     def publish(self, pending: int, **values: Any) -> None:
-        """Publish the next state. A loop that hangs publishes none, which counts as no progress. Pass 0 as
-        `pending` after a pause, in which no change had to progress."""
+        """Publishes the next state. A loop that hangs publishes none, which counts as no progress. Callers
+        pass 0 as `pending` after a pause, in which no change had to progress."""
         now = self._clock()
         # Only a smaller number is progress: new changes raise it even if no change is ever indexed.
         if not pending or pending < self.next.pending:
@@ -245,18 +245,18 @@ class StateHolder:
         self._published = self.next
 
     def read(self, **counts: Any) -> LoopState:
-        """Return the published state with the counts of this moment. Any thread."""
+        """Returns the published state with the counts of this moment. Any thread."""
         return replace(self._published, now=self._clock(), **counts)
 
     def begin_fault(self, cause: Cause, text: str, *, degraded: bool = False) -> bool:
-        """Begin a fault, or replace the fault of the same cause. Returns whether it differs from before."""
+        """Begins a fault, or replaces the fault of the same cause. Returns whether it differs from before."""
         fault = Fault(" ".join(text.split()), degraded)
         differs = self.next.faults.get(cause) != fault
         self.change(faults={**self.next.faults, cause: fault})
         return differs
 
     def begin_fault_with(self, cause: Cause, what: str, error: Exception) -> str:
-        """Begin a fault with an error, and return its text. It is degraded if the index cannot be written."""
+        """Begins a fault with an error and returns its text. It is degraded if the index is not writable."""
         unwritable = isinstance(error, DiskFullError | IndexUnusableError)
         self.begin_fault(cause, text_of(what, error), degraded=unwritable)
         return self.next.fault(cause)
@@ -266,7 +266,7 @@ class StateHolder:
 
 
 def text_of(what: str, error: Exception) -> str:
-    """Return "`what`: the error" in one line."""
+    """Returns "`what`: the error" in one line."""
     lines = "; ".join(line.strip() for line in str(error).splitlines())
     return " ".join(f"{what}: {lines or type(error).__name__}".split())
 
@@ -283,7 +283,7 @@ class RecentNotices:
         self._shown_since: dict[str, float] = {}
 
     def to_show(self, happened: Iterable[str]) -> tuple[str, ...]:
-        """Return the notices that are still to be shown, in their original order."""
+        """Returns the notices that are still to be shown, in their original order."""
         now = self._clock()
         # Notices that no longer happen are forgotten, so that they are shown again if they happen again.
         self._shown_since = {notice: self._shown_since.get(notice, now) for notice in happened}
@@ -291,7 +291,7 @@ class RecentNotices:
 
 
 def missing_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
-    """Return the notice of a search while some chunks have no vector (empty once all have one)."""
+    """Returns the notice of a search while some chunks have no vector (empty once all have one)."""
     with holder.lease() as snapshot:
         missing = snapshot.missing_vectors
         if not missing:
@@ -327,7 +327,7 @@ class Pause:
             return datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=round(seconds_left))
 
     def begin(self, seconds: float | None) -> None:
-        """Pause for `seconds`, or (None) until `end`. Replaces a current pause."""
+        """Pauses for `seconds`, or (None) until `end`. Replaces a current pause."""
         with self._changed:
             self._active = True
             self._end = None if seconds is None else self._clock() + seconds
@@ -339,14 +339,14 @@ class Pause:
             self._changed.notify_all()
 
     def wait(self, seconds: float) -> None:
-        """Wait until `begin` or `end` is called, the pause is over, or `seconds` have passed."""
+        """Waits until `begin` or `end` is called, the pause is over, or `seconds` have passed."""
         with self._changed:
             seconds_left = self._seconds_left()
             if seconds_left > 0:
                 self._changed.wait(min(seconds, seconds_left))
 
     def _seconds_left(self) -> float:
-        """Return the seconds until the pause ends, 0 if indexing is not paused."""
+        """Returns the seconds until the pause ends, 0 if indexing is not paused."""
         if not self._active:
             return 0.0
         return float("inf") if self._end is None else max(0.0, self._end - self._clock())

@@ -112,7 +112,7 @@ class ChangeFeed:
         self._changes = changes[-self._most :]
 
     def since(self, before: int, now: int) -> NoteChanges:
-        """Return the changes that led from one seq to a later one."""
+        """Returns the changes that led from one seq to a later one."""
         # In order, so that the last change of a path decides.
         is_removed = {path: removed for seq, path, removed in self._changes if before < seq <= now}
         return NoteChanges(
@@ -174,8 +174,8 @@ class VaultSync:
         self._unconfirmed: VaultObservation | None = None
 
     def reconfigure(self, assembly: Assembly) -> bool:
-        """Use this configuration, and read the rules again. Returns whether the set of indexed files may have
-        changed.
+        """Uses this configuration, and reads the rules again. Returns whether the set of indexed files may
+        have changed.
 
         If an ignore list in the vault cannot be parsed, the former rules stay active and `rules` reports the
         problem. Raises VaultIndexerError if the configuration is invalid, and then changes nothing.
@@ -191,7 +191,7 @@ class VaultSync:
         return others or rules.fingerprint != before.fingerprint
 
     def open_current(self) -> tuple[str, ...]:
-        """Open the active generation. Returns the reasons for a rebuild (empty: none is needed)."""
+        """Opens the active generation. Returns the reasons for a rebuild (empty: none is needed)."""
         generation = self.assembly.index_dir.current()
         if generation is None:
             return ("there is no index yet",)
@@ -211,7 +211,7 @@ class VaultSync:
         on_progress: Callable[[int], None] = lambda _left: None,
         between_parts: Callable[[], Leave | None] | None = None,
     ) -> None:
-        """Make a complete generation the active one, after applying the edits made during its build. The
+        """Makes a complete generation the active one, after applying the edits made during its build. The
         first generation answers searches at once, and the rest of the vault is indexed meanwhile."""
         opened = self.assembly.open_generation(generation)
         if built.left_out:
@@ -240,7 +240,7 @@ class VaultSync:
         self.assembly.index_dir.collect()
 
     def _keep_hidden(self, old: OpenGeneration, new: OpenGeneration) -> None:
-        """Copy from `old` the files that the build could not see, unless they are excluded: they may still
+        """Copies from `old` the files that the build could not see, unless they are excluded: they may still
         exist."""
         limits = self.assembly.settings.files.limits
         try:
@@ -271,7 +271,7 @@ class VaultSync:
         on_progress: Callable[[int], None] = lambda _left: None,
         between_parts: Callable[[], Leave | None] | None = None,
     ) -> tuple[Applied, Scan | None]:
-        """Scan part of the vault ("" for all) and update the index.
+        """Scans part of the vault ("" for all) and updates the index.
 
         If the vault cannot be read or has suddenly lost its notes, the index stays unchanged and `degraded`
         is set. Deletions are held back for `delete_hold_s`; `release_due` carries them out. `between_parts`
@@ -308,7 +308,7 @@ class VaultSync:
             self.documents_notice = ""
 
     def _count_unread(self, survey: _Survey, on_progress: Callable[[int], None]) -> Callable[[int], None]:
-        """Set `unread` from a scan of the whole vault. The returned callback updates it and then calls
+        """Sets `unread` from a scan of the whole vault. The returned callback updates it and then calls
         `on_progress`."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
@@ -360,7 +360,7 @@ class VaultSync:
         return self._link_style != before
 
     def notes_without_model(self) -> dict[str, str]:
-        """Return the notes that were split without the language model that their strategy uses, in order,
+        """Returns the notes that were split without the language model that their strategy uses, in order,
         each with the digest of its file."""
         if self.current is None or not self.current.settings.chunking.asks_model:
             return {}
@@ -368,7 +368,7 @@ class VaultSync:
             return snapshot.catalog.notes_without_model()
 
     def quarantine(self) -> dict[str, tuple[int, str]]:
-        """Return the notes that crashed their worker process or exceeded their budget, in order, each with
+        """Returns the notes that crashed their worker process or exceeded their budget, in order, each with
         the `mtime_ns` and the digest of that version."""
         if self.current is None:
             return {}
@@ -376,13 +376,13 @@ class VaultSync:
             return snapshot.catalog.quarantine()
 
     def reread(self, path: str) -> None:
-        """Index the current version of this note again, with the stored answers of the language model."""
+        """Indexs the current version of this note again, with the stored answers of the language model."""
         if self.current is not None:
             with self.dirty.reading(frozenset({path})) as reading:
                 self._apply(self.current, Plan(read=(path,)), reading)
 
     def release_due(self) -> None:
-        """Carry out the deletions that are due, if the files are still missing."""
+        """Carries out the deletions that are due, if the files are still missing."""
         due = self.dirty.take_held()
         if not due or self.current is None:
             return
@@ -396,8 +396,8 @@ class VaultSync:
             self._apply(self.current, survey.plan_with(losses), reading)
 
     def has_unconfirmed_losses(self) -> bool:
-        """Scan the vault without changing the index. Returns whether the vault cannot be read or has suddenly
-        lost its notes: a rebuild would then delete them from the index."""
+        """Scans the vault without changing the index. Returns whether the vault cannot be read or has
+        suddenly lost its notes: a rebuild would then delete them from the index."""
         if self.current is None:
             return False
         survey = self._survey(EVERYTHING, self._unconfirmed)
@@ -411,7 +411,7 @@ class VaultSync:
             raise VaultError(f"Not rebuilt: {self.degraded} (--force rebuilds anyway)")
 
     def take_confirmation(self) -> bool:
-        """Return whether the scan that can confirm implausible losses is due, and if so, schedule the next
+        """Returns whether the scan that can confirm implausible losses is due, and if so, schedules the next
         one some seconds later."""
         now = self._clock()
         is_due = bool(self.degraded) and now >= self.confirm_at
@@ -422,8 +422,8 @@ class VaultSync:
     def verify(
         self, *, repair: bool, report: Callable[[Progress], None] = lambda _progress: None
     ) -> tuple[Problem, ...]:
-        """Return every disagreement between vault, catalog and derived indices. `repair` corrects them if the
-        catalog is intact. Otherwise `damaged` describes the damage, and the caller must rebuild. `report`
+        """Returns every disagreement between vault, catalog and derived indices. `repair` corrects them if
+        the catalog is intact. Otherwise `damaged` describes the damage, and the caller must rebuild. `report`
         receives the progress of the comparison."""
         if self.current is None:
             return (Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),)
@@ -437,7 +437,7 @@ class VaultSync:
         return tuple(problems)
 
     def stop(self) -> None:
-        """End the current edit with UnavailableError. Only `close` may be called after that. Any thread."""
+        """Ends the current edit with UnavailableError. Only `close` may be called after that. Any thread."""
         current = self.current
         if current is not None:
             current.writer.stop()
@@ -448,7 +448,7 @@ class VaultSync:
             self.current = None
 
     def _survey(self, scope: frozenset[str], earlier: VaultObservation | None) -> _Survey | None:
-        """Scan part of the vault, plan the changes of the index, and assess the losses. `earlier` is the
+        """Scans part of the vault, plans the changes of the index, and assesses the losses. `earlier` is the
         observation that can confirm them. Returns None if the vault cannot be read. Sets `degraded` if the
         vault cannot be read or the losses are not plausible."""
         assert self.current is not None
@@ -475,7 +475,7 @@ class VaultSync:
         return _Survey(found, work, explained, observation, decision)
 
     def _plan(self, found: Scan) -> tuple[Plan, int]:
-        """Return the plan, and the number of files in the catalog if the plan removes any (otherwise 0)."""
+        """Returns the plan, and the number of files in the catalog if the plan removes any (otherwise 0)."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             within = found.within
@@ -486,8 +486,8 @@ class VaultSync:
         return work, total
 
     def _with_first_documents(self, work: Plan, found: Scan) -> Plan:
-        """Announce documents if the index has none yet and many are to be read. They are left out of the plan
-        while they wait for mains power; not those of a first build, which the user waits for."""
+        """Announces documents if the index has none yet and many are to be read. They are left out of the
+        plan while they wait for mains power; not those of a first build, which the user waits for."""
         assert self.current is not None
         to_read = set(work.read)
         documents = [f for f in found.files if f.kind is FileKind.DOCUMENT and f.path in to_read]
@@ -510,7 +510,7 @@ class VaultSync:
         return work
 
     def take_power(self) -> bool:
-        """Return whether the documents that have waited for mains power can be read now."""
+        """Returns whether the documents that have waited for mains power can be read now."""
         now = self._clock()
         if not self.documents_wait or now < self._power_at:
             return False
@@ -518,7 +518,7 @@ class VaultSync:
         return not self._on_battery()
 
     def _deletable(self, survey: _Survey, *, whole: bool) -> tuple[str, ...]:
-        """Return the losses to carry out now. The others are held back or wait for confirmation. Only a scan
+        """Returns the losses to carry out now. The others are held back or wait for confirmation. Only a scan
         of the `whole` vault confirms losses."""
         if not survey.decision.ok or (self._unconfirmed is not None and not whole):
             return ()
@@ -532,7 +532,7 @@ class VaultSync:
         return ()
 
     def _wait_for_confirmation(self, observation: VaultObservation, reason: str) -> None:
-        """Delete nothing until a second scan confirms these losses."""
+        """Deletes nothing until a second scan confirms these losses."""
         before = self._unconfirmed
         # The first observation is kept, because a later scan confirms it only after some seconds.
         if before is None or before.root != observation.root or before.gone < observation.gone:
@@ -541,7 +541,7 @@ class VaultSync:
         self.confirm_at = observation.at + CONFIRM_AFTER_S
 
     def _excluded_paths(self, work: Plan) -> frozenset[str]:
-        """Return the paths that the plan removes because the rules exclude them, not because they vanished.
+        """Returns the paths that the plan removes because the rules exclude them, not because they vanished.
         Their text must not stay on disk either: if there is any, `_to_purge` is set."""
         ignored = [p for p in work.removed if self.rules.decide(p, is_dir=False) is Decision.IGNORE]
         without_note = [*ignored, *(row.path for row in work.linked)]
@@ -551,7 +551,7 @@ class VaultSync:
         return frozenset(ignored)
 
     def _moved_paths(self, work: Plan, found: Scan) -> frozenset[str]:
-        """Return the removed paths whose file has a new path, by inode, size and time. Such a file has not
+        """Returns the removed paths whose file has a new path, by inode, size and time. Such a file has not
         vanished: its removal is neither held nor confirmed, and links lead to the new path at once."""
         if not work.removed or self.current is None:
             return frozenset()
@@ -565,7 +565,7 @@ class VaultSync:
             )
 
     def purge_if_needed(self) -> None:
-        """Remove every trace of excluded notes: freed pages, postings, vectors, and older generations. If a
+        """Removes every trace of excluded notes: freed pages, postings, vectors, and older generations. If a
         reader prevents it, the next call tries again."""
         if self.current is None:
             return
@@ -579,7 +579,7 @@ class VaultSync:
 
 
 def _close_quietly(old: OpenGeneration) -> None:
-    """Close a generation that is not used again. Damage in it is logged and not raised."""
+    """Closes a generation that is not used again. Damage in it is logged and not raised."""
     try:
         with index_errors(old.generation.folder):
             old.close()
@@ -588,7 +588,7 @@ def _close_quietly(old: OpenGeneration) -> None:
 
 
 def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
-    """Return the state of the index for `status`. The session adds its own details."""
+    """Returns the state of the index for `status`. The session adds its own details."""
     assembly, current = vault_sync.assembly, vault_sync.current
     report = StatusReport(
         vault=str(assembly.vault),

@@ -48,7 +48,7 @@ class Chunk:
         return self.chunk_id.rpartition("_chunk_")[0]
 
     def with_links(self, links: Sequence[WrittenLink]) -> Chunk:
-        """Return a copy with the targets of its links. `links` are those of the note, sorted."""
+        """Returns a copy with the targets of its links. `links` are those of the note, sorted."""
         first = bisect_left(links, (self.start_pos,))
         own = links[first : bisect_left(links, (self.end_pos,), first)]
         markdown, wiki = (

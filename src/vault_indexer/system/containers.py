@@ -28,7 +28,7 @@ class LruCache(Generic[Key, Value]):
         self._lock = Lock()
 
     def peek(self, key: Key) -> Value | None:
-        """Return the value, or None if there is none. It counts as used."""
+        """Returns the value, or None if there is none. It counts as used."""
         with self._lock:
             value = self._values.get(key)
             if value is not None:
@@ -36,14 +36,14 @@ class LruCache(Generic[Key, Value]):
             return value
 
     def get(self, key: Key, load: Callable[[], Value]) -> Value:
-        """Return the value, or load and store it. Two threads may load the same value at once."""
+        """Returns the value, or loads and stores it. Two threads may load the same value at once."""
         value = self.peek(key)
         return self.put(key, load()) if value is None else value
 
     def get_all(
         self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]], *, evict: bool = True
     ) -> dict[Key, Value]:
-        """Return the values of the keys. Missing values come from `read` and are stored; keys that it does
+        """Returns the values of the keys. Missing values come from `read` and are stored; keys that it does
         not return are left out. Without `evict`, values are stored only if there is room. A pass through all
         values would otherwise evict those that the next pass needs first."""
         found: dict[Key, Value] = {}
@@ -71,7 +71,7 @@ class LruCache(Generic[Key, Value]):
             return value
 
     def add(self, fresh: Mapping[Key, Value]) -> bool:
-        """Store values in advance if there is room. Returns whether all of them were stored."""
+        """Stores values in advance if there is room. Returns whether all of them were stored."""
         self._keep(fresh, evict=False)
         with self._lock:
             return all(key in self._values for key in fresh)
@@ -117,7 +117,7 @@ _Values = TypeVar("_Values", bound=_Sliceable)
 
 
 def batches(values: _Values, size: int) -> Iterator[_Values]:
-    """Return the values in order, in parts of at most `size`; no part if there are no values."""
+    """Returns the values in order, in parts of at most `size`; no part if there are no values."""
     return (values[start : start + size] for start in range(0, len(values), size))
 
 

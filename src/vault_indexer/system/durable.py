@@ -33,28 +33,28 @@ if sys.platform == "win32":
     _sync = os.fsync
 
     def fsync_dir(folder: Path) -> None:
-        """Do nothing: Windows syncs names with their files, and cannot open a folder."""
+        """Does nothing: Windows syncs names with their files, and cannot open a folder."""
 
     def fsync_file(path: Path) -> None:
-        """Make the content of an existing file durable. Windows flushes only files open for writing."""
+        """Makes the content of an existing file durable. Windows flushes only files open for writing."""
         _fsync(path, os.O_RDWR | os.O_BINARY)
 
     @contextmanager
     def only_writer(folder: Path) -> Iterator[None]:
-        """Keep other processes out that ask for the same folder. Ends with the block, or with the process."""
+        """Excludes other processes that request the same folder. Ends with the block, or with the process."""
         from filelock import FileLock
 
         with FileLock(folder.with_name(f"{folder.name}.lock")):
             yield
 
     def replace_file(source: Path, target: Path) -> None:
-        """Rename a file or folder, and replace an existing file. Windows refuses while a process has either
+        """Renames a file or folder, and replaces an existing file. Windows refuses while a process has either
         open, so it is retried for a second and a half. Raises OSError."""
         retrying(lambda: source.replace(target))
 
     @contextmanager
     def _opened_folder(_path: Path) -> Iterator[int | None]:
-        """Yield None: Windows cannot open a folder."""
+        """Yields None: Windows cannot open a folder."""
         yield None
 
     def _rename(source: str, target: str, _folder: int | None) -> None:
@@ -64,7 +64,7 @@ else:
     import fcntl
 
     def _sync(handle: int) -> None:
-        """Make what was written durable. The fsync of macOS leaves it in the cache of the drive, which only
+        """Makes the written data durable. The fsync of macOS leaves it in the cache of the drive, which only
         F_FULLFSYNC empties; no other system has that."""
         if command := getattr(fcntl, "F_FULLFSYNC", None):
             try:
@@ -77,16 +77,16 @@ else:
         os.fsync(handle)
 
     def fsync_dir(folder: Path) -> None:
-        """Make the names in `folder` durable: a rename is on disk only after its folder is synced."""
+        """Makes the names in `folder` durable: a rename is on disk only after its folder is synced."""
         _fsync(folder, os.O_RDONLY | os.O_DIRECTORY)
 
     def fsync_file(path: Path) -> None:
-        """Make the content of an existing file durable."""
+        """Makes the content of an existing file durable."""
         _fsync(path, os.O_RDONLY)
 
     @contextmanager
     def only_writer(folder: Path) -> Iterator[None]:
-        """Keep other processes out that ask for the same folder. Ends with the block, or with the process."""
+        """Excludes other processes that request the same folder. Ends with the block, or with the process."""
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -95,7 +95,7 @@ else:
             os.close(handle)
 
     def replace_file(source: Path, target: Path) -> None:
-        """Rename a file or folder, and replace an existing file. Raises OSError."""
+        """Renames a file or folder, and replaces an existing file. Raises OSError."""
         source.replace(target)
 
     @contextmanager
@@ -119,7 +119,7 @@ def _fsync(path: Path, flags: int) -> None:
 
 
 def remove_unused(path: Path) -> bool:
-    """Remove a file, if it exists. Return whether it is gone: Windows refuses while a process reads it.
+    """Removes a file, if it exists. Returns whether it is gone: Windows refuses while a process reads it.
     Raises OSError."""
     try:
         path.unlink(missing_ok=True)
@@ -131,8 +131,8 @@ def remove_unused(path: Path) -> bool:
 
 
 def retrying(action: Callable[[], object], sleep: Callable[[float], object] = time.sleep) -> None:
-    """Retry an action that the system refuses temporarily, with a pause from `PAUSES_S` before each new try.
-    Raises the PermissionError of the last try, and any other error at once."""
+    """Retries an action that the system refuses temporarily, with a pause from `PAUSES_S` before each new
+    try. Raises the PermissionError of the last try, and any other error at once."""
     for pause in PAUSES_S:
         try:
             action()
@@ -144,19 +144,19 @@ def retrying(action: Callable[[], object], sleep: Callable[[float], object] = ti
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Write, flush, fsync, rename, fsync the folder: `atomic_file` in one call."""
+    """Writes, flushes, fsyncs, renames, fsyncs the folder: `atomic_file` in one call."""
     with atomic_file(path, mode) as file:
         file.write(data)
 
 
 @contextmanager
 def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """Open a new file that can be written in pieces. It is durably at `path` once the block has ended. If the
-    block raises, the old file stays.
+    """Opens a new file that can be written in pieces. It is durably at `path` once the block has ended. If
+    the block raises, the old file stays.
 
     The folder may be a stranger's vault: the temporary file has a random name and is new, so no link is
-    followed, and all happens in the folder that was opened first. A link at `path` is replaced, not what it
-    leads to. What a crash leaves is removed by the next write of this file after an hour.
+    followed, and all happens in the folder that was opened first. A link at `path` is replaced, not its
+    target. A file that a crash leaves is removed by the next write of this file after an hour.
     """
     stem = temporary_prefix(path)
     with _opened_folder(path.parent) as folder:
@@ -178,12 +178,12 @@ def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
 
 
 def temporary_prefix(path: Path) -> str:
-    """Return the prefix of the names of temporary files that `atomic_file` creates next to `path`."""
+    """Returns the prefix of the names of temporary files that `atomic_file` creates next to `path`."""
     return f".{os.fsencode(path.name)[:_STEM_BYTES].decode(errors='ignore')}."
 
 
 def _remove_leftovers(path: Path, folder: int | None, stem: str) -> None:
-    """Remove the temporary files of a process that was killed. Newer files may belong to another writer."""
+    """Removes the temporary files of a process that was killed. Newer files may belong to another writer."""
     until = time.time() - _LEFTOVER_S
     with os.scandir(path if folder is None else folder) as entries:
         for entry in entries:
@@ -194,13 +194,13 @@ def _remove_leftovers(path: Path, folder: int | None, stem: str) -> None:
 
 
 def _named(path: Path, folder: int | None, name: str) -> str:
-    """Return the argument for a system call: the name in an open folder, otherwise the path."""
+    """Returns the argument for a system call: the name in an open folder, otherwise the path."""
     return str(path / name) if folder is None else name
 
 
 def open_to_append(path: Path, mode: int = 0o600) -> int:
-    """Return a descriptor that appends to a regular file, which is created if necessary. Raises OSError for a
-    link and for anything else that is not a regular file: it may be in an untrusted vault."""
+    """Returns a descriptor that appends to a regular file, which is created if necessary. Raises OSError for
+    a link and for anything else that is not a regular file: it may be in an untrusted vault."""
     handle = os.open(path, _APPENDING, mode)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

@@ -42,12 +42,12 @@ _V2 = _Names("memory.max", "memory.current", "inactive_file")
 
 
 def memory_limit(proc: Path = _PROC, groups: Path = _GROUPS) -> int | None:
-    """Return the lowest limit of the control groups of this process in bytes; None if there is none."""
+    """Returns the lowest limit of the control groups of this process in bytes; None if there is none."""
     return min((group.limit for group in _groups(proc, groups)), default=None)
 
 
 def free_memory(proc: Path = _PROC, groups: Path = _GROUPS) -> int | None:
-    """Return the bytes that this process can allocate before the system kills processes, without swap; None
+    """Returns the bytes that this process can allocate before the system kills processes, without swap; None
     if the system does not report them."""
     free = [max(0, group.limit - group.used) for group in _groups(proc, groups)]
     of_machine = _number_behind("MemAvailable:", proc / "meminfo")
@@ -94,7 +94,7 @@ def _text(file: Path) -> str:
 
 
 def c_function(name: str) -> ctypes._NamedFuncPointer | None:
-    """Return a function of Linux' C library, or None if it does not have it."""
+    """Returns a function of Linux' C library, or None if it does not have it."""
     if sys.platform != "linux":
         return None
     import ctypes  # 3 ms that a search through the daemon does not need
@@ -113,8 +113,8 @@ _SPARE_BYTES = 32 << 20
 
 
 def limit_malloc_arenas() -> None:
-    """Call it before threads are started. Else every thread that answers has an arena of its own, and each
-    keeps what was once freed in it: a daemon that had answered 16 clients at once held twice what it used.
+    """Must be called before threads are started. Else every thread that answers has its own arena, and each
+    keeps the memory once freed in it: a daemon that had answered 16 clients at once held twice what it used.
 
     Large arrays get pages of their own, which go back when they are freed. Else the first one freed raises
     the threshold, the next lie in the heap, and an array that grows by a few rows with every edit (the delta
@@ -128,7 +128,7 @@ def limit_malloc_arenas() -> None:
 
 
 def trim_heap() -> None:
-    """Return free pages to the system after a large object was freed."""
+    """Returns free pages to the system after a large object was freed."""
     trim = c_function("malloc_trim")
     if trim is not None:
         trim(0)
@@ -153,8 +153,8 @@ _MADV_COLLAPSE = 25  # since Linux 6.1; older ones do it by and by
 
 
 def back_by_huge_pages(address: int, size: int) -> bool:
-    """Advise the system to use large pages for an array. Returns whether it took the advice for the whole
-    large pages in this range.
+    """Advises the system to use large pages for an array. Returns whether it accepted the advice for the
+    whole large pages in this range.
 
     A search by meaning passes over all vectors. On Linux' small pages that is bound by address translation:
     with 84,460 vectors out of the processor's cache it took 7.6 ms, on pages of 2 MiB 4.3 ms.

@@ -326,8 +326,8 @@ def _user_folder(system: str) -> Path:
 
 
 def creation_time(path: Path) -> float:
-    """Return when a file was created, in seconds since 1970. A file system that does not record it has the
-    time of the last change instead. Raises OSError."""
+    """Returns the creation time of a file, in seconds since 1970. A file system that does not record it has
+    the time of the last change instead. Raises OSError."""
     status = path.stat()
     created: float | None = getattr(status, "st_birthtime", None)  # macOS, and Windows from Python 3.12 on
     if created is None:
@@ -341,7 +341,7 @@ _STATX = struct.Struct("=I76xqI164x")
 
 
 def _birth_time(path: Path) -> float | None:
-    """Ask Linux for the time, which Python's `stat` does not return."""
+    """Asks Linux for the time, which Python's `stat` does not return."""
     import ctypes
 
     try:

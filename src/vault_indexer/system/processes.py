@@ -50,13 +50,13 @@ else:
 
 
 def ask_to_end(pid: int) -> None:
-    """Send SIGTERM, which on Windows ends the process at once: only a process of the same console could be
+    """Sends SIGTERM, which on Windows ends the process at once: only a process of the same console could be
     asked (Ctrl-Break), and a daemon has none. Raises OSError."""
     os.kill(pid, signal.SIGTERM)
 
 
 def start_in_background(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
-    """Start a program in a folder. It outlives this one and its terminal; only its standard error is
+    """Starts a program in a folder. It outlives this one and its terminal; only its standard error is
     connected."""
     import subprocess
 
@@ -112,7 +112,7 @@ class ProcessLimits(NamedTuple):
     memory_bytes: int = 0
 
     def adopt(self) -> None:
-        """For this process, from now on. Call it before anything that starts threads is imported: the
+        """For this process, from now on. Must be called before anything that starts threads is imported: the
         processes are the parallelism, each keeps to one core. Priorities are only ever lowered."""
         os.environ.update(_ONE_THREAD)
         with contextlib.suppress(OSError):  # it is a courtesy, not a condition
@@ -280,7 +280,7 @@ def _output_of(*command: str) -> str:
 
 
 def open_missing_streams() -> None:
-    """Give a process that lacks a standard stream one that leads nowhere. `pythonw.exe`, which has no window,
+    """Gives a process that lacks a standard stream one that leads nowhere. `pythonw.exe`, without a window,
     has none of the three; a parent on POSIX may have closed them. The next file would else get its number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is not None:

@@ -27,7 +27,7 @@ class FileChanges:
 def diff(
     known: Iterable[File], found: Iterable[FileStat], covers: Callable[[str], bool] = lambda _path: True
 ) -> FileChanges:
-    """Compare two streams in strictly ascending order of path (code points, as SQLite's BINARY order of
+    """Compares two streams in strictly ascending order of path (code points, as SQLite's BINARY order of
     UTF-8).
 
     A known path that was not found counts as removed only if `covers(path)` (see Scan.covers).
@@ -55,7 +55,7 @@ def diff(
 
 
 def _is_same(old: KnownFile, new: FileStat) -> bool:
-    """Return whether the stats are equal. Most files of a large vault are, so no object is created here."""
+    """Returns whether the stats are equal. Most files of a large vault are, so no object is created here."""
     return (
         old.mtime_ns == new.mtime_ns
         and old.size == new.size

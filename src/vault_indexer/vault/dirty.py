@@ -103,7 +103,7 @@ class Coalescer:
         self._folders.clear()
 
     def flush(self) -> None:
-        """Make the pending hints due now, because a caller waits for them."""
+        """Makes the pending hints due now, because a caller waits for them."""
         self._urgent = True
 
     def _touch(self, now: float) -> None:
@@ -126,7 +126,7 @@ class Coalescer:
         return min(quiet, self._first + self._settings.max_wait_s)
 
     def take(self, now: float) -> Batch | None:
-        """Remove and return the batch if it is due, otherwise return None."""
+        """Removes and returns the batch if it is due, otherwise returns None."""
         due = self.due()
         if due is None or due > now:
             self._urgent = False  # nothing is waiting
@@ -153,8 +153,8 @@ class Coalescer:
         return batch
 
     def pop_batch(self, now: float) -> frozenset[str]:
-        """Remove and return the files that were saved last and have not changed since. Returns none if rules
-        have changed, because they may exclude the files. All other hints continue to wait."""
+        """Removes and returns the files that were saved last and have not changed since. Returns none if
+        rules have changed, because they may exclude the files. All other hints continue to wait."""
         if self.control:
             return frozenset()
         quiet = now - self._settings.debounce_s
@@ -167,7 +167,7 @@ class Coalescer:
         return few
 
     def take_early(self, now: float) -> Batch | None:
-        """Return the files of `pop_batch` during a storm of hints, so that no save waits for its end."""
+        """Returns the files of `pop_batch` during a storm of hints, so that no save waits for its end."""
         if self._first is None or now < max(self._first + _LONG_S, self._early_after):
             return None
         few = self.pop_batch(now)
@@ -213,7 +213,7 @@ class DeletionDecision:
 def assess_deletions(
     observation: VaultObservation, home: RootIdentity | None, earlier: VaultObservation | None
 ) -> DeletionDecision:
-    """Decide whether the deletions of an observation are plausible.
+    """Decides whether the deletions of an observation are plausible.
 
     `home` is the root with which the index was last synchronized (None: never). `earlier` is the last
     implausible observation (None: none since). A missing root is never plausible. Three cases need
@@ -286,7 +286,7 @@ class FailedEdits:
         self._not_before = 0.0
 
     def __len__(self) -> int:
-        """Return the number of paths. The whole vault ("") counts as one."""
+        """Returns the number of paths. The whole vault ("") counts as one."""
         return sum(map(len, self._groups))
 
     @property
@@ -294,7 +294,7 @@ class FailedEdits:
         return frozenset[str]().union(*self._groups)
 
     def fail(self, scope: Collection[str], seconds: float = 0.0) -> None:
-        """Record that these paths failed after a try of `seconds`. They are new or a group that was due."""
+        """Records that these paths failed after a try of `seconds`. They are new or a group that was due."""
         paths, now = frozenset(scope), self._clock()
         wait = min(max(_FIRST_S, _RETRY_SHARE * seconds), _LATEST_S)
         before = self._groups.pop(paths, None)
@@ -311,14 +311,14 @@ class FailedEdits:
             self._groups[half] = _Wait(due, before.at_fault)
 
     def drop(self, scope: Collection[str], kept: Collection[str] = ()) -> None:
-        """Remove these paths ("": all), because they equal their indexed state, except those in `kept`."""
+        """Removes these paths ("": all), because they equal their indexed state, except those in `kept`."""
         paths = (self.paths if "" in scope else frozenset(scope)).difference(kept)
         left = {group - paths: wait for group, wait in self._groups.items()}
         left.pop(frozenset(), None)
         self._groups = left
 
     def retry_all(self) -> None:
-        """Record that something was indexed: every path that failed before is due now, once."""
+        """Records that something was indexed: every path that failed before is due now, once."""
         # What failed for a common reason may succeed now; what failed by itself keeps its wait.
         shared = frozenset[str]().union(*(group for group, wait in self._groups.items() if not wait.at_fault))
         self._groups = {group: wait for group, wait in self._groups.items() if wait.at_fault}
@@ -327,7 +327,7 @@ class FailedEdits:
             self._groups[shared - self._isolated] = _Wait(self._clock(), at_fault=True)
 
     def next_due(self) -> frozenset[str] | None:
-        """Return the group to try now; None while each must wait. `fail` or `drop` records the result."""
+        """Returns the group to try now; None while each must wait. `fail` or `drop` records the result."""
         now = self._clock()
         for group, wait in self._groups.items():
             if wait.due <= now and (wait.at_fault or self._not_before <= now):
@@ -381,7 +381,7 @@ class Quarantine:
         self._waits: dict[str, _RetryWait] = {}
 
     def use(self, changes: Mapping[str, Change], *, tried: bool = False) -> None:
-        """Set the notes that are set aside after an edit, each with its change. If none of them is new, the
+        """Sets the notes that are set aside after an edit, each with its change. If none of them is new, the
         edit indexed another note. `tried`: the new ones come from an earlier run of the program."""
         now = self._clock()
         known = {path: wait for path, wait in self._waits.items() if changes.get(path) == wait.change}
@@ -396,7 +396,7 @@ class Quarantine:
         self._count()
 
     def next_due(self) -> str | None:
-        """Return the note to read now; None while each must wait."""
+        """Returns the note to read now; None while each must wait."""
         path = min(self._waits, key=lambda name: self._waits[name].until, default=None)
         if path is None or self._clock() < self._waits[path].until:
             return None
@@ -437,7 +437,7 @@ class Reading:
         """Paths that a nested reading could not index, of which this one may have seen an older version."""
 
     def found(self, work: Iterable[str], notes: int) -> None:
-        """Record the paths that differ from the index. `notes` is the number of notes to read."""
+        """Records the paths that differ from the index. `notes` is the number of notes to read."""
         self.work, self.left = frozenset(work), notes
 
     @property
@@ -479,7 +479,7 @@ class DirtySet:
         self._scans_done = 0
 
     def __len__(self) -> int:
-        """Return the number of changes that may be missing from the index."""
+        """Returns the number of changes that may be missing from the index."""
         with self.news:
             # A failed path that is being retried is counted by its reading.
             failed = max(0, len(self._failed) - sum(one.retried for one in self._readings))
@@ -517,7 +517,7 @@ class DirtySet:
     # Hints
 
     def hear(self, path: str, now: float) -> None:
-        """Record that a file may have changed, appeared or vanished."""
+        """Records that a file may have changed, appeared or vanished."""
         with self.news:
             was_idle = not self._waiting.pending
             self._waiting.add(path, now)
@@ -525,19 +525,19 @@ class DirtySet:
                 self.news.notify_all()
 
     def hear_control(self, path: str, now: float) -> None:
-        """Record that a file with rules or configuration may have changed."""
+        """Records that a file with rules or configuration may have changed."""
         with self.news:
             self._waiting.add_control(path, now)
             self.news.notify_all()
 
     def hear_folder(self, folder: str, now: float) -> None:
-        """Record that anything at or below the folder may have changed."""
+        """Records that anything at or below the folder may have changed."""
         with self.news:
             self._waiting.scan_folder(folder, now)
             self.news.notify_all()
 
     def hear_all(self, reason: str, now: float) -> int:
-        """Record that anything may have changed. Returns the number of the scan that will cover it, for
+        """Records that anything may have changed. Returns the number of the scan that will cover it, for
         `wait_for_scan`. A running scan may have passed a file before it changed, so it does not count."""
         with self.news:
             self._waiting.scan_all(reason, now)
@@ -553,7 +553,7 @@ class DirtySet:
     # Taking work. Paths that are taken count as changes until they are read or have failed.
 
     def due(self) -> float | None:
-        """Return the time at which the next batch is due; None if nothing waits."""
+        """Returns the time at which the next batch is due; None if nothing waits."""
         with self.news:
             return self._waiting.due()
 
@@ -566,17 +566,17 @@ class DirtySet:
             return batch
 
     def pop_batch(self, now: float) -> frozenset[str]:
-        """Take the files saved last, while others are being read."""
+        """Takes the files saved last, while others are being read."""
         with self.news:
             return self._take(self._waiting.pop_batch(now))
 
     def postpone(self, paths: Iterable[str]) -> None:
-        """Take paths that the current reading leaves to the next one."""
+        """Takes paths that the current reading leaves to the next one."""
         with self.news:
             self._take(frozenset(paths))
 
     def take_failed(self) -> frozenset[str] | None:
-        """Return the failed paths to retry now; None while each must wait."""
+        """Returns the failed paths to retry now; None while each must wait."""
         with self.news:
             return self._failed.next_due()
 
@@ -616,7 +616,7 @@ class DirtySet:
             self.news.notify_all()
 
     def fail_taken(self) -> None:
-        """Record that the taken paths were not read and must be retried. If no path was taken and none has
+        """Records that the taken paths were not read and must be retried. If no path was taken and none has
         failed, the cause is unknown, and the whole vault is read."""
         with self.news:
             taken, self._taken = self._taken, frozenset()
@@ -629,7 +629,7 @@ class DirtySet:
             one.failed_meanwhile |= scope
 
     def wait_for_scan(self, number: int, seconds: float, is_given_up: Callable[[], bool]) -> bool:
-        """Wait until the changes of this scan are in the index, including the deletions held by then, or the
+        """Waits until the changes of this scan are in the index, including the deletions held by then, or the
         vault cannot be read. Returns False after `seconds`, or once `is_given_up` returns True. A caller that
         gives up calls `wake`."""
         # Both waits share one deadline.
@@ -654,7 +654,7 @@ class DirtySet:
             self.news.notify_all()
 
     def hold(self, paths: Iterable[str]) -> None:
-        """Hold back the deletion of these vanished paths for `delete_hold_s`, because they may come back. A
+        """Holds back the deletion of these vanished paths for `delete_hold_s`, because they may come back. A
         path that is held already keeps its time: a deleted note must leave the index at last."""
         with self.news:
             due = self._clock() + self._hold_s
@@ -666,7 +666,7 @@ class DirtySet:
                 self._held.pop(path, None)
 
     def next_held(self) -> float | None:
-        """Return the time (on the clock) at which the next deletion is due; None if none is held."""
+        """Returns the time (on the clock) at which the next deletion is due; None if none is held."""
         with self.news:
             return min(self._held.values(), default=None)
 

@@ -51,7 +51,7 @@ class RootIdentity:
 
 
 def is_utf8_name(name: str) -> bool:
-    """Return whether the name can be stored and shown. A lone surrogate is a byte that is not UTF-8."""
+    """Returns whether the name can be stored and shown. A lone surrogate is a byte that is not UTF-8."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -60,20 +60,20 @@ def is_utf8_name(name: str) -> bool:
 
 
 def is_evicted(status: os.stat_result) -> bool:
-    """Return whether the disk has only a placeholder, and reading would download it (iCloud, OneDrive)."""
+    """Returns whether the disk has only a placeholder, and reading would download it (iCloud, OneDrive)."""
     flags, attributes = getattr(status, "st_flags", 0), getattr(status, "st_file_attributes", 0)
     return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_NOT_LOCAL)
 
 
 def icloud_placeholder_of(name: str) -> str | None:
-    """Return the name of the file that a placeholder of iCloud represents, or None."""
+    """Returns the name of the file that a placeholder of iCloud represents, or None."""
     if name.startswith(".") and name.endswith(".icloud") and len(name) > len("..icloud"):
         return name[1 : -len(".icloud")]
     return None
 
 
 def is_regular(status: os.stat_result) -> bool:
-    """Return whether it is a regular file. Opening a pipe or a device may block for ever."""
+    """Returns whether it is a regular file. Opening a pipe or a device may block for ever."""
     return stat.S_ISREG(status.st_mode)
 
 
@@ -106,12 +106,12 @@ _IS_OF_TYPE: Mapping[str, Callable[[bytes], bool]] = {
 
 
 def is_picture_name(path: str) -> bool:
-    """Return whether the name has the suffix of a picture."""
+    """Returns whether the name has the suffix of a picture."""
     return _suffix(path) in _TYPES
 
 
 def picture_type(path: str, data: bytes) -> str | None:
-    """Return the media type of a picture; None if the content does not match the name."""
+    """Returns the media type of a picture; None if the content does not match the name."""
     media_type = _TYPES.get(_suffix(path))
     return media_type if media_type and _IS_OF_TYPE[media_type](data) else None
 

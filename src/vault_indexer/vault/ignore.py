@@ -103,7 +103,7 @@ class ObsidianFilters:
         return bool(self.matching_filter(path))
 
     def matching_filter(self, path: str) -> str:
-        """Return the filter that excludes this file; "" if none does."""
+        """Returns the filter that excludes this file; "" if none does."""
         if path.startswith(self._prefixes):
             return next(prefix for prefix in self._prefixes if path.startswith(prefix))
         last = self._expressions.last_match(path)
@@ -111,7 +111,7 @@ class ObsidianFilters:
 
 
 def read_ignore_list(vault: Path) -> tuple[tuple[str, ...], GitignorePatterns]:
-    """Return the lines of `.indexerignore`, split as git does, and their matcher. Raises ExclusionError."""
+    """Returns the lines of `.indexerignore`, split as git does, and their matcher. Raises ExclusionError."""
     try:
         data = read_note(vault, IGNORE_FILE, _MAX_IGNORE_BYTES).data
     except NoteVanished:
@@ -131,7 +131,7 @@ def read_ignore_list(vault: Path) -> tuple[tuple[str, ...], GitignorePatterns]:
 
 
 def compile_ignore_list(lines: Sequence[str], source: str = IGNORE_FILE) -> GitignorePatterns:
-    """Compile patterns in `.gitignore` syntax. Raises ExclusionError with each line that cannot be parsed."""
+    """Compiles `.gitignore` patterns. Raises ExclusionError with each line that cannot be parsed."""
     problems = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -147,7 +147,7 @@ def compile_ignore_list(lines: Sequence[str], source: str = IGNORE_FILE) -> Giti
 
 
 def read_obsidian_filters(vault: Path) -> tuple[tuple[str, ...], ObsidianFilters]:
-    """Return Obsidian's filters and their matcher. Raises ExclusionError."""
+    """Returns Obsidian's filters and their matcher. Raises ExclusionError."""
     try:
         text = read_note(vault, OBSIDIAN_APP_FILE, _MAX_APP_BYTES).data.decode("utf-8-sig")
         app = json.loads(text)
@@ -171,7 +171,7 @@ def _is_expression(item: str) -> bool:
 
 
 def _line_of(item: str, source: str) -> str:
-    """Return the location of the filter in the file: its line, if it is formatted as by JSON.stringify."""
+    """Returns the location of the filter in the file: its line, if it is formatted as by JSON.stringify."""
     at = source.find(json.dumps(item, ensure_ascii=False))
     return f"line {source.count(chr(10), 0, at) + 1}" if at >= 0 else _FILTERS_KEY
 
@@ -271,7 +271,7 @@ class IgnoreRules:
                 return True
 
     def reason(self, path: str) -> str:
-        """Return the list and the pattern that keep a file out of the index; "" if none does."""
+        """Returns the list and the pattern that keep a file out of the index; "" if none does."""
         ends = [at for at, char in enumerate(path) if char == "/"]
         for end in (*ends, len(path)):
             part, is_dir = path[:end], end < len(path)
@@ -314,7 +314,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def load_ignore_rules(vault: Path, files: FilesSettings, former: IgnoreRules | None = None) -> IgnoreRules:
-    """Load the active rules of the vault.
+    """Loads the active rules of the vault.
 
     If a list of the vault cannot be parsed, that of `former` is used instead, and `problems` reports it.
     Raises ExclusionError without `former`, and for patterns of the settings: the index would otherwise
@@ -377,7 +377,7 @@ def kinds_without_library(kinds: Collection[str]) -> tuple[DocumentKind, ...]:
 
 
 def can_recognise(documents: DocumentsSettings) -> bool:
-    """Return whether the text in images is to be recognised, and its extra is installed."""
+    """Returns whether the text in images is to be recognised, and its extra is installed."""
     return documents.ocr and is_installed("rapidocr", "onnxruntime")
 
 

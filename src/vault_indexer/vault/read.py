@@ -37,7 +37,7 @@ class ReadResult:
 
 
 def resolve_in_vault(vault: Path, path: str) -> Path:
-    """Return the real location of an untrusted vault path. Symbolic links are followed only within the vault.
+    """Returns the real location of an untrusted vault path. Symbolic links are followed only in the vault.
 
     Raises NoteError for a path that is empty or absolute, contains NUL, a drive or `..`, leads out of the
     vault, or names no file on this system (a device of Windows, a part of a file). NoteVanished is left to
@@ -60,12 +60,12 @@ def resolve_in_vault(vault: Path, path: str) -> Path:
 
 
 def resolved_path(vault: Path, path: str) -> str:
-    """Return the vault path of the target of an untrusted vault path. Raises as `resolve_in_vault` does."""
+    """Returns the vault path of the target of an untrusted vault path. Raises as `resolve_in_vault` does."""
     return resolve_in_vault(vault, path).relative_to(real_path(str(vault))).as_posix()
 
 
 def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
-    """Read a consistent state of a vault file.
+    """Reads a consistent state of a vault file.
 
     The stats before and after the read must agree; otherwise the file is read again, a few times. Raises
     NoteVanished if it does not exist, and NoteError if it is too large, not a regular file or outside the
@@ -86,7 +86,7 @@ def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
 
 
 def _read_once(real: Path, path: str, max_file_bytes: int) -> ReadResult | None:
-    """Read the file once. Returns None if it changed during the read."""
+    """Reads the file once. Returns None if it changed during the read."""
     place = long_path(str(real))
     size = _size_of_plain_file(place)
     if size > max_file_bytes:
@@ -106,7 +106,7 @@ def _read_once(real: Path, path: str, max_file_bytes: int) -> ReadResult | None:
 
 
 def open_file(vault: Path, path: str) -> BinaryIO:
-    """Open a vault file, to read parts of it. Raises as `read_note` does, for a file of any size."""
+    """Opens a vault file, to read parts of it. Raises as `read_note` does, for a file of any size."""
     place = long_path(str(resolve_in_vault(vault, path)))
     try:
         _size_of_plain_file(place)
@@ -122,12 +122,12 @@ def open_file(vault: Path, path: str) -> BinaryIO:
 
 
 def _missing(place: str) -> NoteError:
-    """Return the error for a file that is not there: a placeholder of iCloud may be."""
+    """Returns the error for a file that is not there: a placeholder of iCloud may be."""
     return NoteError(_NOT_HERE) if os.path.lexists(icloud_placeholder(place)) else NoteVanished("vanished")
 
 
 def _size_of_plain_file(place: str) -> int:
-    """Return the size of a file that can be read without blocking or a download."""
+    """Returns the size of a file that can be read without blocking or a download."""
     checked = os.lstat(place)
     if not is_regular(checked):
         raise NoteError("not a plain file")
@@ -137,7 +137,7 @@ def _size_of_plain_file(place: str) -> int:
 
 
 def _read_all(descriptor: int, size: int) -> bytes:
-    """Read up to one byte more than `size`, which is enough to detect that the file has grown. A read with
+    """Reads up to one byte more than `size`, which is enough to detect that the file has grown. A read with
     the limit as size would allocate megabytes for every note."""
     pieces: list[bytes] = []
     missing = size + 1
@@ -148,18 +148,18 @@ def _read_all(descriptor: int, size: int) -> bytes:
 
 
 def too_large(path: str, size: int, limit: int) -> str:
-    """Return the reason that is shown for a file over the limit (bytes)."""
+    """Returns the reason that is shown for a file over the limit (bytes)."""
     table = "documents" if document_kind_of(path) else "files"
     return f"too large: {size:,} bytes, the limit ({table}.max_file_bytes) is {limit:,}"
 
 
 def unchanged_files(vault: Path, known: Iterable[FileRow]) -> set[str]:
-    """Return the paths of the files that are still the known ones (see `is_unchanged`)."""
+    """Returns the paths of the files that are still the known ones (see `is_unchanged`)."""
     return {row.path for row in known if is_unchanged(vault, row, row.digest)}
 
 
 def is_unchanged(vault: Path, known: KnownFile, digest: str) -> bool:
-    """Return whether a file is still the known one, by its stat. If only its metadata has changed, as by
+    """Returns whether a file is still the known one, by its stat. If only its metadata has changed, as by
     `chmod`, the `digest` of its content decides ("": not known). A file without a stat has changed."""
     try:
         status = os.stat(long_path(str(vault / known.path)))  # noqa: PTH116 - whatever it leads to now: another file has another inode

@@ -119,7 +119,7 @@ class Border:
         self._vault = vault
 
     def fault(self, entry: Entry, path: str) -> str:
-        """Return why the folder `path` is not read; "" if it is."""
+        """Returns the reason why the folder `path` is not read; "" if it is."""
         try:
             if entry.stat(follow_symlinks=False).st_dev == self._device:
                 return ""
@@ -143,7 +143,7 @@ class Border:
 
 
 def system_folders() -> frozenset[str]:
-    """Return the absolute paths of folders whose files are made by the system."""
+    """Returns the absolute paths of folders whose files are made by the system."""
     found = set(_SYSTEM_FOLDERS)
     with suppress(OSError), Path("/proc/self/mountinfo").open(encoding="utf-8", errors="replace") as mounts:
         for line in mounts:
@@ -165,8 +165,8 @@ def _breadth(folder: Path) -> str:
 
 
 def doubt_about(vault: Path) -> str:
-    """Return why a folder is hardly meant as a vault, as the rest of a sentence; "" if it may well be.
-    Counts the files of a folder, but at most `MANY_FILES`."""
+    """Returns the reason why a folder is hardly meant as a vault, as the rest of a sentence; "" if it may
+    well be. Counts the files of a folder, but at most `MANY_FILES`."""
     folder = resolved(vault)
     if breadth := _breadth(folder):
         return breadth
@@ -208,7 +208,7 @@ class Scan:
     _evicted_paths: frozenset[str] = field(default=frozenset(), repr=False)
 
     def covers(self, path: str) -> bool:
-        """Return whether the absence of the path from `files` means that it is gone. A folder that could not
+        """Returns whether the absence of the path from `files` means that it is gone. A folder that could not
         be listed is not empty, and a file in the cloud is not deleted."""
         if path in self._evicted_paths or not _is_covered(path, self.within):
             return False
@@ -216,7 +216,7 @@ class Scan:
 
 
 def _is_covered(path: str, tops: Collection[str]) -> bool:
-    """Return whether the path, or a folder above it ("" is above all), is in `tops`."""
+    """Returns whether the path, or a folder above it ("" is above all), is in `tops`."""
     if "" in tops or path in tops:
         return True
     end = path.rfind("/")
@@ -228,7 +228,7 @@ def _is_covered(path: str, tops: Collection[str]) -> bool:
 
 
 def root_identity(vault: Path) -> RootIdentity:
-    """Return the identity of the vault's folder. Raises VaultError of one line if it is not a folder."""
+    """Returns the identity of the vault's folder. Raises VaultError of one line if it is not a folder."""
     try:
         status = vault.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -242,7 +242,7 @@ def root_identity(vault: Path) -> RootIdentity:
 
 
 def is_readable(folder: Path) -> bool:
-    """Return whether a folder can be listed and the stat of its first entry can be read."""
+    """Returns whether a folder can be listed and the stat of its first entry can be read."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -261,7 +261,7 @@ def scan(
     within: Collection[str] = ("",),
     files: VaultFiles | None = None,
 ) -> Scan:
-    """Scan every file at or below the vault paths `within` ("" for all) that the rules do not ignore.
+    """Scans every file at or below the vault paths `within` ("" for all) that the rules do not ignore.
 
     A path of `within` may be a file, a folder (with everything below it), or gone (the scan then covers the
     path without a file). If the file system has another spelling of the path, the path is gone, and `within`
@@ -295,7 +295,7 @@ def scan(
 
 
 def walk_folders(vault: Path, rules: PathRules, folder: str = "") -> Iterator[str]:
-    """Yield the vault paths of `folder` and of all folders below it that are entered, parents first."""
+    """Yields the vault paths of `folder` and of all folders below it that are entered, parents first."""
     border = Border(vault)
     pending = [folder]
     while pending:
@@ -314,15 +314,15 @@ def walk_folders(vault: Path, rules: PathRules, folder: str = "") -> Iterator[st
 
 
 def file_names(vault: Path, rules: PathRules) -> Iterator[str]:
-    """Yield the names of all files in the folders that are entered."""
+    """Yields the names of all files in the folders that are entered."""
     for folder in walk_folders(vault, rules):
         with suppress(OSError), SystemFiles().scandir(f"{vault}/{folder}") as entries:
             yield from (entry.name for entry in entries if not entry.is_dir(follow_symlinks=False))
 
 
 def _by_path(files: list[ScannedFile]) -> tuple[ScannedFile, ...]:
-    """Return the files in the order of their paths, each once: a listing of a folder that changes, or of some
-    network and system folders, has a name twice. The last stat counts."""
+    """Returns the files in the order of their paths, each once: a listing of a folder that changes, or of
+    some network and system folders, has a name twice. The last stat counts."""
     found = {file.stat.path: file for file in files}
     return tuple(found[path] for path in sorted(found))
 
@@ -375,7 +375,7 @@ class _Walker:
             return [entry.name for entry in entries]
 
     def look_at(self, path: str) -> None:
-        """Collect the file at a path, or all files below it; nothing if it is gone."""
+        """Collects the file at a path, or all files below it; nothing if it is gone."""
         if not path:
             self._pending.append("")
         elif self._is_reached_plainly(path.rpartition("/")[0]):
@@ -391,7 +391,7 @@ class _Walker:
         self._walk_pending()
 
     def _is_reached_plainly(self, folder: str) -> bool:
-        """Return whether every part is a folder that a walk from the root enters, not a symbolic link."""
+        """Returns whether every part is a folder that a walk from the root enters, not a symbolic link."""
         path = ""
         for part in folder.split("/") if folder else ():
             path = f"{path}/{part}" if path else part
@@ -468,7 +468,7 @@ class _Walker:
             self.files.append(ScannedFile(FileStat.of(path, status), kind_of(path), decision))
 
     def _placeholder(self, entry: Entry, path: str) -> None:
-        """Record an evicted file. iCloud before macOS 14 replaces `Name.md` by `.Name.md.icloud`."""
+        """Records an evicted file. iCloud before macOS 14 replaces `Name.md` by `.Name.md.icloud`."""
         name = icloud_placeholder_of(entry.name)
         if name is None:
             return

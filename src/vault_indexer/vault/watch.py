@@ -59,15 +59,15 @@ class Source(Protocol):
     """A watch of one vault. It can be started and stopped once."""
 
     def start(self) -> None:
-        """Start watching. All changes after the return are reported. Raises OSError if it cannot start."""
+        """Starts watching. All changes after the return are reported. Raises OSError if it cannot start."""
         ...
 
     def stop(self) -> None:
-        """End the threads. May be called twice."""
+        """Ends the threads. May be called twice."""
         ...
 
     def fault(self) -> str:
-        """Return why not all changes are reported; "" while they are."""
+        """Returns the reason why not all changes are reported; "" while they are."""
         ...
 
 
@@ -76,7 +76,7 @@ class TooFewWatchesError(OSError):
 
 
 def native_source(root: Path, rules: PathRules, sink: Sink, watch_limit: Callable[[], int | None]) -> Source:
-    """Return the best source for this system. `root` is the vault's real path."""
+    """Returns the best source for this system. `root` is the vault's real path."""
     if _ON_LINUX:
         return InotifySource(root, rules, sink, watch_limit)
     return ObserverSource(root, sink)
@@ -143,7 +143,7 @@ class InotifySource:
     # Called by watchdog's thread, outside its own lock.
 
     def on_event(self, event: InotifyEvent) -> None:
-        """Handle an event. An exception here would end the thread, which `fault` would report."""
+        """Handles an event. An exception here would end the thread, which `fault` would report."""
         with self._lock:
             # Unknown: the watch was removed after the kernel had queued this event.
             folder = self._folders.get(event.wd)
@@ -179,15 +179,15 @@ class InotifySource:
             self._sink.folder_appeared(path)
 
     def on_watch_deleted(self, wd: WatchDescriptor) -> None:
-        """Forget a folder that is gone. The event of its parent informs the sink."""
+        """Drops a folder that is gone. The event of its parent informs the sink."""
         with self._lock:
             path = self._folders.pop(wd, None)
             if path is not None and self._watches.get(path) == wd:
                 del self._watches[path]
 
     def on_queue_overflow(self) -> None:
-        """Fail after an overflow. The lost events may include the creation of a folder, so the set of watches
-        may be incomplete as well."""
+        """Fails after an overflow. The lost events may include the creation of a folder, so the set of
+        watches may be incomplete as well."""
         self._fail("the system's queue of changes overflowed")
 
     def _fail(self, reason: str) -> None:
@@ -199,7 +199,7 @@ class InotifySource:
             self._watch_folder(folder)
 
     def _watch_folder(self, folder: str) -> None:
-        """Watch one folder. A folder that is gone or cannot be read is skipped: a scan reports it.
+        """Watches one folder. A folder that is gone or cannot be read is skipped: a scan reports it.
 
         Raises TooFewWatchesError, or OSError for any other refusal of the system.
         """
@@ -291,7 +291,7 @@ class ObserverSource:
         return ""
 
     def on_event(self, event: FileSystemEvent) -> None:
-        """Handle an event in watchdog's dispatching thread, which an exception would end."""
+        """Handles an event in watchdog's dispatching thread, which an exception would end."""
         source, target = self._vault_path(event.src_path), self._vault_path(event.dest_path)
         if not event.is_directory:
             for path in (source, target):
@@ -306,7 +306,7 @@ class ObserverSource:
             self._sink.folder_appeared(appeared)
 
     def _vault_path(self, place: bytes | str) -> str:
-        """Return the vault path, or "" for the root itself, a path outside it, and a name not in UTF-8."""
+        """Returns the vault path, or "" for the root itself, a path outside it, and a name not in UTF-8."""
         path, prefix = os.fsdecode(place), f"{self._root}{os.sep}"
         if not path.startswith(prefix) or not is_utf8_name(path):
             return ""
@@ -332,7 +332,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def remote_file_system(folder: Path, mounts: str) -> str | None:
-    """Return the type of the network file system that contains `folder`, or None if it is local.
+    """Returns the type of the network file system that contains `folder`, or None if it is local.
 
     `mounts` is text as in /proc/mounts. If several mounts contain the folder, the innermost counts, and the
     last of several on the same mount point.
@@ -352,7 +352,7 @@ def remote_file_system(folder: Path, mounts: str) -> str | None:
 
 
 def system_mounts() -> str:
-    """Return the text of /proc/mounts; empty if there is none (no file system then counts as remote)."""
+    """Returns the text of /proc/mounts; empty if there is none (no file system then counts as remote)."""
     try:
         return Path("/proc/mounts").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -360,7 +360,7 @@ def system_mounts() -> str:
 
 
 def system_watch_limit() -> int | None:
-    """Return the number of folders that one user may watch on this system; None if there is no limit."""
+    """Returns the number of folders that one user may watch on this system; None if there is no limit."""
     try:
         return int(Path("/proc/sys/fs/inotify/max_user_watches").read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -430,7 +430,7 @@ class VaultWatcher:
         self._offset = 0.0
 
     def report_unreadable(self, folders: frozenset[str]) -> None:
-        """Record the folders that the last scan could not read, in the thread of `next_batch`."""
+        """Records the folders that the last scan could not read, in the thread of `next_batch`."""
         self._unreadable = folders
         # Added, because several scans may end before `_check_unreadable` looks.
         self._closed |= folders
@@ -449,8 +449,8 @@ class VaultWatcher:
         return self._dirty.waiting
 
     def start(self) -> None:
-        """Start watching. The first batch is a full scan and due at once. Never raises: the watcher waits for
-        a missing vault, and polls a vault that cannot be watched."""
+        """Starts watching. The first batch is a full scan and due at once. Never raises: the watcher waits
+        for a missing vault, and polls a vault that cannot be watched."""
         now = self._system.monotonic()
         with self._source_lock:
             self._running = True
@@ -462,14 +462,14 @@ class VaultWatcher:
         self.request_scan("start")
 
     def stop(self) -> None:
-        """End the threads and wake a waiting `next_batch`, which then returns None at once."""
+        """Ends the threads and wakes a waiting `next_batch`, which then returns None at once."""
         with self._source_lock:
             self._running = False
             self._close_source()
         self._inbox.close()
 
     def next_batch(self, timeout: float) -> Batch | None:
-        """Wait up to `timeout` seconds for a due batch. Returns None if there is none, or after `stop`."""
+        """Waits up to `timeout` seconds for a due batch. Returns None if there is none, or after `stop`."""
         deadline = self._system.monotonic() + timeout
         while self._running:
             now = self._system.monotonic()
@@ -486,11 +486,11 @@ class VaultWatcher:
         return None
 
     def pop_batch(self) -> frozenset[str]:
-        """Take the files saved last, while another batch is being indexed."""
+        """Takes the files saved last, while another batch is being indexed."""
         return self._dirty.pop_batch(self._system.monotonic())
 
     def request_scan(self, reason: str) -> int:
-        """Request a full scan that is due at once. Returns its number, for DirtySet.wait_for_scan."""
+        """Requests a full scan that is due at once. Returns its number, for DirtySet.wait_for_scan."""
         number = self._dirty.hear_all(reason, self._system.monotonic())
         self._dirty.flush()
         return number
@@ -499,12 +499,12 @@ class VaultWatcher:
         self._dirty.flush()
 
     def record_scan_time(self, seconds: float) -> None:
-        """Record the duration of a full scan in seconds. Polling uses at most a tenth of the time."""
+        """Records the duration of a full scan in seconds. Polling uses at most a tenth of the time."""
         self._scan_s = seconds
         self._looked = self._system.monotonic()
 
     def use_rules(self, rules: PathRules) -> None:
-        """Use new rules: watch the folders that they enter, and request a full scan."""
+        """Uses new rules: watches the folders that they enter, and requests a full scan."""
         self._inbox.rules = rules
         with self._source_lock:
             if self._running:
@@ -512,7 +512,7 @@ class VaultWatcher:
         self.request_scan("the rules changed")
 
     def _supervise(self, now: float) -> None:
-        """Check everything that can go wrong without an event, and repair it."""
+        """Checks everything that can go wrong without an event, and repairs it."""
         with self._source_lock:
             if not self._running:
                 return

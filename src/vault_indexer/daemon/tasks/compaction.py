@@ -116,7 +116,7 @@ class MergeTask(UpkeepTask[MergeJob, None]):
         self._pool.become(WorkerPool(1, JobWorker, limits))
 
     def observe(self, *, is_idle: bool) -> None:
-        """Postpone a merge after an edit by `_REST_S`, but by at most `_RESTLESS_S` in total."""
+        """Postpones a merge after an edit by `_REST_S`, but by at most `_RESTLESS_S` in total."""
         if not is_idle:
             now = self._clock()
             if self._restless_since is None:

@@ -49,15 +49,15 @@ class PortionTask(UpkeepTask[EmbedJob, Embedded]):
 
     @abstractmethod
     def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
-        """Store the vectors of a portion. Returns the reason if they cannot be used (""). Raises as `accept`
+        """Stores the vectors of a portion. Returns the reason if they cannot be used (""). Raises as `accept`
         does."""
 
     @abstractmethod
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:
-        """Skip the only text of this job, because the model cannot embed it."""
+        """Skips the only text of this job, because the model cannot embed it."""
 
     def accept(self, current: OpenGeneration, job: EmbedJob, result: Embedded) -> None:
-        """Store the vectors; if they cannot be written, they are computed again later. The size of the next
+        """Stores the vectors; if they cannot be written, they are computed again later. The size of the next
         portion changes by a factor between 0.5 and 2."""
         try:
             reason = self.store(current, job, result.vectors)

@@ -116,7 +116,7 @@ class BuilderProcess:
         self._process = ChildProcess(self._run)
 
     def poll(self, report: Report) -> Built | None:
-        """Return the result of the build, or None while it runs. Raises DiskFullError if the disk is full,
+        """Returns the result of the build, or None while it runs. Raises DiskFullError if the disk is full,
         and UnavailableError if the build failed or has ended without a result too often."""
         # What the process sent before it ended is still read.
         while self._process.connection.poll() or not self._process.is_alive():
@@ -139,14 +139,14 @@ class BuilderProcess:
         return None
 
     def hold(self, held: bool) -> None:
-        """Pause or resume the build. It pauses between two notes, and its workers once their batch is done.
+        """Pauses or resumes the build. It pauses between two notes, and its workers once their batch is done.
         A paused build loses nothing and takes only memory."""
         self._held = held
         with contextlib.suppress(OSError):  # the process has ended, and `poll` reports that
             self._process.send(held)
 
     def kill(self) -> None:
-        """End the build now. The next build removes its files."""
+        """Ends the build now. The next build removes its files."""
         self._process.end()
 
     def _begin_again(self, end: str) -> None:
@@ -167,7 +167,7 @@ class _Owner:
         self._connection = connection
 
     def report(self, progress: Progress) -> None:
-        """Send the progress, and wait while the daemon has paused the build. Raises EOFError or
+        """Sends the progress, and waits while the daemon has paused the build. Raises EOFError or
         BrokenPipeError if the daemon has ended."""
         self._connection.send(progress)
         held = False
@@ -223,7 +223,7 @@ class RebuildTask:
         self._repairs.append((request, problems))
 
     def use_reasons(self, reasons: tuple[str, ...]) -> None:
-        """Set the reasons why the active generation does not fit (empty: it fits), and retry at once."""
+        """Sets the reasons why the active generation does not fit (empty: it fits), and retries at once."""
         self._state.change(reasons=reasons)
         self._retry.reset()
         if not reasons:
@@ -232,7 +232,7 @@ class RebuildTask:
     def step(
         self, on_progress: Callable[[int], None], between_parts: Callable[[], None]
     ) -> RebuildResult | None:
-        """Begin a build if one is needed or requested, and poll a running one.
+        """Begins a build if one is needed or requested, and polls a running one.
 
         A finished build is activated here, with the changes made meanwhile. `on_progress` receives the number
         of remaining notes, and `between_parts` is called as in VaultSync.sync. Returns None while there is no
@@ -274,7 +274,7 @@ class RebuildTask:
                 answer.set_exception(error)
 
     def hold(self, held: bool) -> None:
-        """Pause or resume the build. A paused build lets other vaults build."""
+        """Pauses or resumes the build. A paused build lets other vaults build."""
         if self._builder is not None:
             self._builder.hold(held)
         if held:
@@ -286,13 +286,13 @@ class RebuildTask:
             request.answer.set_exception(error)
 
     def kill(self) -> None:
-        """End the running build. The next build answers its requests."""
+        """Ends the running build. The next build answers its requests."""
         if self._builder is not None:
             self._builder.kill()
         self._end_build()
 
     def end(self) -> None:
-        """End the build and fail every request, because the daemon stops."""
+        """Ends the build and fails every request, because the daemon stops."""
         self.kill()
         self._started += self._waiting
         self.answer(RebuildResult((), error=UnavailableError(STOPPED)))
@@ -334,7 +334,7 @@ class RebuildTask:
             raise
 
     def _refuse_losses(self) -> None:
-        """Fail the requests for a rebuild that would delete notes which the vault has suddenly lost."""
+        """Fails the requests for a rebuild that would delete notes which the vault has suddenly lost."""
         cautious = [request for request in self._started if not request.options.force]
         if not cautious:
             return

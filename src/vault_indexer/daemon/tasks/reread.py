@@ -96,7 +96,7 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
         return paths[bisect_right(paths, self._last) % len(paths)]
 
     def _changed(self) -> str:
-        """Return a note for which the model was not queried since it changed; "" if there is none."""
+        """Returns a note for which the model was not queried since it changed; "" if there is none."""
         waiting = self._waiting.items()
         return next((path for path, digest in waiting if self._asked.get(path) != digest), "")
 

@@ -139,8 +139,8 @@ class UpgradeTask(PortionTask):
         self._take_from_list(1)
 
     def _list(self, current: OpenGeneration) -> bool:
-        """List missing vectors, and return whether they may be computed now. If none are missing, start the
-        change of the index to the model."""
+        """Lists missing vectors, and returns whether they may be computed now. If none are missing, starts
+        the change of the index to the model."""
         assert current.upgrade is not None
         self._count(current, current.upgrade)
         with current.writer.holder.lease() as snapshot:
@@ -161,7 +161,7 @@ class UpgradeTask(PortionTask):
         return False
 
     def _rest(self, current: OpenGeneration, upgrade: Upgrade) -> None:
-        """Show once that the upgrade is paused, and free the memory of the model."""
+        """Shows once that the upgrade is paused, and frees the memory of the model."""
         if self.progress is None or self.progress.waits_for != PAUSED:
             self._count(current, upgrade)
             self._show(upgrade, PAUSED)

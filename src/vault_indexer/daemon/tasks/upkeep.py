@@ -32,7 +32,7 @@ class Work(Generic[PoolJob, PoolResult]):
         self.is_kept = is_kept
 
     def result(self) -> tuple[object, object] | None:
-        """Return the job with its outcome, or None if it is still running. Never waits."""
+        """Returns the job with its outcome, or None if it is still running. Never waits."""
         return self.pool.result()
 
 
@@ -56,15 +56,15 @@ class UpkeepTask(ABC, Generic[TaskJob, TaskResult]):
 
     @abstractmethod
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Return the next job; None if there is none or none is due."""
+        """Returns the next job; None if there is none or none is due."""
 
     @abstractmethod
     def accept(self, current: OpenGeneration, job: TaskJob, result: TaskResult) -> None:
-        """Use the result of a job. Raises VaultIndexerError or OSError if the index cannot be written."""
+        """Uses the result of a job. Raises VaultIndexerError or OSError if the index cannot be written."""
 
     @abstractmethod
     def fail(self, current: OpenGeneration, job: TaskJob, reason: str) -> None:
-        """Handle a job that ended without a result, for this reason."""
+        """Handles a job that ended without a result, for this reason."""
 
 
 class _Begun(NamedTuple):
@@ -148,7 +148,7 @@ class Upkeep:
 
 
 def spare_work(current: OpenGeneration, job: Job) -> NextWork:
-    """Return work for the generation's spare process. The process is kept while vectors are missing, because
+    """Returns work for the generation's spare process. The process is kept while vectors are missing, because
     it may have loaded its model."""
     return Work(current.spare, job, lambda: current.writer.missing_vectors > 0)
 
@@ -162,12 +162,12 @@ class BackgroundTask(Protocol):
         ...
 
     def step(self, *, is_idle: bool) -> None:
-        """Accept a finished result, and begin the next job only if the loop `is_idle`. Never waits for a
+        """Accepts a finished result, and begins the next job only if the loop `is_idle`. Never waits for a
         process or a model. Raises VaultIndexerError or OSError if the index cannot be written."""
         ...
 
     def end(self) -> None:
-        """Abandon the current job and discard its result."""
+        """Abandons the current job and discards its result."""
         ...
 
 
@@ -176,7 +176,7 @@ class RemoteFollower(BackgroundTask, Protocol):
     waits for the server. An optional package provides it."""
 
     def behind(self) -> int:
-        """Return the number of commits that searches on the server do not show yet; 1 while it is unknown.
+        """Returns the number of commits that searches on the server do not show yet; 1 while it is unknown.
         Any thread."""
         ...
 
@@ -210,4 +210,4 @@ class WordsTask:
             self._thread = load_words_in_background(current.writer.holder)
 
     def end(self) -> None:
-        """Do nothing: the thread ends by itself, at the latest with the index."""
+        """Does nothing: the thread ends by itself, at the latest with the index."""
