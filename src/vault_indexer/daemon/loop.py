@@ -428,14 +428,14 @@ class IndexLoop:
             self._rebuild.use_reasons(current.reasons)
 
     def _between_parts(self) -> Leave:
-        """Indexs a few saved notes. Returns the work left for the next step, as other work is due first."""
+        """Indexes a few saved notes. Returns the work left for the next step, as other work is due first."""
         self._sync_few()
         if self._dirty.rules_changed:
             return "all"  # a note that is still to be read may be excluded now
         return "documents" if self._clock() - self._began >= _STEP_S else ""
 
     def _sync_few(self) -> None:
-        """Indexs a few saved notes between the parts of a large batch, which may take minutes."""
+        """Indexes a few saved notes between the parts of a large batch, which may take minutes."""
         few = self._watcher.pop_batch()
         if few and not self._stopping:
             self._sync(few)

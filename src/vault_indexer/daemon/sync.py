@@ -376,7 +376,7 @@ class VaultSync:
             return snapshot.catalog.quarantine()
 
     def reread(self, path: str) -> None:
-        """Indexs the current version of this note again, with the stored answers of the language model."""
+        """Indexes the current version of this note again, with the stored answers of the language model."""
         if self.current is not None:
             with self.dirty.reading(frozenset({path})) as reading:
                 self._apply(self.current, Plan(read=(path,)), reading)

@@ -49,8 +49,8 @@ class PortionTask(UpkeepTask[EmbedJob, Embedded]):
 
     @abstractmethod
     def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
-        """Stores the vectors of a portion. Returns the reason if they cannot be used (""). Raises as `accept`
-        does."""
+        """Stores the vectors of a portion. Returns the reason if they cannot be used (else ""). Raises as
+        `accept` does."""
 
     @abstractmethod
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:
