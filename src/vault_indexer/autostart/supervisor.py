@@ -141,7 +141,7 @@ class CommandResult:
 
 
 def ask(*command: str) -> CommandResult:
-    """Runs a query, whatever its exit status. Raises ServiceError if its program is missing or hangs."""
+    """Runs a query, whatever its exit status. Raises ServiceError if its program cannot run or hangs."""
     try:
         done = subprocess.run(
             command,

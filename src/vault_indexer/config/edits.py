@@ -186,7 +186,7 @@ class StrategyInFile:
             raise UsageError(f"{_KEY} is set by {origin}, which overrides {self.file}: change it there")
 
     def choose(self, strategy: str) -> None:
-        """Writes the strategy. The file stays unchanged if the resulting configuration is invalid.
+        """Writes the strategy. If the resulting configuration is invalid, the file is restored.
 
         Raises UsageError as `check` does and for a file that cannot be changed safely; ConfigError for other
         keys that do not go with the strategy.

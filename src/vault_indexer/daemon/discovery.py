@@ -131,9 +131,9 @@ def read_address(index_dir: Path) -> KeptAddress | None:
 
 
 def read_daemon(index_dir: Path) -> DaemonInfo | None:
-    """Returns the running daemon of an index. Returns None if no daemon is announced, or if the process that
-    listens at its address does not have its token. Raises IndexUnusableError as `refuse_foreign` does, and
-    DaemonError if the address does not answer.
+    """Returns the running daemon of an index, or None if no daemon is announced, nothing listens at its
+    address, or the process there does not have its token. Raises IndexUnusableError as `refuse_foreign`
+    does, and DaemonError if that process does not answer in time.
     """
     info = announced_daemon(index_dir)
     return info if info is not None and _proves_token(info) else None
@@ -149,7 +149,7 @@ def announced_daemon(index_dir: Path) -> DaemonInfo | None:
 def _proves_token(info: DaemonInfo) -> bool:
     """Returns whether this daemon answers at its address, with a proof that it has the token
     (`GET /v1/proof`). The token is not sent, because another program may listen there by now. A later daemon
-    with the same token has a different process id. Raises DaemonError if the address does not answer."""
+    with the same token has a different process id. Raises DaemonError if no answer comes in time."""
     # Random, so that an earlier proof cannot be replayed.
     challenge = os.urandom(16).hex()
     address = urlsplit(info.url).netloc
@@ -195,7 +195,7 @@ def refuse_foreign(index_dir: Path) -> None:
 
 
 def remove_daemon(index_dir: Path, pid: int) -> None:
-    """Removes the `daemon.json` that this process wrote. The file of another process stays."""
+    """Removes the `daemon.json` that this process wrote and the page beside it, not those of another one."""
     path = index_dir / DAEMON_FILE
     info = _parse(path)
     if info is not None and info.pid == pid:

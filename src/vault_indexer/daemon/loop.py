@@ -146,7 +146,8 @@ class IndexLoop:
 
     def wait_for_scan(self, deadline_s: float) -> bool:
         """Requests a scan of the whole vault and waits until its changes are indexed. Returns False after
-        `deadline_s` seconds, and at once if indexing is paused or has ended. Any thread but the loop's."""
+        `deadline_s` seconds, if the index is degraded, and at once if indexing is paused or has ended. Any
+        thread but the loop's."""
 
         def is_given_up() -> bool:
             return self.paused or self._stopping
@@ -276,7 +277,7 @@ class IndexLoop:
 
     def _step_tasks(self, batch: Batch | None) -> bool:
         """Runs the background tasks. After a failure, they wait for their next attempt, but edits do not.
-        Returns whether all tasks succeeded."""
+        Returns whether they ran: False before that attempt. Raises the error of a task."""
         if not self._tasks_retry.is_due:
             return False
         # A build computes the same vectors, so background tasks wait for it.
@@ -363,7 +364,7 @@ class IndexLoop:
         self._rebuild.hold(False)
 
     def _confirm_losses(self) -> None:
-        """Requests another scan for losses that a single scan does not confirm."""
+        """Requests another scan for unconfirmed losses, and for documents that waited for mains power."""
         if self._vault_sync.take_confirmation():
             self._watcher.request_scan("to confirm what is missing")
         if self._vault_sync.take_power():

@@ -159,8 +159,8 @@ class DaemonSession:
         return request.answer.result()
 
     def close(self) -> None:
-        """Stops within two seconds. A build is ended, a current edit is abandoned, and later requests are
-        refused."""
+        """Stops the loop, and waits two seconds for it at most. A build is ended, a current edit is
+        abandoned, and later requests are refused."""
         self._loop.stop()
         self._thread.join(_STOP_S)
         if not self._thread.is_alive():

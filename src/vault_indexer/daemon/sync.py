@@ -308,8 +308,8 @@ class VaultSync:
             self.documents_notice = ""
 
     def _count_unread(self, survey: _Survey, on_progress: Callable[[int], None]) -> Callable[[int], None]:
-        """Sets `unread` from a scan of the whole vault. The returned callback updates it and then calls
-        `on_progress`."""
+        """Sets `unread` from a scan of the whole vault with new notes. The returned callback updates it and
+        then calls `on_progress`."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             new = len(survey.plan.read) - len(snapshot.catalog.files_at(survey.plan.read))

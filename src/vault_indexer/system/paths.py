@@ -326,8 +326,8 @@ def _user_folder(system: str) -> Path:
 
 
 def creation_time(path: Path) -> float:
-    """Returns the creation time of a file, in seconds since 1970. A file system that does not record it has
-    the time of the last change instead. Raises OSError."""
+    """Returns the creation time of a file, in seconds since 1970. Without a record of it, that is the earlier
+    one of the times at which the content and the file changed. Raises OSError."""
     status = path.stat()
     created: float | None = getattr(status, "st_birthtime", None)  # macOS, and Windows from Python 3.12 on
     if created is None:

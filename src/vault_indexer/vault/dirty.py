@@ -318,8 +318,8 @@ class FailedEdits:
         self._groups = left
 
     def retry_all(self) -> None:
-        """Records that something was indexed: every path that failed before is due now, once."""
-        # What failed for a common reason may succeed now; what failed by itself keeps its wait.
+        """Records that something was indexed: what failed for a common reason is due, once."""
+        # What failed by itself keeps its wait.
         shared = frozenset[str]().union(*(group for group, wait in self._groups.items() if not wait.at_fault))
         self._groups = {group: wait for group, wait in self._groups.items() if wait.at_fault}
         self._not_before = 0.0

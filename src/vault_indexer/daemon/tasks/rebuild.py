@@ -334,7 +334,7 @@ class RebuildTask:
             raise
 
     def _refuse_losses(self) -> None:
-        """Fails the requests for a rebuild that would delete notes which the vault has suddenly lost."""
+        """Fails requests for a rebuild if the vault has suddenly lost notes or cannot be read."""
         cautious = [request for request in self._started if not request.options.force]
         if not cautious:
             return
