@@ -140,8 +140,8 @@ class BaseDefinition:
 
 
 def read_definition(path: str, text: str, line: int = 0) -> BaseDefinition:
-    """Read the base of a file, or of the block of code that begins at a line of a note. Raises UsageError
-    with the line for what is not YAML."""
+    """Reads the base of a file, or of the block of code that begins at a line of a note. Raises UsageError
+    with the line if the text is not YAML."""
     try:
         return BaseDefinition(path, load_mapping(text), line)
     except YamlRefusedError as error:
@@ -150,7 +150,7 @@ def read_definition(path: str, text: str, line: int = 0) -> BaseDefinition:
 
 
 def read_definitions_in_note(path: str, text: str, line: int = 0) -> list[BaseDefinition]:
-    """Read the bases in a note's blocks of code, or only that at a line. Raises UsageError without one."""
+    """Reads the bases in a note's blocks of code, or only that at a line. Raises UsageError without one."""
     blocks = {first: source for first, source in _base_blocks(text) if line in (0, first)}
     if not blocks:
         raise UsageError(f"{path} has no block of code with a base{f' at line {line}' if line else ''}")
@@ -158,7 +158,7 @@ def read_definitions_in_note(path: str, text: str, line: int = 0) -> list[BaseDe
 
 
 def choose_view(definitions: Sequence[BaseDefinition], name: str) -> tuple[BaseDefinition, BaseTable]:
-    """Return the first base with a view of this name in any case ("": any), and it. Raises UsageError."""
+    """Returns the first base with the named view in any case ("": any), and the view. Raises UsageError."""
     for definition in definitions:
         if not name or name.casefold() in map(str.casefold, definition.view_names):
             return definition, definition.view(name)
@@ -167,7 +167,7 @@ def choose_view(definitions: Sequence[BaseDefinition], name: str) -> tuple[BaseD
 
 
 def _base_blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the source of each block of code whose language is `base`."""
+    """Yields the line and the source of each block of code whose language is `base`."""
     for start, end, lead in code_blocks(text):
         size = len(lead)
         # Without the indentation and the marks of quotes before each line.

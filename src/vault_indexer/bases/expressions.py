@@ -81,8 +81,8 @@ class Expression:
 
 
 def parse_expression(text: str, place: str, names: Sequence[str] = ()) -> Expression:
-    """Return the expression at a place of the base. `names` are variables. Raises UsageError, which names
-    what is not supported."""
+    """Returns the expression at a place of the base. `names` are variables. Raises UsageError, which names
+    the unsupported part."""
     try:
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"longer than {MAX_CHARACTERS:,} characters")
@@ -104,7 +104,7 @@ class _Parser:
         self._next()
 
     def _next(self) -> None:
-        """Read the next token: its kind ("" at the end) and its text."""
+        """Reads the next token: its kind ("" at the end) and its text."""
         self._start = self._at
         match = _TOKEN.match(self._text, self._at)
         if match is None and self._text[self._at :].strip():

@@ -52,7 +52,7 @@ _TYPES: Mapping[str, tuple[str, Callable[[Value], bool]]] = {
 
 
 def checked(name: str, function: Function, types: str, scope: Scope, arguments: Sequence[Value]) -> Value:
-    """Call a function. Raises ValueError if the number or a type of the arguments is wrong."""
+    """Calls a function. Raises ValueError if the number or a type of the arguments is wrong."""
     wanted = types.removesuffix("*")
     if types.endswith("*"):
         wanted += wanted[-1].upper() * max(0, len(arguments) - len(wanted))
@@ -72,7 +72,7 @@ def checked(name: str, function: Function, types: str, scope: Scope, arguments: 
 
 
 def call_method(scope: Scope, name: str, owner: Value, arguments: Sequence[Value]) -> Value:
-    """Call a method of a value. What is asked of a missing value is missing, too. Raises ValueError."""
+    """Calls a method of a value; for a missing value, those not in `_ANY` return None. Raises ValueError."""
     tables = [_ANY, *(TYPES[kind] for kind in _kinds(owner))]
     found = next((table[name] for table in tables if name in table), None)
     if found is not None:

@@ -25,8 +25,8 @@ MAX_SECONDS = 10.0
 def base_view(
     files: VaultFiles, definition: BaseDefinition, table: BaseTable, this: str, *, limit: int, now: datetime
 ) -> BaseView:
-    """Return the rows of a view of a base, at most `limit`. `this` is the path of the file that shows it, and
-    `now` has no zone.
+    """Returns the rows of a view of a base, at most `limit`. `this` is the path of the file that shows it,
+    and `now` has no zone.
 
     A value that cannot be calculated for one row is an object with the key `error` in its cell. One that a
     filter, an order or a group needs is an error, as is everything that is not supported. Raises UsageError

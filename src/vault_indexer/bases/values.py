@@ -124,7 +124,7 @@ def kind_of_value(value: Value) -> str:
 
 
 def limited(value: Value) -> Value:
-    """Return the value. Raises ValueError if it is too large or too deeply nested."""
+    """Returns the value. Raises ValueError if it is too large or too deeply nested."""
     waiting, room = [(value, 0)], MAX_SIZE
     while waiting:
         inner, depth = waiting.pop()

@@ -31,7 +31,7 @@ comments, properties."""
 
 
 def only_markdown(text: str) -> str:
-    """Return Markdown of another program, in which nothing is a link, task, tag or field of the vault."""
+    """Returns Markdown of another program, in which nothing is a link, task, tag or field of the vault."""
     return _CODE_OR_OBSIDIAN.sub(lambda found: found[0] if found["code"] else f"\\{found[0]}", text)
 
 
@@ -42,7 +42,7 @@ class Inline:
         self._runs: list[tuple[str, str]] = [("", text)] if text else []
 
     def add(self, text: str, address: str = "") -> None:
-        """Add plain text, which links to the address if it is one of the web or of mail."""
+        """Adds plain text, which links to the address if it is one of the web or of mail."""
         target = _NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), address.strip()) if address else ""
         if text:
             self._runs.append((target if _WEB_ADDRESS.match(target) else "", text))
@@ -87,7 +87,7 @@ class MarkdownWriter:
         self._add(text.markdown())
 
     def item(self, depth: int, text: Inline, is_ordered: bool = False) -> None:
-        """Add a list item; its depth is 0 for the outermost list."""
+        """Adds a list item; its depth is 0 for the outermost list."""
         lines = _LINES.sub("\n", text.markdown())
         if not lines:
             return
@@ -100,7 +100,7 @@ class MarkdownWriter:
         self._depth = depth
 
     def table(self, rows: list[list[Inline]]) -> None:
-        """Add a table whose first row is its header; a single column becomes paragraphs."""
+        """Adds a table whose first row is its header; a single column becomes paragraphs."""
         cells = [[cell.line() for cell in row] for row in rows]
         cells = [row for row in cells if any(row)]
         width = max((index + 1 for row in cells for index, cell in enumerate(row) if cell), default=0)
@@ -119,7 +119,7 @@ class MarkdownWriter:
             self._add(f"{fence}{info}\n{text.replace(chr(12), ' ').strip(chr(10))}\n{fence}")
 
     def quote(self, text: Inline, label: str = "") -> None:
-        """Add a quotation, or with a label a remark that is not part of the text itself."""
+        """Adds a quotation, or with a label a remark that is not part of the text itself."""
         lines = text.markdown()
         if lines:
             self._add(re.sub("^", "> ", f"{escape(label)}: {lines}" if label else lines, flags=re.MULTILINE))
@@ -128,11 +128,11 @@ class MarkdownWriter:
         self.quote(text, f"Comment by {author}" if author else "Comment")
 
     def note(self, key: str, text: Inline) -> None:
-        """Add the note that `Inline.add_reference` refers to."""
+        """Adds the note that `Inline.add_reference` refers to."""
         self._add(text.line() and f"[^{key}]: {text.line()}")
 
     def markdown_block(self, text: str) -> None:
-        """Add what is Markdown already."""
+        """Adds text that already is Markdown."""
         self._add(text.strip())
 
     def text(self) -> str:

@@ -45,7 +45,7 @@ EXTRACTORS: Mapping[str, Callable[[bytes], Document]] = MappingProxyType(
 
 
 def extract(path: str, data: bytes) -> str:
-    """Return the text of a document as Markdown. Raises NoteError if the file cannot be read."""
+    """Returns the text of a document as Markdown. Raises NoteError if the file cannot be read."""
     kind = document_kind_of(path)
     reader = EXTRACTORS.get(kind.name) if kind else None
     if reader is None:

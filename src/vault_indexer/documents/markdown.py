@@ -80,7 +80,7 @@ _BOXES = re.compile(rf'^({BOXES}: ")[^"\n]*', re.MULTILINE)
 
 
 def escape(text: str) -> str:
-    """Return plain text as Markdown that shows exactly this text: nothing in it is a link, tag, heading,
+    """Returns plain text as Markdown that shows exactly this text: nothing in it is a link, tag, heading,
     list, task, formula or inline field. Lines lose their indentation; control characters become blanks."""
     plain = _INDENT.sub("", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
     return _NUMBERED.sub(r"\1\\\2", _SYNTAX.sub(r"\\\g<0>", plain))
@@ -91,7 +91,7 @@ def one_line(text: str) -> str:
 
 
 def to_markdown(document: Document) -> str:
-    """Return the Markdown of a document, with its properties as frontmatter and `PART_END` after every part
+    """Returns the Markdown of a document, with its properties as frontmatter and `PART_END` after every part
     but the last."""
     body = "".join(_body(document.parts))
     if not (body.strip() or document.is_picture):
@@ -111,7 +111,7 @@ def to_markdown(document: Document) -> str:
 
 
 def with_properties(values: Mapping[str, JsonValue], body: str) -> str:
-    """Return the text of a document with these properties; empty ones are left out."""
+    """Returns the text of a document with these properties; empty ones are left out."""
     given = {key: value for key, value in values.items() if value}
     lines = (f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in given.items())
     return "".join(["---\n", *lines, "---\n\n"] if given else []) + body
@@ -127,19 +127,19 @@ def properties_and_body(text: str) -> tuple[dict[str, JsonValue], str]:
 
 
 def line_boxes(text: str) -> tuple[tuple[int, ...], ...]:
-    """Return the places of the lines of a picture from its text: left, top, right and bottom in thousandths
+    """Returns the places of the lines of a picture from its text: left, top, right and bottom in thousandths
     of its size, and the number of letters. The lines are in the order of the text."""
     boxes = str(properties_and_body(text)[0].get(BOXES, ""))
     return tuple(tuple(map(int, box.split())) for box in boxes.split(",") if box)
 
 
 def without_boxes(text: str) -> str:
-    """Return the text of a picture without the places of its lines, with the same lines."""
+    """Returns the text of a picture without the places of its lines, with the same lines."""
     return _BOXES.sub(r"\1", text, count=1)
 
 
 def as_ranges(numbers: Sequence[int]) -> str:
-    """Return ascending numbers as text, such as "1-3, 7"."""
+    """Returns ascending numbers as text, such as "1-3, 7"."""
     firsts = [number for number in numbers if number - 1 not in numbers]
     lasts = [number for number in numbers if number + 1 not in numbers]
     pairs = zip(firsts, lasts, strict=True)
@@ -153,7 +153,7 @@ def in_ranges(ranges: str) -> list[int]:
 
 
 def _tag(keyword: str) -> str:
-    """Return the keyword as a tag; "" if it has no letter, as a tag must."""
+    """Returns the keyword as a tag; "" if it has no letter, as a tag must."""
     tag = _NO_TAG.sub("-", keyword.strip()).strip("-/")
     return tag if any(character.isalpha() for character in tag) else ""
 
@@ -168,19 +168,19 @@ def _body(parts: tuple[Part, ...]) -> Iterator[str]:
 
 
 def part_at(path: str, text: str, position: int) -> str:
-    """Return the part of a document at a position of its text, such as "page 3"; "" if it has no parts."""
+    """Returns the part of a document at a position of its text, such as "page 3"; "" if it has no parts."""
     name = part_name(path)
     return f"{name} {text.count(PART_END, 0, position) + 1}" if name else ""
 
 
 def part_name(path: str) -> str:
-    """Return what the parts of a document of this name are called; "" if it has none."""
+    """Returns the name for the parts of a document of this name, such as "page"; "" if it has none."""
     kind = document_kind_of(path)
     return kind.part if kind else ""
 
 
 def part_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of each part of an extracted text, in order, without the form feeds."""
+    """Yields the span of each part of an extracted text, in order, without the form feeds."""
     start = 0
     while (end := text.find(PART_END, start)) >= 0:
         yield start, end
@@ -189,7 +189,7 @@ def part_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def span_of_parts(text: str, parts: str) -> tuple[int, int]:
-    """Return the span of the parts "3" or "3-5" of a text. Raises ValueError with what is allowed."""
+    """Returns the span of the parts "3" or "3-5" of a text. Raises ValueError with the allowed parts."""
     spans = list(part_spans(text))
     match = _RANGE.fullmatch(parts)
     first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
@@ -201,7 +201,7 @@ def span_of_parts(text: str, parts: str) -> tuple[int, int]:
 def with_part_names(
     blocks: Sequence[dict[str, JsonValue]], path: str, text: str
 ) -> tuple[dict[str, JsonValue], ...]:
-    """Return the blocks of a reading view of a document with the number and the name of a part before its
+    """Returns the blocks of a reading view of a document with the number and the name of a part before its
     first block, and with a rule in place of each block that is only a form feed."""
     name, lines = part_name(path), text.split("\n")
     shown: list[dict[str, JsonValue]] = []

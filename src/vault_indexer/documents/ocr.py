@@ -66,14 +66,14 @@ _HYPHENATED = re.compile(r"(?<=[^\W\d_])-$")
 
 
 def read_image(_data: bytes) -> Document:
-    """Return a picture whose text is still to be recognised."""
+    """Returns a picture whose text is still to be recognised."""
     return Document((Part(""),), images=(1,), is_picture=True)
 
 
 def recognise(path: str, data: bytes, text: str, seconds: float = math.inf) -> str:
-    """Return the text of a document with that of its images. After some seconds no further page is begun, so
-    its property PAGES_WITHOUT_TEXT may still name some. What cannot be read, or not in MAX_SECONDS of all
-    calls together, has a warning."""
+    """Returns the text of a document with that of its images. After `seconds` no further page is begun, so
+    its property PAGES_WITHOUT_TEXT may still name some. Images that cannot be read, or not in MAX_SECONDS of
+    all calls together, have a warning."""
     properties, body = properties_and_body(text)
     boxes: list[str] = []
     is_picture = (kind := document_kind_of(path)) is None or kind.name == "image"
@@ -185,7 +185,7 @@ def read_lines(image: Any) -> list[Line]:
 
 @cache
 def _engine() -> Any:
-    """Load the models, once in a process. With their paths given, nothing is ever downloaded. Raises
+    """Loads the models, once in a process. With their paths given, nothing is ever downloaded. Raises
     ProviderError."""
     params = {
         "Global.log_level": "critical",
@@ -217,8 +217,8 @@ def _engine() -> Any:
 
 
 def blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """Yield the blocks of a page in the order of reading: columns of prose from left to right, and what is
-    above before what is below."""
+    """Yields the blocks of a page in reading order: columns of prose from left to right, and higher blocks
+    before lower ones."""
     rest = [list(lines)] if lines else []
     while rest:
         block = rest.pop()
@@ -233,7 +233,7 @@ def blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
 
 
 def _columns(lines: Sequence[Line]) -> list[list[Line]]:
-    """Divide lines at the widest blank strip from top to bottom between two columns of prose."""
+    """Divides lines at the widest blank strip from top to bottom between two columns of prose."""
     parts = _cut(lines, "left", "right", 0.5)
     are_prose = all(
         len(part) > 1 and median((line.right - line.left) / line.height for line in part) >= _PROSE
@@ -243,7 +243,7 @@ def _columns(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _cut(lines: Sequence[Line], start: str, end: str, gap: float) -> list[list[Line]]:
-    """Divide lines in two at the widest gap in one direction, if it is wider than `gap` heights of a line."""
+    """Divides lines in two at the widest gap in a direction, if wider than `gap` heights of a line."""
     ordered = sorted(lines, key=lambda line: getattr(line, start))
     least = gap * median(line.height for line in lines)
     at, reached = 0, -math.inf
@@ -271,7 +271,7 @@ class Paragraph:
         self.lines += [(line, _letters(line.text)) for line in row]
 
     def boxes(self, width: int, height: int) -> Iterator[str]:
-        """Yield the places of its lines in an image of this size, see `line_boxes`."""
+        """Yields the places of its lines in an image of this size, see `line_boxes`."""
         for line, letters in self.lines:
             places = (line.left / width, line.top / height, line.right / width, line.bottom / height)
             yield " ".join(map(str, [*(min(1000, max(0, round(1000 * place))) for place in places), letters]))
@@ -282,8 +282,8 @@ def _letters(text: str) -> int:
 
 
 def paragraphs(block: Sequence[Line]) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a block. One ends where the first word of the next row would have fitted; a row
-    of a table is one."""
+    """Yields the paragraphs of a block. One ends where the first word of the next row would have fitted; a
+    row of a table is one."""
     rows = _rows(block)
     right = max((row[-1].right for row in rows), default=0)
     paragraph, before = Paragraph(), list[Line]()
@@ -300,7 +300,7 @@ def paragraphs(block: Sequence[Line]) -> Iterator[Paragraph]:
 
 
 def _rows(block: Sequence[Line]) -> list[list[Line]]:
-    """Return the lines that are beside each other as rows, from left to right."""
+    """Returns the lines that are beside each other as rows, from left to right."""
     rows: list[list[Line]] = []
     for line in sorted(block, key=lambda line: line.top + line.bottom):
         if rows and (line.top + line.bottom) / 2 < rows[-1][0].bottom:
@@ -327,5 +327,5 @@ def _joined(before: str, after: str) -> str:
 
 
 def _is_wide(character: str) -> bool:
-    """Return whether it is a character of a script without blanks, such as Chinese."""
+    """Returns whether this is a character of a script without blanks, such as Chinese."""
     return bool(character) and east_asian_width(character) in "WF"

@@ -28,7 +28,7 @@ _DEFAULT_TITLES = frozenset({"powerpoint presentation", "word document", "docume
 
 
 def main_part(package: Package) -> str:
-    """Return the member that the document begins with."""
+    """Returns the member that the document begins with."""
     main = next((one for one in package.relations("").values() if one.kind == "officeDocument"), None)
     if main is None:
         raise NoteError("damaged: it is not a document of Office")
@@ -36,12 +36,12 @@ def main_part(package: Package) -> str:
 
 
 def part_of(relations: dict[str, Relation], *kinds: str) -> str:
-    """Return the first member of these kinds that a part refers to; "" if there is none."""
+    """Returns the first member of these kinds that a part refers to; "" if there is none."""
     return next((relation.target for relation in relations.values() if relation.kind in kinds), "")
 
 
 def with_properties(package: Package, parts: Iterable[Part], warnings: Iterable[str] = ()) -> Document:
-    """Return the document with the title, authors, keywords and date that the package names."""
+    """Returns the document with the title, authors, keywords and date that the package names."""
     core = package.tree(part_of(package.relations(""), "core-properties"))
     title = core.findtext("title") or ""
     return Document(
@@ -56,7 +56,7 @@ def with_properties(package: Package, parts: Iterable[Part], warnings: Iterable[
 
 @errors_as_damage()
 def read_docx(data: bytes) -> Document:
-    """Read the text of a Word document with its notes, text boxes and comments, without headers, footers and
+    """Reads the text of a Word document with its notes, text boxes and comments, without headers, footers and
     deleted text."""
     package = Package(data)
     return with_properties(package, [Part(_WordText(package, main_part(package)).markdown())])
@@ -135,7 +135,7 @@ class _WordText:
             self._writer.paragraph(text)
 
     def _styles_of(self, paragraph: Element) -> list[_Style]:
-        """Return the paragraph's own format, its style, and the styles that this one is based on."""
+        """Returns the paragraph's own format, its style, and the styles that this one is based on."""
         properties = paragraph.find("pPr")
         if properties is None:
             return []
@@ -146,7 +146,7 @@ class _WordText:
         return found
 
     def _list_of(self, styles: list[_Style]) -> tuple[int, str]:
-        """Return the depth and the number format of a list item; "" for other paragraphs."""
+        """Returns the depth and the number format of a list item; "" for other paragraphs."""
         number, depth = (next(filter(None, (style.numbering[at] for style in styles)), "") for at in (0, 1))
         return int(depth or 0), self._formats.get((number, depth or "0"), "")
 
@@ -165,7 +165,7 @@ class _WordText:
         return [self._flat(column), *(Inline() for _ in range(empty))]
 
     def _flat(self, element: Element) -> Inline:
-        """Return the text of all paragraphs in the element as one."""
+        """Returns the text of all paragraphs in the element as one."""
         text = Inline()
         for child in element:
             if child.tag not in _NO_TEXT:
@@ -174,7 +174,7 @@ class _WordText:
         return text
 
     def _read(self, element: Element, text: Inline, address: str = "") -> None:
-        """Add the text of the element's runs; set text boxes, comments and notes in it aside."""
+        """Adds the text of the element's runs; sets text boxes, comments and notes in it aside."""
         for child in element:
             tag = child.tag
             if tag == "t":
@@ -230,14 +230,14 @@ def _value(element: Element, path: str) -> str:
 
 
 def _style(name: str, based_on: str, properties: Element | None) -> _Style:
-    """Return a style, or the own format of a paragraph, which has no name."""
+    """Returns a style, or the own format of a paragraph, which has no name."""
     found = Element("pPr") if properties is None else properties
     numbering = _value(found, "numPr/numId"), _value(found, "numPr/ilvl")
     return _Style(name, based_on, _value(found, "outlineLvl"), numbering)
 
 
 def _heading_level(styles: list[_Style]) -> int:
-    """Return the level of a heading; 0 for other paragraphs."""
+    """Returns the level of a heading; 0 for other paragraphs."""
     for style in styles:
         named = _HEADING.match(style.name)
         if named or style.name == "title":
@@ -248,7 +248,7 @@ def _heading_level(styles: list[_Style]) -> int:
 
 
 def _list_formats(numbering: Element) -> dict[tuple[str, str], str]:
-    """Return the number formats by the ids of lists and the depths in them."""
+    """Returns the number formats by the ids of lists and the depths in them."""
     abstract = {
         definition.get("abstractNumId", ""): {
             level.get("ilvl", ""): _value(level, "numFmt") for level in definition.iterfind("lvl")
@@ -264,7 +264,7 @@ def _list_formats(numbering: Element) -> dict[tuple[str, str], str]:
 
 @errors_as_damage()
 def read_pptx(data: bytes) -> Document:
-    """Read the slides of a presentation, each with its diagrams, notes and comments."""
+    """Reads the slides of a presentation, each with its diagrams, notes and comments."""
     package = Package(data)
     main = main_part(package)
     relations = package.relations(main)
@@ -310,7 +310,7 @@ def _shapes(tree: Element) -> Iterable[Element]:
 
 
 def _placeholder(shape: Element) -> str:
-    """Return the kind of placeholder; "" for a shape of its own."""
+    """Returns the kind of placeholder; "" for a shape of its own."""
     found = shape.find("nvSpPr/nvPr/ph")
     return "" if found is None else found.get("type", "body")
 
@@ -335,7 +335,7 @@ def _add_shape(writer: MarkdownWriter, shape: Element, addresses: dict[str, str]
 
 
 def _joined(element: Element, addresses: dict[str, str] | None = None) -> Inline:
-    """Return the text of all paragraphs in the element, or of a comment, as one."""
+    """Returns the text of all paragraphs in the element, or of a comment, as one."""
     text = Inline(texts(element, "text"))
     for paragraph in element.iter("p"):
         for run in paragraph.iter():

@@ -21,7 +21,7 @@ _MAX_REPEATS = 64
 
 @errors_as_damage()
 def read_odt(data: bytes) -> Document:
-    """Read the text of a document with its notes, frames and comments, without headers and deleted text."""
+    """Reads the text of a document with its notes, frames and comments, without headers and deleted text."""
     content = _Content(data)
     writer = MarkdownWriter()
     for block in content.blocks("text"):
@@ -32,7 +32,7 @@ def read_odt(data: bytes) -> Document:
 
 @errors_as_damage()
 def read_ods(data: bytes) -> Document:
-    """Read the sheets of a workbook: the values of its cells as they are shown, and comments."""
+    """Reads the sheets of a workbook: the values of its cells as they are shown, and comments."""
     content = _Content(data)
     parts = []
     for sheet in content.blocks("spreadsheet"):
@@ -47,7 +47,7 @@ def read_ods(data: bytes) -> Document:
 
 @errors_as_damage()
 def read_odp(data: bytes) -> Document:
-    """Read the slides of a presentation, each with its notes and comments."""
+    """Reads the slides of a presentation, each with its notes and comments."""
     content = _Content(data)
     parts = []
     for page in content.blocks("presentation"):
@@ -80,7 +80,7 @@ class _Content:
         self._warnings: list[str] = []
 
     def blocks(self, kind: str) -> Iterator[Element]:
-        """Yield the blocks of the body; the styles come before it."""
+        """Yields the blocks of the body; the styles come before it."""
         for block in self._package.children("content.xml", ("automatic-styles", kind)):
             if block.tag.endswith("style"):
                 self._read_style(block)
@@ -142,7 +142,7 @@ class _Content:
             writer.comment(text, remark.findtext("creator") or "")
 
     def add_shape(self, writer: MarkdownWriter, shape: Element) -> None:
-        """Add a shape of a slide: its title as a heading, its notes as a remark."""
+        """Adds a shape of a slide: its title as a heading, its notes as a remark."""
         kind = shape.get("class", "")
         if kind == "title":
             writer.heading(1, self._flat(shape))
@@ -191,13 +191,13 @@ class _Content:
                 yield from [text] * min(repeats, _MAX_REPEATS)
 
     def _flat(self, element: Element) -> Inline:
-        """Return the text of all paragraphs in the element as one."""
+        """Returns the text of all paragraphs in the element as one."""
         text = Inline()
         self._read(element, text)
         return text
 
     def _read(self, element: Element, text: Inline, address: str = "") -> None:
-        """Add the text in the element; set frames, comments and notes in it aside."""
+        """Adds the text in the element; sets frames, comments and notes in it aside."""
         text.add(_BLANKS.sub(" ", element.text or ""), address)
         for child in element:
             self._read_child(child, text, address)

@@ -69,7 +69,7 @@ class Package:
         return self._archive.namelist()
 
     def read(self, name: str) -> bytes:
-        """Return a member; b"" if it is missing."""
+        """Returns a member; b"" if it is missing."""
         try:
             member = self._archive.getinfo(name)
         except KeyError:
@@ -85,7 +85,7 @@ class Package:
         return data
 
     def tree(self, name: str) -> Element:
-        """Return the root of a member; an empty element if it is missing."""
+        """Returns the root of a member; an empty element if it is missing."""
         data = self.read(name)
         root = Element("missing")
         for event, element in _events(data) if data else ():
@@ -94,7 +94,7 @@ class Package:
         return root
 
     def children(self, name: str, parents: tuple[str, ...]) -> Iterator[Element]:
-        """Yield each child of the named elements once it is whole, and empty it afterwards: a large member
+        """Yields each child of the named elements once it is whole, and empties it afterwards: a large member
         is never in memory as a whole. A child that is itself one of the parents comes without children."""
         path: list[Element] = []
         data = self.read(name)
@@ -108,7 +108,7 @@ class Package:
                 element.clear()
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """Return what a part refers to, by the ids of the relations. Targets outside are addresses."""
+        """Returns the targets of a part by the ids of its relations. Targets outside are addresses."""
         folder, _, base = name.rpartition("/")
         found = {}
         for relation in self.tree(f"{folder}/_rels/{base}.rels".lstrip("/")):
@@ -120,7 +120,7 @@ class Package:
 
 
 def resolve(folder: str, target: str) -> str:
-    """Return the name of the member that a part in the folder refers to."""
+    """Returns the name of the member that a part in the folder refers to."""
     return posixpath.normpath(posixpath.join("/", folder, unquote(target))).lstrip("/")
 
 
@@ -147,16 +147,16 @@ def _local(name: str) -> str:
 
 
 def iso_date(text: str | None) -> str:
-    """Return the day at the start of a time in ISO form; "" for other text."""
+    """Returns the day at the start of a time in ISO form; "" for other text."""
     found = _DATE.match((text or "").strip())
     return found[0] if found else ""
 
 
 def keywords_in(text: str) -> tuple[str, ...]:
-    """Return the keywords of a list that commas or semicolons separate."""
+    """Returns the keywords of a list that commas or semicolons separate."""
     return tuple(word.strip() for word in re.split("[,;]", text) if word.strip())
 
 
 def texts(element: Element, tag: str) -> str:
-    """Return all the text of the descendants with this tag."""
+    """Returns all the text of the descendants with this tag."""
     return "".join(found.text or "" for found in element.iter(tag))

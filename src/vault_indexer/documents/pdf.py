@@ -97,7 +97,7 @@ _Link = tuple[float, float, float, float, str]
 
 
 def read_pdf(data: bytes) -> Document:
-    """Read the pages of a PDF. Raises NoteError if it is locked, damaged or a form that a program draws."""
+    """Reads the pages of a PDF. Raises NoteError if it is locked, damaged or a form that a program draws."""
     import pypdfium2
 
     logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of XFA and of loops in the outline
@@ -203,7 +203,7 @@ class _Reader:
             return Page(lay_out(words), quotes, *sides[main])
 
     def _words(self, text: Any, count: int, links: list[_Link]) -> Iterator[tuple[Word, float, float]]:
-        """Yield each word with the middle of its box on the page."""
+        """Yields each word with the middle of its box on the page."""
         head, tail = self._raw.FS_RECTF(), self._raw.FS_RECTF()
         refs = ctypes.byref(head), ctypes.byref(tail)
         get_box = self._raw.FPDFText_GetLooseCharBox
@@ -247,7 +247,7 @@ class _Reader:
             yield word, x, y
 
     def _spans(self, text: Any, written: str) -> Iterator[tuple[int, int]]:
-        """Yield where words are; the number of a footnote is one of its own."""
+        """Yields the spans of words; the number of a footnote is a word of its own."""
         for match in _WORD.finditer(written):
             start, end = match.span()
             if leading := _RAISED.match(match.group()):
@@ -260,7 +260,7 @@ class _Reader:
             yield start, end
 
     def _place(self, text: Any, index: int, box: Any) -> tuple[int, float, float, float]:
-        """Return the direction, size and origin of a letter."""
+        """Returns the direction, size and origin of a letter."""
         matrix, x, y = self._raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
         self._raw.FPDFText_GetMatrix(text, index, matrix)
         self._raw.FPDFText_GetCharOrigin(text, index, x, y)
@@ -273,7 +273,7 @@ class _Reader:
         return direction, round(size, 1), x.value, y.value
 
     def _composed(self, text: Any, written: str) -> str:
-        """Put the accents that TeX prints over letters into the letters, by their places."""
+        """Puts the accents that TeX prints over letters into the letters, by their places."""
         letters = list(written)
         before = 0
         for line in _LINE.finditer(written):
@@ -312,7 +312,7 @@ class _Reader:
         return boxes
 
     def _reversed(self, text: Any, indices: range, size: float) -> str:
-        """Return right-to-left letters, which PDFium has from left to right, by their places."""
+        """Returns right-to-left letters, which PDFium has from left to right, by their places."""
         letters = [
             (left, right, chr(self._raw.FPDFText_GetUnicode(text, index)))
             for index, (left, right, _, _) in zip(indices, self._boxes(text, indices), strict=True)
@@ -323,7 +323,7 @@ class _Reader:
         return _plain("".join(letter[2] + blank for letter, blank in pairs))
 
     def _text(self, text: Any, count: int) -> str:
-        """Return a character for each index of PDFium; halves of surrogate pairs have one each."""
+        """Returns a character for each index of PDFium; halves of surrogate pairs have one each."""
         buffer = (ctypes.c_ushort * (count + 1))()
         self._raw.FPDFText_GetText(text, 0, count, buffer)
         if 0 in buffer[:count]:  # it leaves out characters, so that the others move
@@ -360,7 +360,7 @@ class _Reader:
     def _annotations(
         self, page: Any, places: list[tuple[Word, float, float]], words: list[Word]
     ) -> Iterator[tuple[str, str]]:
-        """Yield highlights and comments, each with its label; add the values of form fields to `words`."""
+        """Yields highlights and comments, each with its label; adds the values of form fields to `words`."""
         raw = self._raw
         checks = _MAX_CHECKS // (len(places) + 1)
         for index in range(min(raw.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
@@ -424,7 +424,7 @@ class _Reader:
 def _word(
     text: str, box: tuple[float, ...], origin: tuple[float, float], direction: int, size: float
 ) -> Word:
-    """Return the word turned so that its text runs to the right."""
+    """Returns the word turned so that its text runs to the right."""
     left, bottom, right, top = box
     x, y = origin
     turned = [(left, right, y), (bottom, top, -x), (-right, -left, -y), (-top, -bottom, x)]
@@ -451,7 +451,7 @@ def _touch(first: Word, second: Word) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return the letters that shapes stand for: "fi" for its ligature."""
+    """Returns the letters that shapes stand for: "fi" for its ligature."""
     # PDFium returns UTF-16 units: this joins a pair of surrogates into one character.
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     text = _FORMS.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
@@ -469,7 +469,7 @@ def _closing(handle: Any, close: Callable[[Any], None]) -> Iterator[Any]:
 
 
 def _utf16(call: Callable[..., int], *arguments: Any) -> str:
-    """Return the string that a function of PDFium writes into a buffer."""
+    """Returns the string that a function of PDFium writes into a buffer."""
     size = min(call(*arguments, None, 0), _MAX_STRING) // 2 * 2
     if size <= 2:
         return ""
@@ -497,7 +497,7 @@ def _split(text: str, pattern: str) -> tuple[str, ...]:
 
 
 def _authors(text: str) -> tuple[str, ...]:
-    """Split names; a comma divides them only where each has two words, unlike in "Doe, Jane"."""
+    """Splits names; a comma divides them only where each has two words, unlike in "Doe, Jane"."""
     names = _split(text, r";|\band\b|\bund\b|&|\n")
     split = tuple(part for name in names for part in _split(name, ","))
     return split if all(" " in name for name in split) else names
@@ -513,6 +513,6 @@ def _iso_date(text: str) -> str:
 
 
 def _pages_without_text(parts: Sequence[Part]) -> tuple[int, ...]:
-    """Return the numbers of the pages whose own text, without headings of the outline, is next to nothing."""
+    """Returns the numbers of the pages whose own text, without outline headings, is next to nothing."""
     texts = (_HEADINGS.sub("", part.text).strip() for part in parts)
     return tuple(number for number, text in enumerate(texts, start=1) if len(text) < _LEAST_CHARACTERS)

@@ -36,7 +36,7 @@ class Word:
     direction: int = 0
 
     def append(self, rest: Word) -> None:
-        """Add the rest of a word that came in two pieces."""
+        """Adds the rest of a word that came in two pieces."""
         self.text += rest.text
         self.x0, self.x1 = min(self.x0, rest.x0), max(self.x1, rest.x1)
         self.bold = self.bold if rest.bold is None else rest.bold
@@ -85,7 +85,7 @@ class Line:
 
 
 def lay_out(words: Iterable[Word]) -> list[Line]:
-    """Return the lines in reading order; those of the page's main direction first."""
+    """Returns the lines in reading order; those of the page's main direction first."""
     turned: dict[int, list[Word]] = {}
     for word in words:
         turned.setdefault(word.direction, []).append(word)
@@ -110,8 +110,8 @@ def _segments(words: list[Word]) -> list[Segment]:
 
 
 def _columns(segments: list[Segment], depth: int) -> Iterator[list[Segment]]:
-    """Yield the columns of a region in reading order. What crosses the gutter, such as
-    a title or a wide figure, divides the columns above from those below."""
+    """Yields the columns of a region in reading order. A segment that crosses the gutter, such as a title or
+    a wide figure, divides the columns above from those below."""
     gutter = _gutter(segments) if depth < _MAX_DEPTH and len(segments) >= 4 else None
     regions = _regions(segments, gutter) if gutter is not None else []
     if not any(len(region) == 2 for region in regions):
@@ -128,7 +128,7 @@ def _columns(segments: list[Segment], depth: int) -> Iterator[list[Segment]]:
 
 
 def _bands(segments: list[Segment]) -> list[list[Segment]]:
-    """Divide a region at its large vertical gaps."""
+    """Divides a region at its large vertical gaps."""
     ordered = sorted(segments, key=lambda segment: -segment.y)
     bands: list[list[Segment]] = [ordered[:1]]
     for above, below in pairwise(ordered):
@@ -139,7 +139,7 @@ def _bands(segments: list[Segment]) -> list[list[Segment]]:
 
 
 def _gutter(segments: list[Segment]) -> float | None:
-    """Return the middle of the widest vertical strip that the fewest segments cross."""
+    """Returns the middle of the widest vertical strip that the fewest segments cross."""
     left = min(segment.x0 for segment in segments)
     span = max(segment.x1 for segment in segments) - left
     scale = max(1.0, span / _MAX_STRIPS)
@@ -162,7 +162,7 @@ def _gutter(segments: list[Segment]) -> float | None:
 
 
 def _regions(segments: list[Segment], gutter: float) -> list[list[list[Segment]]]:
-    """Return from top to bottom the regions of one or two columns."""
+    """Returns from top to bottom the regions of one or two columns."""
     regions: list[list[list[Segment]]] = []
     ordered = sorted(segments, key=lambda segment: -segment.y)
     for crosses, group in groupby(ordered, lambda segment: segment.x0 < gutter < segment.x1):
@@ -178,7 +178,7 @@ def _regions(segments: list[Segment], gutter: float) -> list[list[list[Segment]]
 
 
 def _are_columns(left: list[Segment], right: list[Segment]) -> bool:
-    """Tell columns from the cells of a table: they are written one after the other, or filled with prose."""
+    """Returns whether these are columns, not table cells: written one after the other, or full of prose."""
     fewer = min(len(left), len(right))
     if fewer < 2:
         return False

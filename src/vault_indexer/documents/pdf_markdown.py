@@ -78,7 +78,7 @@ class _Block:
 
 
 def to_parts(pages: list[Page], outline: Iterable[Entry]) -> tuple[Part, ...]:
-    """Return a part per page. The lines of `pages` are changed."""
+    """Returns a part per page. The lines of `pages` are changed."""
     entries = list(outline)
     found = _mark_outline(pages, entries)
     _drop_repeated(pages)
@@ -94,7 +94,7 @@ def to_parts(pages: list[Page], outline: Iterable[Entry]) -> tuple[Part, ...]:
 
 
 def _mark_outline(pages: list[Page], entries: list[Entry]) -> int:
-    """Mark the lines that are titles of the outline; return how many entries have such a line."""
+    """Marks the lines that are titles of the outline; returns how many entries have such a line."""
     found = 0
     letters: dict[int, list[str]] = {}
     for index, level, title in entries:
@@ -117,7 +117,7 @@ def _mark_outline(pages: list[Page], entries: list[Entry]) -> int:
 
 
 def _title_length(texts: list[str], wanted: str) -> int:
-    """Return how many of the lines are the title; a number before it may be missing on either side."""
+    """Returns how many of the lines are the title; a number before it may be missing on either side."""
     text = ""
     for count, part in enumerate(texts, 1):
         text += part
@@ -134,9 +134,9 @@ def _letters(text: str) -> str:
 
 
 def _drop_repeated(pages: list[Page]) -> None:
-    """Leave out page numbers, and headers and footers after their first page: what the same rows of most
-    pages have in common. In a row that most pages have, the text may change with the chapter. Numbers must
-    be the same on all these pages, or one of them count the pages: others are amounts, dates, weeks."""
+    """Removes page numbers, and headers and footers after their first page: the text that the same rows of
+    most pages share. In a row that most pages have, the text may change with the chapter. Numbers must be
+    equal on all these pages, or one must count the pages: others are amounts, dates, weeks."""
     if len(pages) < 3:
         return
     body = _body_size(line for page in pages for line in page.lines)
@@ -161,8 +161,8 @@ def _drop_repeated(pages: list[Page]) -> None:
 
 
 def _edge_lines(page: Page, index: int, body: float) -> Iterator[tuple[Line, int, list[str]]]:
-    """Yield the lines that may be headers or footers, each with its row and with what may repeat in this row:
-    its text, and its text with the difference of one number and the page's instead of that number."""
+    """Yields the lines that may be headers or footers, each with its row and with the texts that may repeat
+    there: its text, and its text with the difference of one number and the page's instead of that number."""
     heights = sorted({round(line.y) for line in page.lines})
     edges = {*heights[:_EDGE_ROWS], *heights[-_EDGE_ROWS:]}
     margin = _MARGIN * (page.top - page.bottom)
@@ -224,7 +224,7 @@ def _blocks(lines: list[Line]) -> list[_Block]:
 
 
 def _pitch(lines: list[Line]) -> float:
-    """Return the usual distance of lines in sizes of their letters."""
+    """Returns the usual distance of lines in sizes of their letters."""
     steps = [(a.y - b.y) / a.size for a, b in pairwise(lines) if a.column == b.column and a.size == b.size]
     usual = median([step for step in steps if 0.8 < step < 2.5] or [1.2])
     return usual if len(steps) > 4 else min(usual, 1.5)
@@ -303,7 +303,7 @@ def _flows(before: _Block, line: Line) -> bool:
 
 
 def _check_numbers(blocks: list[_Block]) -> None:
-    """Numbered blocks are a list only if another number follows or precedes."""
+    """Turns numbered blocks into text if no other number follows or precedes: they are no list."""
     numbers = [block.number for block in blocks]
     for at, block in enumerate(blocks):
         is_followed = block.number + 1 in numbers[at + 1 : at + 2]
@@ -312,7 +312,7 @@ def _check_numbers(blocks: list[_Block]) -> None:
 
 
 def _table_rows(lines: list[Line], at: int) -> int:
-    """Return how many lines from here on are the rows of a table; 0 if it is not clear that they are one."""
+    """Returns how many lines from here on are the rows of a table; 0 if it is not clear that they are one."""
     end = at
     while end < len(lines) and len(lines[end].cells) > 1 and lines[end].column == lines[at].column:
         end += 1
@@ -353,7 +353,7 @@ def _filled(row: Line, columns: list[tuple[float, float]]) -> dict[int, str]:
 
 
 def _mark_headings(pages: list[list[_Block]], body: float, lines: list[Line]) -> None:
-    """Mark headings by their size, else by their weight, where these tell them clearly from the body."""
+    """Marks headings by their size, else by their weight, where these differ clearly from the body."""
     total = sum(len(line.text) for line in lines) or 1
     large = [block for page in pages for block in page if _is_title(block, _LARGER * body)]
     if sum(len(line.text) for block in large for line in block.lines) > 0.3 * total:
@@ -386,7 +386,7 @@ def _is_title(block: _Block, size: float) -> bool:
 
 
 def _move_notes(blocks: list[_Block], body: float) -> None:
-    """Move footnotes from the end of their column to the end of the page."""
+    """Moves footnotes from the end of their column to the end of the page."""
     notes: list[_Block] = []
     for column in {block.lines[0].column for block in blocks}:
         tail: list[_Block] = []
@@ -403,7 +403,7 @@ def _move_notes(blocks: list[_Block], body: float) -> None:
 
 
 def _rejoined(blocks: list[_Block]) -> list[_Block]:
-    """Join paragraphs that something stood between."""
+    """Joins paragraphs that another block divided."""
     joined: list[_Block] = []
     for block in blocks:
         line = block.lines[0]
@@ -461,7 +461,7 @@ def _parts(pages: list[Page], blocks: list[list[_Block]], hyphens: _Hyphens) -> 
 
 
 def _move_end_of_word(block: _Block, following: _Block) -> None:
-    """Give the rest of a word that is hyphenated over the border to the page that the word begins on."""
+    """Gives the rest of a word that is hyphenated over the border to the page that the word begins on."""
     line, first = block.lines[-1], following.lines[0]
     (text, uri), *others = first.runs
     rest, _, remaining = text.partition(" ")
@@ -500,7 +500,7 @@ def _write(writer: MarkdownWriter, blocks: list[_Block], hyphens: _Hyphens) -> N
 
 
 def _joined_runs(block: _Block, hyphens: _Hyphens) -> list[Run]:
-    """Return the text of the lines of a block, in which a line break is left only where it is meant."""
+    """Returns the text of the lines of a block, in which a line break is left only where it is meant."""
     first = block.lines[0]
     text, uri = first.runs[0]
     runs = [(text[len(block.mark) :], uri), *first.runs[1:]]

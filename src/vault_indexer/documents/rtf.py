@@ -56,7 +56,7 @@ class _Group:
 
 
 def read_rtf(data: bytes) -> Document:
-    """Read the text of a document with its notes, text boxes and comments, without headers and footers."""
+    """Reads the text of a document with its notes, text boxes and comments, without headers and footers."""
     if not data.lstrip().startswith(b"{\\rtf"):
         raise NoteError("damaged: not an RTF document")
     return _RtfText(data).document()
@@ -125,7 +125,7 @@ class _RtfText:
         self._bytes.clear()
 
     def _emit(self) -> None:
-        """Add the characters read so far to their destination."""
+        """Adds the characters read so far to their destination."""
         self._decode()
         self._bytes_to_skip = 0
         # The second half of a pair of surrogates may follow after other control words.
@@ -180,7 +180,7 @@ class _RtfText:
             self._set(word, number)
 
     def _set(self, word: str, number: int) -> None:
-        """Change the state of the group or of the paragraph."""
+        """Changes the state of the group or of the paragraph."""
         group = self._group
         if word == "ansicpg":
             self._encoding = _known_encoding(number)

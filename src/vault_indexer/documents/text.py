@@ -48,7 +48,7 @@ _TERMINAL_COLOR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 
 def decode_text(data: bytes) -> str:
-    """Decode by the byte order mark, else as UTF-8 or UTF-16, else by a guess."""
+    """Decodes by the byte order mark, else as UTF-8 or UTF-16, else by a guess."""
     # First: this mark begins with the one of UTF-16.
     if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
         return data.decode("utf-32", "replace")
@@ -65,7 +65,7 @@ def decode_text(data: bytes) -> str:
 
 
 def _guess_encoding(data: bytes) -> str:
-    """Return a likely encoding: by the bytes where most letters are not ASCII, else by the language."""
+    """Returns a likely encoding: by the bytes where most letters are not ASCII, else by the language."""
     sample = data[:_SAMPLE]
     sample = sample.rpartition(b"\n")[0] or sample  # half a character at the end would exclude the encoding
     others = sum(byte > 127 for byte in sample)
@@ -83,7 +83,7 @@ def read_text(data: bytes) -> Document:
 
 
 def read_csv(data: bytes) -> Document:
-    """Read a file of values with any usual separator as a table whose header is the first row."""
+    """Reads a file of values with any usual separator as a table whose header is the first row."""
     text = decode_text(data)
     separator = _separator(text)
     rows = list(islice(_rows(text, separator), MAX_ROWS + 1))
@@ -94,7 +94,7 @@ def read_csv(data: bytes) -> Document:
 
 
 def _separator(text: str) -> str:
-    """Return the separator that gives the most rows of the head one same number of cells."""
+    """Returns the separator that gives the most rows of the head the same number of cells."""
 
     def fit(separator: str) -> tuple[int, int]:
         widths = Counter(len(row) for row in islice(_rows(text[:20_000], separator), 50) if row)
@@ -118,7 +118,7 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def read_subtitles(data: bytes) -> Document:
-    """Read the cues of SubRip or WebVTT. A paragraph begins with the time of its first cue and has the cues
+    """Reads the cues of SubRip or WebVTT. A paragraph begins with the time of its first cue and has the cues
     of half a minute, or less where a sentence ends."""
     writer = MarkdownWriter()
     paragraph = ""
@@ -140,7 +140,7 @@ def read_subtitles(data: bytes) -> Document:
 
 
 def _cues(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of the cues, each with the second at which its cue starts."""
+    """Yields the lines of the cues, each with the second at which its cue starts."""
     second = -1
     lines = text.splitlines()
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -168,7 +168,7 @@ def _json(data: bytes) -> object:
 
 @errors_as_damage()
 def read_json(data: bytes) -> Document:
-    """Read the keys and the texts of a JSON file as nested lists."""
+    """Reads the keys and the texts of a JSON file as nested lists."""
     writer = MarkdownWriter()
     _add_value(writer, "", _json(data), 0)
     return Document((Part(writer.text()),))
@@ -187,7 +187,7 @@ def _add_value(writer: MarkdownWriter, key: str, value: object, depth: int) -> N
 
 
 def read_ipynb(data: bytes) -> Document:
-    """Read the cells of a notebook: Markdown as it is, code with its language, and the start of each textual
+    """Reads the cells of a notebook: Markdown as it is, code with its language, and the start of each textual
     output."""
     notebook = _Node(_json(data))
     metadata = notebook.node("metadata")
@@ -237,7 +237,7 @@ _CONJUNCTIONS = {"and": " and ", "or": " or ", "not": " or "}
 
 
 def read_base(data: bytes) -> Document:
-    """Read the file as a list of its formulas and a heading for each view."""
+    """Reads the file as a list of its formulas and a heading for each view."""
     try:
         base = load_mapping(decode_text(data))
     except YamlRefusedError as error:
@@ -255,7 +255,7 @@ def read_base(data: bytes) -> Document:
 
 
 def _lines_of_base(table: object) -> Iterator[str]:
-    """Yield what a base or one of its views says, in words."""
+    """Yields the content of a base, or of one of its views, in words."""
     values = table if isinstance(table, dict) else {}
     if filters := _base_filter(values.get("filters")):
         yield f"Filter: {filters}"
@@ -270,7 +270,7 @@ def _lines_of_base(table: object) -> Iterator[str]:
 
 
 def _base_filter(filters: JsonValue) -> str:
-    """Return the filters of a base in words."""
+    """Returns the filters of a base in words."""
     if isinstance(filters, str):
         return filters
     found = []

@@ -65,7 +65,7 @@ _DATE_NAMES = frozenset({"article:published_time", "date", "dc.date", "dcterms.c
 
 
 def read_html(data: bytes) -> Document:
-    """Read the text of a page: its main part where it marks one, else all but navigation. Nothing in it is
+    """Reads the text of a page: its main part where it marks one, else all but navigation. Nothing in it is
     executed or loaded."""
     page = decode_page(data)
     for region in ("main", "article", ""):
@@ -88,7 +88,7 @@ def read_html(data: bytes) -> Document:
 
 
 def decode_page(data: bytes) -> str:
-    """Decode by the byte order mark, else by what the page says, else as UTF-8 or Windows-1252."""
+    """Decodes by the byte order mark, else by the encoding named in the page, else as `decode_text`."""
     if data.startswith(_BYTE_ORDER_MARKS):
         return decode_text(data)
     named = _META_CHARSET.search(data[:4096])
@@ -211,8 +211,8 @@ class _PageReader(HTMLParser):
             table[-1].append(_Cell(self._text, rows or _MAX_SPANNED_ROWS, columns))
 
     def _rows(self, table: list[list[_Cell]]) -> Iterator[list[Inline]]:
-        """Yield the rows with each cell in all that it spans. Further rows and columns of a long cell, which
-        is part of a page's layout, and further columns of one that is a whole row are empty."""
+        """Yields the rows with each cell in all places that it spans. Further rows and columns of a long
+        cell, which is part of a page's layout, and further columns of one that is a whole row are empty."""
         spans: dict[int, tuple[Inline, int]] = {}  # by the column: text, and the number of rows to come
         for cells in table:
             self._repeated += len(spans)
@@ -285,7 +285,7 @@ def _span(number: str) -> int:
 
 @errors_as_damage()
 def read_epub(data: bytes) -> Document:
-    """Read the chapters of a book in their order."""
+    """Reads the chapters of a book in their order."""
     package = Package(data)
     rootfile = package.tree("META-INF/container.xml").find("rootfiles/rootfile")
     if rootfile is None:

@@ -35,7 +35,7 @@ _BUILT_IN = {
 
 @errors_as_damage()
 def read_xlsx(data: bytes) -> Document:
-    """Read the sheets of a workbook: the values of its cells as they were last calculated, and comments."""
+    """Reads the sheets of a workbook: the values of its cells as they were last calculated, and comments."""
     package = Package(data)
     main = main_part(package)
     relations = package.relations(main)
@@ -63,12 +63,12 @@ def read_xlsx(data: bytes) -> Document:
 
 
 def _string(item: Element) -> str:
-    """Return the text of a string without its phonetic reading."""
+    """Returns the text of a string without its phonetic reading."""
     return "".join(texts(child, "t") for child in item if child.tag != "rPh")
 
 
 def _formats(styles: Element) -> dict[str, str]:
-    """Return the number formats of the cell styles by their numbers."""
+    """Returns the number formats of the cell styles by their numbers."""
     named = {
         found.get("numFmtId", ""): found.get("formatCode", "") for found in styles.iterfind("numFmts/numFmt")
     } | _BUILT_IN
@@ -79,7 +79,7 @@ def _formats(styles: Element) -> dict[str, str]:
 
 
 def _elapsed(number: float, code: str, unit: str) -> str:
-    """Return a number of days as the hours, minutes or seconds of a format such as `[h]:mm`."""
+    """Returns a number of days as the hours, minutes or seconds of a format such as `[h]:mm`."""
     seconds = round(abs(number) * 86_400)
     parts = {"h": [seconds // 3600, seconds // 60 % 60, seconds % 60], "m": [seconds // 60, seconds % 60]}
     shown = parts.get(unit, [seconds])
@@ -89,7 +89,7 @@ def _elapsed(number: float, code: str, unit: str) -> str:
 
 
 def _with_zeros(number: float, code: str) -> str:
-    """Return a number in a format of zeros and text, such as `"PN-"0000` or `0.0%`; "" for other formats."""
+    """Returns a number in a format of zeros and text, such as `"PN-"0000` or `0.0%`; "" for other formats."""
     found = [(quoted or escaped, plain) for quoted, escaped, plain in _TOKEN.findall(code.split(";")[0])]
     marks = "".join(plain for _, plain in found)
     whole, _, rest = marks.partition(".")
@@ -138,7 +138,7 @@ class _CellValues:
 
 
 def _add_sheet(writer: MarkdownWriter, package: Package, name: str, values: _CellValues) -> bool:
-    """Add the table of a sheet and its comments. Returns False if it has more rows than are read."""
+    """Adds the table of a sheet and its comments. Returns False if it has more rows than are read."""
     relations = package.relations(name)
     rows: list[list[str]] = []
     for row in package.children(name, ("sheetData",)):
@@ -164,7 +164,7 @@ def _add_sheet(writer: MarkdownWriter, package: Package, name: str, values: _Cel
 
 
 def _placed(row: Element, values: _CellValues) -> Iterator[str]:
-    """Yield the texts of a row from column A on; cells that are not stored are empty."""
+    """Yields the texts of a row from column A on; cells that are not stored are empty."""
     column = 0
     for cell in row.iterfind("c"):
         found = _REFERENCE.fullmatch(cell.get("r", ""))

@@ -50,7 +50,7 @@ class BuildSpec:
 def build_next(
     index_dir: IndexDir, spec: BuildSpec, scan: Scan, pool: Pool, report: Report, *, newest_only: bool = False
 ) -> tuple[Generation, RebuildReport]:
-    """Build the next generation, complete and not yet active, and close the pool. With `newest_only` it
+    """Builds the next generation, complete and not yet active, and closes the pool. With `newest_only` it
     contains only the latest changes of a large vault (see `first_part`). Progress still counts the notes of
     the whole vault, and the report contains the number of notes left out.
 
@@ -76,14 +76,14 @@ def build_next(
 
 
 def _bytes_of_build(scan: Scan, current: Generation | None) -> int:
-    """Estimate the bytes that a build writes, from the last build or from the size of the notes."""
+    """Estimates the bytes that a build writes, from the last build or from the size of the notes."""
     if current is not None:
         return EDIT_BYTES + size_of(current.folder)
     return EDIT_BYTES + _BYTES_PER_NOTE_BYTE * text_size(scan.files)
 
 
 def build(generation: Generation, spec: BuildSpec, scan: Scan, pool: Pool, report: Report) -> RebuildReport:
-    """Fill an empty generation folder from a scan, durably, except for the rename that completes it.
+    """Fills an empty generation folder from a scan, durably, except for the rename that completes it.
 
     Raises ProviderError if the model cannot be used, and OSError if the disk cannot be written.
     """
@@ -116,7 +116,7 @@ class _Builder:
         self._skipped: list[SkippedFile] = []
 
     def write_catalog(self) -> None:
-        """Write all notes in one transaction. Nothing is fsynced before its end."""
+        """Writes all notes in one transaction. Nothing is fsynced before its end."""
         writer = CatalogWriter(self._generation.catalog, bulk=True)
         try:
             with writer.commit():
@@ -135,7 +135,7 @@ class _Builder:
         fsync_file(self._generation.catalog)
 
     def write_keywords(self) -> None:
-        """Join the workers' segments. Notes whose worker died are added from the catalog."""
+        """Joins the workers' segments. Notes whose worker died are added from the catalog."""
         self._tell("keywords")
         segments: list[Segment] = []
         for _, result in self._pool.each(FinishJob()):

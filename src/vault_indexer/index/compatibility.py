@@ -35,9 +35,9 @@ from vault_indexer.vault.walk import Scan
 def settings_for_build(
     settings: Settings, found: Scan, current: Generation | None, *, better: bool = False
 ) -> Settings:
-    """Return the settings with the model for a build of these notes if the provider is `auto`; with `better`,
-    the best available model. `current` is the generation to be replaced (None: there is none, or it cannot be
-    read). The style of links replaces `auto` as well."""
+    """Returns the settings with the model for a build of these notes if the provider is `auto`; with
+    `better`, the best available model. `current` is the generation to be replaced (None: there is none, or it
+    cannot be read). The style of links replaces `auto` as well."""
     style = style_of_files(settings, found)
     if style != settings.links.style_of_build:
         links = settings.links.model_copy(update={"style": style})
@@ -64,7 +64,7 @@ def _indexed_texts(generation: Generation) -> IndexedTexts | None:
 
 
 def upgraded_settings(settings: Settings, built: EmbeddingModel) -> Settings | None:
-    """Return the settings of the model that an index will change to once all its vectors exist. Returns None
+    """Returns the settings of the model that an index will change to once all its vectors exist. Returns None
     if the index has the best model of `auto`, or the configuration names a model or disables upgrades."""
     embedding, better = settings.embedding, better_model()
     if embedding.provider != "auto" or not embedding.max_upgrade_hours or better is None:
@@ -75,7 +75,7 @@ def upgraded_settings(settings: Settings, built: EmbeddingModel) -> Settings | N
 
 
 def settings_for_index(settings: Settings, built: EmbeddingModel) -> Settings:
-    """Return the settings with the model of an index if the provider is `auto` and `auto` may have chosen
+    """Returns the settings with the model of an index if the provider is `auto` and `auto` may have chosen
     that model: only a build chooses another."""
     if settings.embedding.provider != "auto" or built.provider not in AUTO_PROVIDERS:
         return settings
@@ -122,7 +122,7 @@ def manifest_for(
 
 
 def check_compatibility(generation: Generation, settings: Settings) -> Compatibility:
-    """Compare the generation with the settings.
+    """Compares the generation with the settings.
 
     A manifest that cannot be read never fits. The result then contains the manifest of the settings.
     """
@@ -188,8 +188,8 @@ class StrategiesInUse:
         self._known: frozenset[str] = frozenset()
 
     def put(self, notes: Iterable[PreparedNote]) -> frozenset[str]:
-        """Record the strategies of these notes. This is called before the notes are in the catalog, so that a
-        later change of their options starts a rebuild. Returns the new strategies. Raises OSError."""
+        """Records the strategies of these notes. This is called before the notes are in the catalog, so that
+        a later change of their options starts a rebuild. Returns the new strategies. Raises OSError."""
         used = frozenset(name for note in notes for name in note.rows.strategies)
         if used <= self._known:
             return frozenset()
@@ -211,7 +211,7 @@ WEIGHTS_BLOB = "token_weights"
 
 
 def stored_weights(generation: Generation) -> bytes | None:
-    """Return the token weights of a generation; None if it was built without them."""
+    """Returns the token weights of a generation; None if it was built without them."""
     with CatalogReader(generation.catalog) as catalog:
         return catalog.blob(WEIGHTS_BLOB)
 
@@ -219,7 +219,7 @@ def stored_weights(generation: Generation) -> bytes | None:
 def weights_for_build(
     found: Scan, index_dir: IndexDir, fit: Callable[[], bytes], *, recompute_weights: bool
 ) -> bytes:
-    """Return the token weights of the next generation.
+    """Returns the token weights of the next generation.
 
     They are taken from the active generation, so that its vectors stay valid. `fit` computes new ones if
     there are none, if the catalog is damaged, or if `recompute_weights` is true and the size of the vault has

@@ -54,7 +54,7 @@ class OpenVectors:
 
 
 def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot:
-    """Open a generation that another process may be writing. Nothing is written or repaired: a search does
+    """Opens a generation that another process may be writing. Nothing is written or repaired: a search does
     not find entries that a derived index lacks until its owner has caught up. Raises IndexUnusableError."""
     catalog = CatalogReader(generation.catalog)
     opened = open_vectors(generation, catalog, model, dimension, repair=False)
@@ -84,7 +84,7 @@ def open_vectors(
     *,
     repair: bool = True,
 ) -> OpenVectors:
-    """Return the vectors of the base file (or of `load`) with the changes since. If the file is damaged or
+    """Returns the vectors of the base file (or of `load`) with the changes since. If the file is damaged or
     does not fit, all vectors are read from the catalog."""
     reading = ThreadPoolExecutor(1, "indexer-owed")
     owed = reading.submit(_owed, generation, model)  # seconds within SQLite for 845,000 chunks
@@ -115,7 +115,7 @@ def _owed(generation: Generation, model: str) -> Mapping[int, bytes]:
 
 
 def _are_among(keys: Keys, known: Keys) -> bool:
-    """Return whether all keys are among the known keys, which must be in ascending order."""
+    """Returns whether all keys are among the known keys, which must be in ascending order."""
     if not len(known):
         return not len(keys)
     at = known.searchsorted(keys)
@@ -127,8 +127,8 @@ def _are_among(keys: Keys, known: Keys) -> bool:
 def _with_changes(
     held: VectorSnapshot, catalog: CatalogReader, changes: Changes, model: str
 ) -> VectorSnapshot:
-    """Return the vectors of this state of the catalog, from those before the `changes`. A chunk that has just
-    been embedded is removed and added again, so that no vector can occur twice."""
+    """Returns the vectors of this state of the catalog, from those before the `changes`. A chunk that has
+    just been embedded is removed and added again, so that no vector can occur twice."""
     rows = catalog.chunk_vectors(model, changes.added | changes.embedded)
     return held.with_changes(catalog.seq, changes.removed | changes.embedded, rows)
 
@@ -136,7 +136,7 @@ def _with_changes(
 def rebuild_vectors(
     generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, repair: bool = True
 ) -> VectorSnapshot:
-    """Return all vectors of the catalog as one base. Writes it to the generation's file if `repair`."""
+    """Returns all vectors of the catalog as one base. Writes it to the generation's file if `repair`."""
     made = _base_of(catalog, model, dimension)
     if repair:
         vectors.save_snapshot(made, generation.vectors)
@@ -179,13 +179,13 @@ class MergeJob:
 
 
 def use_next_base(generation: Generation) -> None:
-    """Replace the base by the next base, which is complete and on disk. Raises OSError."""
+    """Replaces the base by the next base, which is complete and on disk. Raises OSError."""
     replace_file(generation.next_vectors, generation.vectors)
     fsync_dir(generation.folder)
 
 
 def discard_next_base(generation: Generation) -> None:
-    """Remove a next base, complete or partly written. Raises OSError."""
+    """Removes a next base, complete or partly written. Raises OSError."""
     generation.next_vectors.unlink(missing_ok=True)
     for path in generation.folder.glob(f"{temporary_prefix(generation.next_vectors)}*.tmp"):
         path.unlink(missing_ok=True)
@@ -217,14 +217,14 @@ class KeywordFollower:
             self._heal(str(error))
 
     def follow(self, catalog: CatalogReader, changes: Changes) -> None:
-        """Run a KeywordsJob, unless only vectors have changed or an earlier job has done it already."""
+        """Runs a KeywordsJob, unless only vectors have changed or an earlier job has done it already."""
         if changes.touches_text:
             self._wanted_seq = catalog.seq
         if self._applied_seq < self._wanted_seq:
             self._run(KeywordsJob(self._generation))
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """Rebuild the index in this process, because a repair waits for it."""
+        """Rebuilds the index in this process, because a repair waits for it."""
         rebuild_keywords(self._generation)
         self._applied_seq = self._wanted_seq = catalog.seq
         self.index = KeywordIndex.open(self._generation.keywords)
@@ -233,7 +233,7 @@ class KeywordFollower:
         self._run(KeywordsJob(self._generation, compact=True))
 
     def note_result(self, result: Outcome | Died) -> None:
-        """Record the result of a KeywordsJob that ran among others. If it failed, `follow` runs another."""
+        """Records the result of a KeywordsJob that ran among others. If it failed, `follow` runs another."""
         if isinstance(result, KeywordsApplied):
             self._applied_seq = result.seq
 
@@ -281,23 +281,23 @@ class PendingEmbeddings:
         return key in self._digests
 
     def follow(self, catalog: CatalogReader, changes: Changes) -> None:
-        """Put chunks that were added without a vector first."""
+        """Puts chunks that were added without a vector first."""
         self.drop(changes.removed | changes.embedded)
         self.put_first(catalog.missing_vectors(self._model, changes.added))
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """Read all missing vectors again, in the order of the keys."""
+        """Reads all missing vectors again, in the order of the keys."""
         self._use(catalog.missing_vectors(self._model))
 
     def put_first(self, chunks: Mapping[int, bytes]) -> None:
-        """Put these chunks first: they have just been edited, and the user works on them."""
+        """Puts these chunks first: they have just been edited, and the user works on them."""
         for key, digest in chunks.items():
             self._add(key, digest)
         for digest in reversed(list(chunks.values())):
             self._keys.move_to_end(digest, last=False)
 
     def drop(self, keys: Iterable[int]) -> None:
-        """Remove chunks that were deleted or have their vector. Unknown keys are ignored."""
+        """Removes chunks that were deleted or have their vector. Unknown keys are ignored."""
         for key in keys:
             digest = self._digests.pop(key, None)
             if digest is None:
@@ -312,7 +312,7 @@ class PendingEmbeddings:
         return tuple(keys[0] for keys in islice(self._keys.values(), texts))
 
     def put_last(self, keys: Iterable[int]) -> None:
-        """Move chunks whose texts could not be embedded to the end, so that the others do not wait for
+        """Moves chunks whose texts could not be embedded to the end, so that the others do not wait for
         them."""
         for key in keys:
             if key in self._digests:
@@ -377,7 +377,7 @@ class DerivedIndices:
         return self.keywords.index.needs_merge
 
     def follow(self) -> None:
-        """Apply the commits since the last call, then publish the resulting state. A new vector base is
+        """Applies the commits since the last call, then publishes the resulting state. A new vector base is
         written here only if none was written in the background for a long time."""
         if not self.is_behind:
             return
@@ -407,7 +407,7 @@ class DerivedIndices:
         return repaired
 
     def rebuild(self, stores: Collection[str]) -> None:
-        """Rebuild "keywords" and "vectors" from the catalog if they are in `stores`."""
+        """Rebuilds "keywords" and "vectors" from the catalog if they are in `stores`."""
         self.follow()
         with self._read() as catalog:
             if "keywords" in stores:
@@ -417,7 +417,7 @@ class DerivedIndices:
                 self.compact_vectors()
 
     def compact(self) -> None:
-        """Remove from disk the data that the catalog no longer contains: postings of deleted chunks and rows
+        """Removes from disk the data that the catalog no longer contains: postings of deleted chunks and rows
         of the vector base. Also clears cached texts."""
         self.keywords.compact()
         self.compact_vectors()
@@ -429,14 +429,14 @@ class DerivedIndices:
         return self._vectors.worth_compacting
 
     def begin_compaction(self) -> CompactionJob:
-        """Return the job that writes a new base. It replaces any earlier compaction job."""
+        """Returns the job that writes a new base. It replaces any earlier compaction job."""
         # Compared by `adopt_base`: a purge meanwhile replaces the base.
         self._compacted = self._vectors.base
         return CompactionJob(self._generation, self._model, self._dimension)
 
     def load_next_base(self) -> VectorSnapshot:
-        """Load the base that the process has written, and prepare it for searches like the current one. Takes
-        seconds. Any thread. Raises IndexUnusableError if the file is damaged."""
+        """Loads the base that the process has written, and prepares it for searches like the current one.
+        Takes seconds. Any thread. Raises IndexUnusableError if the file is damaged."""
         made = vectors.load_snapshot(self._generation.next_vectors)
         # Otherwise the first searches after the switch would be slower than those before.
         if self._vectors.look.coarse is not None:
@@ -444,7 +444,7 @@ class DerivedIndices:
         return made
 
     def adopt_base(self, made: VectorSnapshot) -> bool:
-        """Switch searches to this base, with the changes since its start. Returns False without a change if
+        """Switches searches to this base, with the changes since its start. Returns False without a change if
         the base that it was to replace is no longer in use (it may contain data that was purged since), or if
         the log does not reach back far enough. Raises IndexUnusableError or OSError; each of the two files
         then still contains a complete base of this catalog."""
@@ -464,7 +464,7 @@ class DerivedIndices:
         return True
 
     def compact_vectors(self) -> None:
-        """Write all vectors as a new base now, and shorten the catalog's list of changes. A base that is
+        """Writes all vectors as a new base now, and shortens the catalog's list of changes. A base that is
         being written in the background is discarded."""
         self._compacted = None
         discard_next_base(self._generation)
@@ -477,13 +477,13 @@ class DerivedIndices:
         self._vectors = rebuild_vectors(self._generation, catalog, self._model, self._dimension)
 
     def close(self) -> None:
-        """Write a new vector base if there were many changes since the last, and close the snapshot."""
+        """Writes a new vector base if there were many changes since the last, and closes the snapshot."""
         if self.worth_compacting:
             self.compact_vectors()
         self.holder.publish(None)
 
     def _trim_log(self, base_seq: int) -> None:
-        """Remove the entries of the log that both the vector base and the keyword index contain."""
+        """Removes the entries of the log that both the vector base and the keyword index contain."""
         self._catalog.trim_changes(min(base_seq, self.keywords.index.applied_seq))
 
     def _read(self) -> CatalogReader:

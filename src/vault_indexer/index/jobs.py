@@ -50,7 +50,7 @@ _DIVIDED = re.compile(
 
 
 def keyword_documents(note: Note | NoteRow, chunks: Iterable[tuple[int, Chunk]]) -> Iterator[KeywordDocument]:
-    """Yield one document of the keyword index per chunk, given with its key; none for a parent that is only
+    """Yields one document of the keyword index per chunk, given with its key; none for a parent that is only
     context. The note's properties belong to its first chunk."""
     title = analyze(note.title, note.language)
     aliases = analyze("\n".join(note.aliases), note.language)
@@ -79,7 +79,7 @@ def keyword_documents(note: Note | NoteRow, chunks: Iterable[tuple[int, Chunk]])
 
 
 def _properties(note: Note | NoteRow, chunk: Chunk, content: Sequence[str]) -> list[str]:
-    """Return the terms of the property names and values for the first chunk. If the chunk contains the
+    """Returns the terms of the property names and values for the first chunk. If the chunk contains the
     properties as text, only terms that differ from that text are returned (an escaped letter, a repeated
     value)."""
     properties = note.frontmatter if _is_first(chunk) else {}
@@ -93,7 +93,7 @@ def _properties(note: Note | NoteRow, chunk: Chunk, content: Sequence[str]) -> l
 
 
 def _divided_words(markdown: str, language: str, written: Sequence[str]) -> list[str]:
-    """Return the terms of words that markup divides, as in `[[cat]]s`."""
+    """Returns the terms of words that markup divides, as in `[[cat]]s`."""
     if not _DIVIDED.search(markdown):
         return []
     known = frozenset(written)
@@ -101,13 +101,13 @@ def _divided_words(markdown: str, language: str, written: Sequence[str]) -> list
 
 
 def _is_first(chunk: Chunk) -> bool:
-    """Return whether the chunk gets all words of its note: the first chunk does, and so does the first child
+    """Returns whether the chunk gets all words of its note: the first chunk does, and so does the first child
     of that chunk, which may be context."""
     return chunk.chunk_index == 0 or (chunk.chunk_index == 1 and chunk.extra.get("child_index") == 0)
 
 
 def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[KeywordDocument]:
-    """Yield the documents of these chunks from the catalog alone. Unknown keys are skipped."""
+    """Yields the documents of these chunks from the catalog alone. Unknown keys are skipped."""
     wanted = set(keys)
     notes = catalog.notes({note_id_of(key) for key in wanted})
     for note_id in sorted(notes):
@@ -116,7 +116,7 @@ def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[Keywor
 
 
 def all_documents(catalog: CatalogReader) -> Iterator[KeywordDocument]:
-    """Yield the documents of all chunks from the catalog alone, one note at a time."""
+    """Yields the documents of all chunks from the catalog alone, one note at a time."""
     for note_ids in batches(catalog.note_ids(), _BATCH):
         notes = catalog.notes(note_ids)
         for note_id in sorted(notes):
@@ -256,7 +256,7 @@ class NoteWorker:
         self.meter.report = report
 
     def preparer(self) -> Preparer:
-        """Return the preparer. The first call loads its data, which is not charged to the first note."""
+        """Returns the preparer. The first call loads its data, which is not charged to the first note."""
         if self._preparer is None:
             self._preparer = self._make()
             with suppress(VaultIndexerError):  # the same error recurs for each note and is reported there
@@ -265,7 +265,7 @@ class NoteWorker:
 
     @contextmanager
     def keywords(self, generation: Generation) -> Iterator[KeywordIndex]:
-        """Yield the keyword index of a generation. It stays open for later jobs unless the block fails.
+        """Yields the keyword index of a generation. It stays open for later jobs unless the block fails.
 
         The process that opened the generation has checked its files in full. A worker that starts later,
         while a user waits for an edit, does not read 600 MB of a large vault again.
@@ -284,20 +284,20 @@ class NoteWorker:
             trim_heap()
 
     def index(self, parsed: Parsed, note_id: int, segments: Path) -> None:
-        """Write the keyword documents of a note to the worker's segment in the folder `segments`."""
+        """Writes the keyword documents of a note to the worker's segment in the folder `segments`."""
         self._builder = self._builder or SegmentBuilder(segments)
         keyed = ((chunk_key(note_id, ordinal), chunk) for ordinal, chunk in enumerate(parsed.chunks))
         for document in keyword_documents(parsed.note, keyed):
             self._builder.add(document)
 
     def finish(self) -> Finished:
-        """Return the segments that the worker has written since the last call."""
+        """Returns the segments that the worker has written since the last call."""
         builder, self._builder = self._builder, None
         return Finished(tuple(builder.finish()) if builder else ())
 
 
 def _warm_keywords() -> None:
-    """Load the code that writes and commits keywords, with a temporary index."""
+    """Loads the code that writes and commits keywords, with a temporary index."""
     chunk = Chunk("warm", 0, "", 0, 10, 1, 1, "warming up", "none")
     note = NoteRow(0, "Warm.md", "Warm", "en", "{}", "[]", "[]", 0)
     with TemporaryDirectory(prefix="vault-indexer-") as folder:
@@ -308,8 +308,8 @@ def _warm_keywords() -> None:
 
 
 def catch_up_keywords(generation: Generation, index: KeywordIndex | None = None) -> int:
-    """Bring the keyword index of a generation in line with its catalog. Returns the seq. Without `index`, the
-    index is opened with all checks. Raises IndexUnusableError if it is damaged."""
+    """Brings the keyword index of a generation in line with its catalog. Returns the seq. Without `index`,
+    the index is opened with all checks. Raises IndexUnusableError if it is damaged."""
     if index is None:
         index = KeywordIndex.open(generation.keywords)
     index.refresh()  # another worker may have written since
@@ -349,7 +349,7 @@ _NAMING_TRIES = 5
 def prepare_all(
     pool: Pool, jobs: Sequence[Job], on_other_result: Callable[[Outcome | Died], None] = lambda _result: None
 ) -> Iterator[PreparedNote | Skipped]:
-    """Yield every note of the jobs, prepared or skipped, in order of completion. Jobs of other kinds run as
+    """Yields every note of the jobs, prepared or skipped, in order of completion. Jobs of other kinds run as
     well, and `on_other_result` is called with each of their results.
 
     A job whose worker died is repeated, one note at a time. A note is set aside if it exceeds the limit of

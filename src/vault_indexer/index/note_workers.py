@@ -45,7 +45,7 @@ class WorkerSpec:
 
 
 def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
-    """Create the parser, chunker, model and caches of a worker. Runs in the worker process."""
+    """Creates the parser, chunker, model and caches of a worker. Runs in the worker process."""
     embedder = LazyEmbedder(partial(make_embedder, worker.settings, worker.weights), worker.model)
     unmetered = UnmeteredEmbedder(embedder, meter)
     llm = None
@@ -67,7 +67,7 @@ def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
 
 
 def start_worker(worker: WorkerSpec) -> NoteWorker:
-    """Create the worker. Runs in the worker process. Models are loaded with the first note."""
+    """Creates the worker. Runs in the worker process. Models are loaded with the first note."""
     meter = NoteMeter(own_usage)
     return NoteWorker(partial(make_preparer, worker, meter), meter)
 
@@ -80,7 +80,7 @@ def make_chunker(
     llm_cache: Path | None = None,
     llm: Llm | None = None,
 ) -> Chunker:
-    """Return the chunker that the settings choose, with every model that a strategy may need.
+    """Returns the chunker that the settings choose, with every model that a strategy may need.
 
     It follows the rules of the settings and the frontmatter of each note. With `strategy`, it splits every
     note by that strategy. Models are loaded when a note first needs them. `llm_cache` is the folder that
@@ -102,14 +102,14 @@ def make_chunker(
 
 
 def make_embedder(settings: Settings, weights: bytes | None) -> Embedder:
-    """Return the model that the settings choose, with the token weights of a build. Raises ProviderError."""
+    """Returns the model that the settings choose, with the token weights of a build. Raises ProviderError."""
     return embedder_for(
         settings.embedding, weights=TokenWeights.from_bytes(weights) if weights is not None else None
     )
 
 
 def start_pool(worker: WorkerSpec, size: int, slots: Slots | None = None) -> Pool:
-    """Return a pool of up to `size` worker processes, with the limits of the worker's settings. Each process
+    """Returns a pool of up to `size` worker processes, with the limits of the worker's settings. Each process
     starts with its first job. The pool works only while it has one of the `slots` (None: not shared)."""
     index = worker.settings.index
     start = partial(start_worker, worker)

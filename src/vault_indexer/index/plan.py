@@ -41,13 +41,13 @@ class Plan:
         return bool(self.read) and _is_document(self.read[-1])  # they come last
 
     def paths_left(self, left: int, leave: Leave) -> tuple[str, ...]:
-        """Return the paths that the parts of the last `left` files concern, if these are to be left."""
+        """Returns the paths that the parts of the last `left` files concern, if these are to be left."""
         rest = self.read[-left:]
         is_left = leave == "all" or (leave == "documents" and _is_document(rest[0]))
         return (*rest, *filter(_is_document, self.moved)) if is_left else ()
 
     def parts(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Plan]:
-        """Yield the plan in parts that are committed one by one, so that a checkout of thousands of notes
+        """Yields the plan in parts that are committed one by one, so that a checkout of thousands of notes
         becomes searchable gradually and is never in memory as a whole. A save waits for the current part, so
         the size adapts: it doubles, up to `PART_NOTES`, after a part of less than a second, and halves after
         one of more than two seconds. A document takes as long as many notes."""
@@ -102,7 +102,7 @@ class Applied:
 
 
 def plan(known: Sequence[FileRow], scan: Scan, rules: PathRules | None = None) -> Plan:
-    """Compare the catalog's files (all, or those in the scan's scope, ordered by path) with a scan. Files
+    """Compares the catalog's files (all, or those in the scan's scope, ordered by path) with a scan. Files
     that the scan could not see stay unless the `rules` exclude them."""
     found = {file.path: file for file in scan.files}
     reasons = dict(scan.skipped)
@@ -137,7 +137,7 @@ def plan(known: Sequence[FileRow], scan: Scan, rules: PathRules | None = None) -
 def _decided(
     known: Sequence[FileRow], found: Collection[str], scan: Scan, rules: PathRules
 ) -> dict[str, Decision]:
-    """Return the decision of the rules for files that the scan could not see. They may still exist, in a
+    """Returns the decision of the rules for files that the scan could not see. They may still exist, in a
     folder that cannot be read or only in the cloud."""
     hidden = (row.path for row in known if row.path not in found and not scan.covers(row.path))
     return {path: rules.decide(path, is_dir=False) for path in hidden}
@@ -146,10 +146,10 @@ def _decided(
 def _rows_to_name(
     known: Sequence[FileRow], found: Collection[str], scan: Scan, hidden: Mapping[str, Decision]
 ) -> list[FileRow]:
-    """Return rows for entries that exist but cannot be listed as files, unless the catalog has such a row.
+    """Returns rows for entries that exist but cannot be listed as files, unless the catalog has such a row.
 
     A file that the scan does not cover (for example one in the cloud) keeps its row if the rules still
-    include it. The row of a note that is not downloaded says so, until the note is read again.
+    include it. The row of a note that is not downloaded contains that reason until the note is read again.
     """
     rows = {row.path: row for row in known}
     away = [
@@ -182,18 +182,18 @@ def count_notes(scan: Scan) -> int:
 
 
 def is_linkable(row: FileRow) -> bool:
-    """Return whether links can lead to the file. It must have been listed as a file, but need not be
+    """Returns whether links can lead to the file. It must have been listed as a file, but need not be
     readable."""
     return row.state != "skipped" or row.inode != 0
 
 
 def linked_row(stat: KnownFile, reason: str = "") -> FileRow:
-    """Return the row of a file that is only a link target. `reason` explains why it is not indexed."""
+    """Returns the row of a file that is only a link target. `reason` explains why it is not indexed."""
     return FileRow(stat.path, stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, "", "linked", reason)
 
 
 def _stale(row: FileRow, file: ScannedFile, reason: str) -> bool:
-    """Return whether a file must be read again although its stat is equal: the rules changed, the reason why
+    """Returns whether a file must be read again although its stat is equal: the rules changed, the reason why
     it is only a link target changed, or it was written too shortly before the last scan."""
     if is_indexed(file) == (row.state == "linked"):
         return True

@@ -70,7 +70,7 @@ _NOT_BLANK = re.compile(r"[ \t]*\S")
 
 
 def source_note(path: str, data: bytes) -> Note:
-    """Return the note of a source file. Its headings are its classes and functions, and it has no links. The
+    """Returns the note of a source file. Its headings are its classes and functions, and it has no links. The
     name of the file is its title, and also the heading of module code that follows a definition. Raises
     NoteError if the file is not text in UTF-8."""
     text, diagnostics = decode(path, data)
@@ -89,7 +89,7 @@ def source_note(path: str, data: bytes) -> Note:
 
 
 def _headings(text: str, module: str, language: str) -> Iterator[Heading]:
-    """Yield a heading for each named definition, from the comments above it to the line of its name."""
+    """Yields a heading for each named definition, from the comments above it to the line of its name."""
     code = CodeReader().read(language, text, with_comments=True)
     breaks = [found.start() for found in re.finditer("\n", text)]
 
@@ -98,7 +98,7 @@ def _headings(text: str, module: str, language: str) -> Iterator[Heading]:
         return Heading(level, name, start, len(text) if end < 0 else end, bisect_left(breaks, start) + 1)
 
     def module_heading(start: int, end: int) -> Iterator[Heading]:
-        """Yield the heading of the code between two definitions. Code before the first one needs none."""
+        """Yields the heading of the code between two definitions. Code before the first one needs none."""
         # Behind the line on which the last definition ends.
         line = text.find("\n", start, end) + 1 if start else 0
         found = _NOT_BLANK.search(text, line, end) if line else None
@@ -121,7 +121,7 @@ def _headings(text: str, module: str, language: str) -> Iterator[Heading]:
 
 
 def document_note(path: str, text: str) -> Note:
-    """Return the note of the extracted text of a document. Its parts are blocks, such as `page=3`, to which
+    """Returns the note of the extracted text of a document. Its parts are blocks, such as `page=3`, to which
     links lead."""
     note = parse_any(path, text.encode("utf-8", "replace"))
     warnings = note.frontmatter.get(NOT_READ)
@@ -141,7 +141,7 @@ def _parts(note: Note) -> Iterator[BlockId]:
 
 
 def parse_file(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
-    """Parse a note, canvas, document or source file, depending on its suffix. Raises NoteError."""
+    """Parses a note, canvas, document or source file, depending on its suffix. Raises NoteError."""
     if language_of_path(path):
         return source_note(path, data)
     if kind_of(path) is FileKind.DOCUMENT:
@@ -150,8 +150,8 @@ def parse_file(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
 
 
 def note_from(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
-    """Parse a file and set its language, which is declared in the note or detected from its body. It is "" if
-    the detection is unsure, and for a source file. Raises NoteError."""
+    """Parses a file and sets its language, which is declared in the note or detected from its body. It is ""
+    if the detection is unsure, and for a source file. Raises NoteError."""
     return with_language(parse_file(path, data, style))
 
 
@@ -162,7 +162,7 @@ def with_language(note: Note) -> Note:
 
 
 def reason_of(error: NoteError, path: str) -> str:
-    """Return why the note at this path cannot be indexed, without the path, which the caller shows."""
+    """Returns why the note at this path cannot be indexed, without the path, which the caller shows."""
     return str(error).removeprefix(f"{path}: ")
 
 
@@ -276,7 +276,7 @@ class Preparer:
             cache.refresh_transaction()
 
     def parse(self, path: str, *, ask: bool = True, ocr_seconds: float = 0.0) -> Parsed | Skipped:
-        """Read and split one note. A note that cannot be indexed is skipped with its reason. Without `ask`,
+        """Reads and splits one note. A note that cannot be indexed is skipped with its reason. Without `ask`,
         only stored answers of the language model are used. With `ocr_seconds`, the text in images of a
         document is recognised for about that time."""
         read = self._read(path)
@@ -292,7 +292,7 @@ class Preparer:
         return Parsed(_file_row(read, "note", _flaws(note, chunks)), note, chunks, hashes)
 
     def _note(self, path: str, read: ReadResult, ocr_seconds: float) -> Note:
-        """Parse a file. The text of a document that an earlier index contains is not extracted again."""
+        """Parses a file. The text of a document that an earlier index contains is not extracted again."""
         if kind_of(path) is not FileKind.DOCUMENT:
             return note_from(path, read.data, self._style)
         text = self._stored_text(path, read.sha256)
@@ -312,7 +312,7 @@ class Preparer:
         return None
 
     def quarantine(self, path: str, reason: str) -> Skipped:
-        """Return a row for a note without parsing it. It is tried again when the file changes."""
+        """Returns a row for a note without parsing it. It is tried again when the file changes."""
         read = self._read(path)
         return read if isinstance(read, Skipped) else Skipped(_file_row(read, "skipped", reason))
 
@@ -325,7 +325,7 @@ class Preparer:
             return Skipped(self._unread(path, str(error)))
 
     def warm(self, *, model: bool = True) -> None:
-        """Load grammars, strategy, words and model by preparing invented notes. If chunking uses a language
+        """Loads grammars, strategy, words and model by preparing invented notes. If chunking uses a language
         model, no note is split, because that would cost a call to it."""
         note_from("all.md", _EVERY_SYNTAX)
         note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
@@ -336,10 +336,10 @@ class Preparer:
             self._embedder.embed([note.text])
 
     def embed(self, batch: Sequence[Parsed], at_once: int | None = None) -> list[PreparedNote]:
-        """Embed the texts that no cache contains, in one call to the model. Raises ProviderError.
+        """Embeds the texts that no cache contains, in one call to the model. Raises ProviderError.
 
         With `at_once`, at most that number of texts is embedded and the rest is left for later. If the model
-        fails, all of them are.
+        fails, all of them are left for later.
         """
         texts = {
             digest: chunk.embedding_text
@@ -360,7 +360,7 @@ class Preparer:
         return [_prepared_note(parsed, known, made, words) for parsed in batch]
 
     def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
-        """Return the float16 vectors of texts by their digests. Raises ProviderError."""
+        """Returns the float16 vectors of texts by their digests. Raises ProviderError."""
         if not texts:
             return {}
         made = self._embedder.embed(texts).astype(np.float16)
@@ -480,7 +480,7 @@ _IMAGE_BYTES = 2_000
 
 
 def text_size(files: Iterable[ScannedFile]) -> int:
-    """Estimate the bytes of text in files to be indexed."""
+    """Estimates the bytes of text in files to be indexed."""
     return sum(file.stat.size // _bytes_per_letter(file) for file in files if is_indexed(file))
 
 
@@ -490,7 +490,7 @@ five minutes, on two cores that others used as well."""
 
 
 def reading_seconds(documents: Iterable[ScannedFile]) -> float:
-    """Estimate the time that documents take which are read for the first time."""
+    """Estimates the time that documents take when they are read for the first time."""
     return text_size(documents) / _TEXT_PER_S
 
 
@@ -513,11 +513,11 @@ class Inspector:
         self._chunker = chunker
 
     def all_notes(self) -> list[str]:
-        """Return the sorted paths of all notes that an index would contain."""
+        """Returns the sorted paths of all notes that an index would contain."""
         return [file.path for file in self._scan.files if file.decision is Decision.INDEX]
 
     def inspect(self, paths: Iterable[str]) -> Iterator[InspectedNote | SkippedFile]:
-        """Yield each note, given by path or name, or the reason why the file cannot be indexed."""
+        """Yields each note, given by path or name, or the reason why the file cannot be indexed."""
         for named in paths:
             path = self._path_of(named)
             try:
@@ -578,7 +578,7 @@ class Inspector:
 
 
 def _fallbacks(chunks: Iterable[Chunk]) -> Iterator[Diagnostic]:
-    """Yield the reasons why a strategy had to fall back to another method, each once, with the remedy."""
+    """Yields the reasons why a strategy had to fall back to another method, each once, with the remedy."""
     first: dict[str, int] = {}
     for chunk in chunks:
         if isinstance(reason := chunk.extra.get("reason"), str):

@@ -23,7 +23,7 @@ Report = Callable[[Progress], None]
 
 
 def verify(live: IndexWriter, vault: Path, found: Scan, limits: SizeLimits, report: Report) -> list[Problem]:
-    """Compare everything: all notes, the whole catalog, all checksums. Takes about as long as a build.
+    """Compares everything: all notes, the whole catalog, all checksums. Takes about as long as a build.
 
     `report` receives the progress at most ten times a second: first for the notes of the catalog (stage
     "verify catalog"), then for the files of the vault ("verify vault"). Links and derived indices come last.
@@ -133,7 +133,7 @@ def _same_text(row: FileRow, vault: Path, max_file_bytes: int) -> Iterator[Probl
 
 
 def _links(catalog: CatalogReader, linker: Linker) -> Iterator[Problem]:
-    """Yield, by note, the stored links whose target differs from what the files of the catalog give."""
+    """Yields, by note, the stored links whose target differs from what the files of the catalog give."""
     sql = "SELECT target, resolved, ambiguous FROM links WHERE note_id = ? ORDER BY ord"
     for note in catalog.all_notes():
         wrong = []
@@ -155,7 +155,7 @@ def _keys(store: str, held: Iterable[int], wanted: Iterable[int]) -> Iterator[Pr
 
 
 def _files(live: IndexWriter) -> Iterator[Problem]:
-    """Check the files on disk. They may be damaged although the data in memory is intact."""
+    """Checks the files on disk. They may be damaged although the data in memory is intact."""
     try:
         vectors.load_snapshot(live.generation.vectors)
     except IndexUnusableError as error:

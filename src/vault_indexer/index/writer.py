@@ -69,11 +69,11 @@ class Linker:
         return StyledPaths(style, paths, pages, blocks)
 
     def load(self) -> None:
-        """Load the paths before the first note needs them. That takes a second for 166,000 files."""
+        """Loads the paths before the first note needs them. That takes a second for 166,000 files."""
         self._paths  # noqa: B018 - reading the property creates it
 
     def __call__(self, target: str, source: str) -> ResolvedLink:
-        """Resolve `target` as written in the note `source`."""
+        """Resolves `target` as written in the note `source`."""
         found, key = self._paths.find(target, source)
         return ResolvedLink(key, found.path, bool(found.ambiguous))
 
@@ -91,13 +91,13 @@ class Linker:
         self._affected.update(self._paths.remove(path))
 
     def relink(self, writer: CatalogWriter) -> int:
-        """Resolve again the stored links that changes since the last call affect. Returns the number that
-        changed."""
+        """Resolves again the stored links that changes since the last call affect. Returns the number of
+        links that changed."""
         keys, self._affected = self._affected, set()
         return writer.relink(keys, self)
 
     def relink_all(self, writer: CatalogWriter) -> int:
-        """Resolve all stored links again. Returns the number that changed."""
+        """Resolves all stored links again. Returns the number of links that changed."""
         return writer.relink(writer.link_keys(), self)
 
 
@@ -174,7 +174,7 @@ class IndexWriter:
             on_error.pop_all()
 
     def warm_up(self) -> None:
-        """Load the data that the first edit needs, here and in the worker. `stop` ends it."""
+        """Loads the data that the first edit needs, here and in the worker. `stop` ends it."""
         self._linker.load()
         with suppress(UnavailableError):  # the next edit reports the error
             for job in (WarmJob(model=not self.missing_vectors), KeywordsJob(self.generation)):
@@ -188,11 +188,11 @@ class IndexWriter:
         *,
         ask: bool = True,
     ) -> Applied:
-        """Carry out a plan with one commit per part. The state after each commit is published before the
+        """Carries out a plan with one commit per part. The state after each commit is published before the
         next. `on_progress` receives the number of notes still to be read. `between_parts` is called between
-        two parts and while documents are read, and may apply another plan; it returns what is left to another
-        call of the files that follow. Without `ask`, only stored answers of the language model that
-        splits notes are used. Raises VaultIndexerError or OSError. The part is then unchanged, or the derived
+        two parts and while documents are read, and may apply another plan; it returns which of the files that
+        follow are left to another call. Without `ask`, only stored answers of the language model that splits
+        notes are used. Raises VaultIndexerError or OSError. The part is then unchanged, or the derived
         indices are behind and catch up in the next call with any plan."""
         done, left = Applied(), len(plan.read)
         at_once = self._at_once(left)
@@ -232,7 +232,7 @@ class IndexWriter:
         )
 
     def put_again(self, notes: Sequence[PreparedNote]) -> None:
-        """Replace notes whose text is another one now, unless their files have changed meanwhile."""
+        """Replaces notes whose text is now different, unless their files have changed meanwhile."""
         with self.holder.lease() as snapshot:
             known = snapshot.catalog.files_at([note.file.path for note in notes])
         edit = _Edit(
@@ -249,7 +249,7 @@ class IndexWriter:
             self._follow()
 
     def keep(self, catalog: CatalogReader, rows: Sequence[FileRow]) -> None:
-        """Copy the rows of these files from the catalog of a former generation, because the files exist but
+        """Copies the rows of these files from the catalog of a former generation, because the files exist but
         cannot be read. Each note is read as soon as possible."""
         unread = [replace(row, digest="", ctime_ns=0, reason=KEPT) for row in rows if row.state == "note"]
         edit = _Edit(files=[row for row in rows if row.state == "linked"])
@@ -264,12 +264,12 @@ class IndexWriter:
         return len(self.derived.pending_embeddings)
 
     def next_embed_job(self, texts: int) -> EmbedJob:
-        """Return a job for the next `texts` texts, the last edited first."""
+        """Returns a job for the next `texts` texts, the last edited first."""
         return EmbedJob(self.generation, self.derived.pending_embeddings.next(texts))
 
     def put_vectors(self, made: Mapping[bytes, bytes]) -> int:
-        """Commit missing vectors by the digest of their text. Returns the number of chunks that got a vector.
-        A vector whose text no chunk contains any more is not stored: the text may have been excluded."""
+        """Commits missing vectors by the digest of their text. Returns the number of chunks that got one. A
+        vector whose text no chunk contains any more is not stored: the text may have been excluded."""
         self._follow()
         wanted = {
             digest: vector
@@ -285,8 +285,8 @@ class IndexWriter:
         return len(keys)
 
     def keep_vectors(self, made: Mapping[bytes, bytes], model: str, keys: Sequence[int]) -> None:
-        """Commit vectors of another model for those of these chunks that still exist. A later build with that
-        model reuses them. Searches do not change."""
+        """Commits vectors of another model for those of these chunks that still exist. A later build with
+        that model reuses them. Searches do not change."""
         with self.holder.lease() as snapshot:
             wanted = set(snapshot.catalog.missing_vectors(model, keys).values())
         with self._writer.commit() as writer:
@@ -300,7 +300,7 @@ class IndexWriter:
         self.derived.pending_embeddings.put_last(job.keys)
 
     def complete(self, on_progress: Callable[[int], None] = lambda _left: None) -> None:
-        """Compute all missing vectors now, on all cores. `on_progress` receives the number of chunks left.
+        """Computes all missing vectors now, on all cores. `on_progress` receives the number of chunks left.
         Raises ProviderError; vectors computed before the error are kept."""
         self._follow()
         missing = self.derived.pending_embeddings.next(self.missing_vectors)
@@ -319,7 +319,7 @@ class IndexWriter:
             jobs = again
 
     def _commit(self, edit: _Edit) -> int:
-        """Commit the edit in one transaction. Returns the number of links that changed their target."""
+        """Commits the edit in one transaction. Returns the number of links that changed their target."""
         try:
             with self._writer.commit() as writer:
                 for path in edit.removed:
@@ -344,7 +344,7 @@ class IndexWriter:
             return make_linker(snapshot, self.link_style)
 
     def purge(self) -> None:
-        """Remove from disk all data that the catalog no longer contains: cached vectors, postings of deleted
+        """Removes from disk all data that the catalog no longer contains: cached vectors, postings of deleted
         chunks, rows of the vector base. Pages are overwritten when they are freed; `empty_log` removes the
         rest."""
         with self._writer.commit() as writer:
@@ -353,23 +353,23 @@ class IndexWriter:
         self.derived.compact()
 
     def empty_log(self) -> bool:
-        """Empty the catalog's log. Returns False if a reader still needs it; the caller then tries again."""
+        """Empties the catalog's log. Returns False while a reader needs it; the caller then tries again."""
         return self._shorten_log(self._writer.empty_log)
 
     def _shorten_log(self, shorten: Callable[[], bool]) -> bool:
-        """Move the part of the log that no reader needs into the catalog. A reader opened after that does not
-        use the log, and so does not prevent it from being shortened."""
+        """Moves the part of the log that no reader needs into the catalog. A reader opened after that does
+        not use the log, and so does not prevent it from being shortened."""
         if not self._writer.checkpoint():
             return False
         self.derived.publish()
         return shorten()
 
     def corruption(self) -> str:
-        """Return a description of corrupt bytes in the catalog ("" if there are none)."""
+        """Returns a description of corrupt bytes in the catalog ("" if there are none)."""
         return self._writer.corruption()
 
     def repair(self, problems: Sequence[Problem]) -> None:
-        """Rebuild the derived indices that `verify` found damaged, resolve links again, and remove the
+        """Rebuilds the derived indices that `verify` found damaged, resolves links again, and removes the
         digests of files whose rows are wrong: the next scan reads them again."""
         stores = {problem.store for problem in problems}
         self.derived.rebuild(stores)
@@ -388,12 +388,12 @@ class IndexWriter:
             self.document_pool.close()
 
     def stop(self) -> None:
-        """Make a call that waits for a worker raise UnavailableError soon. Only `close` may be called after
+        """Makes a call that waits for a worker raise UnavailableError soon. Only `close` may be called after
         that. Any thread."""
         self.pool.stop()
 
     def close(self) -> None:
-        """Write a new vector base if the delta has grown, move the log into the catalog, and close both."""
+        """Writes a new vector base if the delta grew, moves the log into the catalog, and closes both."""
         self.derived.close()
         self._writer.close()
 
@@ -433,7 +433,7 @@ class IndexWriter:
     def _read_aside(
         self, jobs: list[Job], on_wait: Callable[[], None], meanwhile: Callable[[], object]
     ) -> tuple[list[PreparedNote | Skipped], list[Job]]:
-        """Run the jobs in the process for documents, which take so long that edits are applied meanwhile.
+        """Runs the jobs in the process for documents, which take so long that edits are applied meanwhile.
         Returns the results, and the jobs that failed."""
         pool, done, failed = self.document_pool, list[PreparedNote | Skipped](), list[Job]()
         if pool is None:
@@ -456,14 +456,14 @@ class IndexWriter:
         return done, failed
 
     def _at_once(self, notes: int) -> int | None:
-        """Return the number of texts that an edit of `notes` notes embeds before it becomes searchable (None:
-        all)."""
+        """Returns the number of texts that an edit of `notes` notes embeds before it becomes searchable
+        (None: all)."""
         if not self._slow:
             return None
         return 0 if notes > _BATCH_NOTES or self.missing_vectors else AT_ONCE
 
     def _put_file(self, row: FileRow, writer: CatalogWriter) -> None:
-        """Store a file that has no note, or whose note stays. It stays a link target as long as it exists."""
+        """Stores a file that has no note, or whose note stays. It stays a link target while it exists."""
         if row.state != "note":
             writer.remove_note(row.path)
         writer.put_file(row)
@@ -479,7 +479,7 @@ class IndexWriter:
 
 
 def _kept_row(row: FileRow, known: FileRow | None) -> FileRow:
-    """Return the row of a file without a note; if it is a note of the index that cannot be read now, the row
+    """Returns the row of a file without a note; if it is a note of the index that cannot be read now, the row
     of that note, with a time by which the next scan tries it again."""
     if known is None or known.state != "note" or not row.is_unreadable:
         return row
@@ -492,7 +492,7 @@ def _is_still_unread(row: FileRow, known: FileRow | None) -> bool:
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:
-    """Return whether the note is already indexed with this text, so that only its times have changed."""
+    """Returns whether the note is already indexed with this text, so that only its times have changed."""
     if known is None or known.state != "note" or known.digest != prepared.file.digest:
         return False
     waited = SPLIT_WITHOUT_MODEL in known.reason

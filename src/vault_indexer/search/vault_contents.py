@@ -158,8 +158,8 @@ _MOST_WANTED = 20
 
 
 def vault_health(snapshot: Snapshot, root: Path, unresolved: tuple[UnresolvedTarget, ...]) -> VaultHealth:
-    """Return the statistics of one state of the index in the folder `root`. `unresolved` are the link targets
-    without a file, the most frequent first."""
+    """Returns the statistics of one state of the index in the folder `root`. `unresolved` are the link
+    targets without a file, the most frequent first."""
     catalog = snapshot.catalog
     sizes = sorted(row[0] for row in catalog.rows("SELECT end_pos - start_pos FROM chunks"))
     counts = [0] * (len(_SIZE_BOUNDS) + 1)

@@ -50,7 +50,7 @@ class Dispatcher(Protocol):
         ...
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
-        """Rebuild the index; `show` is called with the progress. Raises VaultIndexerError."""
+        """Rebuilds the index; `show` is called with the progress. Raises VaultIndexerError."""
         ...
 
 

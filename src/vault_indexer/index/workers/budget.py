@@ -52,7 +52,7 @@ class NoteBudget:
         return 0 < self.seconds < seconds
 
     def excess(self, seconds: float, memory_bytes: int) -> str:
-        """Return which limit was exceeded ("": none)."""
+        """Returns which limit was exceeded ("": none)."""
         if self.is_too_long(seconds):
             return f"took over {self.seconds:g} s of processor time"
         if 0 < self.memory_bytes < memory_bytes:
@@ -66,11 +66,11 @@ if sys.platform == "win32":
 else:
 
     def usage_of(pid: int) -> Usage | None:
-        """Return the usage of a process of this user; None if the system does not report it."""
+        """Returns the usage of a process of this user; None if the system does not report it."""
         return _from_proc(pid) if _ON_LINUX else usage_by_ps(pid)
 
     def _from_proc(pid: int) -> Usage | None:
-        """Read fields 14, 15 and 24 of `stat` (see proc(5)), counted from the end of the name, which may
+        """Reads fields 14, 15 and 24 of `stat` (see proc(5)), counted from the end of the name, which may
         contain any character."""
         try:
             fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -81,7 +81,7 @@ else:
 
 
 def usage_by_ps(pid: int) -> Usage | None:
-    """Return the usage as POSIX's `ps` reports it."""
+    """Returns the usage as POSIX's `ps` reports it."""
     command = ["ps", "-o", "time=", "-o", "rss=", "-p", str(pid)]
     try:
         shown = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False).stdout
@@ -92,7 +92,7 @@ def usage_by_ps(pid: int) -> Usage | None:
 
 
 def _seconds(text: str) -> float:
-    """Parse `[[days-]hours:]minutes:seconds`."""
+    """Parses `[[days-]hours:]minutes:seconds`."""
     days, _, clock = text.rpartition("-")
     seconds = 0.0
     for part in clock.split(":"):
@@ -163,13 +163,13 @@ class JobWatch:
         self._seconds = -1.0
 
     def note_mark(self, mark: Mark | None) -> None:
-        """Record a mark from the worker, or (None) the beginning of a job."""
+        """Records a mark from the worker, or (None) the beginning of a job."""
         self._base = mark.base if mark is not None else None
         self._note = mark.note if mark is not None else ""
         self._began = self._moved = self._looked = self._clock()
 
     def verdict(self) -> str:
-        """Return why the job must end ("": it may continue)."""
+        """Returns why the job must end ("": it may continue)."""
         now = self._clock()
         away = now - self._looked
         if away < _LOOK_S:
@@ -216,7 +216,7 @@ a factor of three."""
 
 
 def limits_of(settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
-    """Return the configured limits of one process. `memory_bytes` is its share; 0 means no limit."""
+    """Returns the configured limits of one process. `memory_bytes` is its share; 0 means no limit."""
     return ProcessLimits(settings.nice, settings.io_priority, memory_bytes)
 
 
@@ -225,13 +225,13 @@ def note_budget(settings: IndexSettings) -> NoteBudget:
 
 
 def is_slow_model(settings: EmbeddingSettings) -> bool:
-    """Return whether words should be searchable before vectors. Static vectors cost less time than reading
+    """Returns whether words should be searchable before vectors. Static vectors cost less time than reading
     the note."""
     return settings.provider not in ("auto", "wordllama")
 
 
 def upkeep_limits(settings: IndexSettings) -> ProcessLimits:
-    """Return the limits of a process that merges or compacts. Edits have priority, because a user waits for
+    """Returns the limits of a process that merges or compacts. Edits have priority, because a user waits for
     them."""
     return ProcessLimits(min(settings.nice + _UPKEEP_NICER, LOWEST_PRIORITY), settings.io_priority)
 
@@ -251,10 +251,10 @@ class PoolPlan:
         is_slow_model: bool,
         memory_limit: Callable[[], int | None] = memory_limit,
     ) -> PoolPlan:
-        """Compute the plan. The memory limit covers all processes that may run at once: the workers for edits
-        and for a build, the builder, and, with a slow model, the spare worker. If it is too small for one
-        worker of each kind per core, there are fewer workers, but at least one. Without a configured limit,
-        the limit of the container applies, less the memory of the daemon itself."""
+        """Computes the plan. The memory limit covers all processes that may run at once: the workers for
+        edits and for a build, the builder, and, with a slow model, the spare worker. If it is too small for
+        one worker of each kind per core, there are fewer workers, but at least one. Without a configured
+        limit, the limit of the container applies, less the memory of the daemon itself."""
         workers = settings.workers or usable_cores()
         memory_mb = settings.max_memory_mb
         if not memory_mb and (of_container := memory_limit()) is not None:

@@ -29,7 +29,7 @@ class Runnable(Protocol[WorkerIn, ResultOut]):
     job and its result must be picklable."""
 
     def run(self, worker: WorkerIn) -> ResultOut:
-        """Run the job in the process. `worker` contains the state that jobs share. Raises VaultIndexerError
+        """Runs the job in the process. `worker` contains the state that jobs share. Raises VaultIndexerError
         or OSError for errors that concern more than one note."""
         ...
 
@@ -62,7 +62,7 @@ class Died:
 
 
 def run_job(job: Runnable[WorkerIn, ResultOut], worker: WorkerIn) -> ResultOut | Failed:
-    """Run a job in this process, and return its result or the foreseen error that ended it."""
+    """Runs a job in this process, and returns its result or the foreseen error that ended it."""
     try:
         return job.run(worker)
     except (VaultIndexerError, OSError) as error:
@@ -96,13 +96,13 @@ class Slots:
         self._alive: dict[object, Callable[[], None]] = {}
 
     def resize(self, count: int) -> None:
-        """Change the number of slots. Slots that are taken stay taken."""
+        """Changes the number of slots. Slots that are taken stay taken."""
         with self._changed:
             self._count = count
             self._changed.notify_all()
 
     def try_acquire(self, owner: object) -> bool:
-        """Take a slot for `owner`. Returns whether it has one, which includes a slot from an earlier call."""
+        """Takes a slot for `owner`. Returns whether it has one, which may be from an earlier call."""
         with self._changed:
             if owner not in self._owners and len(self._owners) >= self._count:
                 return False
@@ -118,7 +118,7 @@ class Slots:
     def at_work(
         self, pool: object, end_workers: Callable[[], None], is_given_up: Callable[[], bool]
     ) -> Iterator[bool]:
-        """Wait for a slot and keep it until the block ends. Yields False if `is_given_up` before a slot is
+        """Waits for a slot and keeps it until the block ends. Yields False if `is_given_up` before a slot is
         free. `end_workers` ends the workers of the pool; any thread may call it while the pool is idle."""
         with self._changed:
             # The wait is limited because `is_given_up` may change without a notification.
@@ -160,7 +160,7 @@ class NoteReader(Protocol):
     """A worker that reads notes, each within a budget."""
 
     def report_reading(self, report: Callable[[Mark], None]) -> None:
-        """Call `report` before and after each note is read from now on."""
+        """Calls `report` before and after each note is read from now on."""
         ...
 
 
@@ -230,7 +230,7 @@ class WorkerPool(Generic[Job, Result]):
         self._stopped = threading.Event()
 
     def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Result | Died]]:
-        """Run the jobs, and yield each with its result in order of completion. Workers stay alive between
+        """Runs the jobs, and yields each with its result in order of completion. Workers stay alive between
         calls; with `fresh`, each job gets a new worker. Raises UnavailableError once the pool is stopped."""
         with self._slots.at_work(self, self._end_workers, self._stopped.is_set):
             yield from self._run(deque(jobs), fresh=fresh)
@@ -248,7 +248,7 @@ class WorkerPool(Generic[Job, Result]):
                 self._busy.popitem()[1].process.end()
 
     def each(self, job: Job) -> Iterator[tuple[Job, Result | Died]]:
-        """Run the same job once in every live worker; all must be idle. The final results of workers that
+        """Runs the same job once in every live worker; all must be idle. The final results of workers that
         have been replaced come first."""
         everyone, self._idle = self._idle, []
         for member in everyone:
@@ -257,12 +257,12 @@ class WorkerPool(Generic[Job, Result]):
         return chain(finished, self.run([]))
 
     def begin(self, job: Job) -> None:
-        """Start one job and return. The caller then calls `result`, which never waits, until it returns the
+        """Starts one job and returns. The caller then calls `result`, which never waits, until it returns the
         result. Must not be combined with `run`."""
         self._give(job)
 
     def result(self) -> tuple[Job, Result | Died] | None:
-        """Return the job of `begin` with its result, or None if it is not done. A worker that cannot begin
+        """Returns the job of `begin` with its result, or None if it is not done. A worker that cannot begin
         counts as one that died."""
         if not self._busy:
             return None
@@ -273,11 +273,11 @@ class WorkerPool(Generic[Job, Result]):
             return job, Died(str(error))
 
     def stop(self) -> None:
-        """Make `run` raise UnavailableError soon. Only `close` may be called after that. Any thread."""
+        """Makes `run` raise UnavailableError soon. Only `close` may be called after that. Any thread."""
         self._stopped.set()
 
     def become(self, other: WorkerPool[Job, Result]) -> None:
-        """Take over the configuration of `other`, a pool that has started no workers. Idle workers end now,
+        """Takes over the configuration of `other`, a pool that has started no workers. Idle workers end now,
         and busy workers end after their job."""
         self._serve, self._size, self._budget = other._serve, other._size, other._budget
         idle, self._idle = self._idle, []
@@ -316,7 +316,7 @@ class WorkerPool(Generic[Job, Result]):
             self._count_failed_start("it took no job")
 
     def _try_to_give(self, member: _Member[Job], job: Job) -> bool:
-        """Give the job to a worker. Returns False if the worker has ended."""
+        """Gives the job to a worker. Returns False if the worker has ended."""
         try:
             member.submit(job)
         except OSError:
@@ -326,7 +326,7 @@ class WorkerPool(Generic[Job, Result]):
         return True
 
     def _results(self, timeout_s: float) -> Iterator[tuple[Job, Result | Died]]:
-        """Yield the jobs that end within the timeout, finished or failed."""
+        """Yields the jobs that end within the timeout, finished or failed."""
         ready = wait(list(self._busy), timeout_s)
         for connection, member in list(self._busy.items()):
             # A process that ended is not reported as ready if other processes hold its connection open.
@@ -342,7 +342,7 @@ class WorkerPool(Generic[Job, Result]):
                 yield member.job, Died(member.process.end(), member.jobs == 1, excess, member.watch.slow_note)
 
     def _receive(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
-        """Read one message, which may end the job."""
+        """Reads one message, which may end the job."""
         connection, job = member.process.connection, member.job
         try:
             message: _Begun | Mark | _Done[Result] = member.process.receive()
@@ -371,7 +371,7 @@ class WorkerPool(Generic[Job, Result]):
         return job, message.result
 
     def _result_of_death(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
-        """Return the outcome of a job whose worker died. If the worker had not begun, the job is given to
+        """Returns the outcome of a job whose worker died. If the worker had not begun, the job is given to
         another worker instead."""
         end = member.process.end()
         if member.begun:
@@ -387,7 +387,7 @@ class WorkerPool(Generic[Job, Result]):
             raise ProcessError(f"{_STARTS} worker processes in a row ended before they began: {end}")
 
     def _retire(self, member: _Member[Job]) -> None:
-        """End a worker: its memory goes back to the system only with the process."""
+        """Ends a worker: its memory goes back to the system only with the process."""
         if self._final_job is not None and self._try_to_give(member, self._final_job):
             del self._busy[member.process.connection]
             message = _last_message(member)
@@ -397,7 +397,7 @@ class WorkerPool(Generic[Job, Result]):
 
 
 def run_until_done(pool: WorkerPool[Job, Result], job: Job, tries: int) -> Result | Died:
-    """Run one job, and repeat it if its worker dies. Returns the last `Died` after `tries` attempts. Raises
+    """Runs one job, and repeats it if its worker dies. Returns the last `Died` after `tries` attempts. Raises
     as `WorkerPool.run` does."""
     result: Result | Died = Died()
     for _ in range(tries):
@@ -408,7 +408,7 @@ def run_until_done(pool: WorkerPool[Job, Result], job: Job, tries: int) -> Resul
 
 
 def _last_message(member: _Member[Job]) -> object:
-    """Return the worker's last message; None if it ends, takes too long, or fails."""
+    """Returns the worker's last message; None if it ends, takes too long, or fails."""
     connection = member.process.connection
     try:
         while True:
@@ -424,7 +424,7 @@ def _last_message(member: _Member[Job]) -> object:
 
 
 def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], limits: ProcessLimits) -> None:
-    """Run jobs in the worker until the connection closes, which raises EOFError."""
+    """Runs jobs in the worker until the connection closes, which raises EOFError."""
     limits.adopt()
     worker, memory = start(), MemoryWatch(limits.memory_bytes)
     # Only now: what fails before this message would fail in each worker.

@@ -70,7 +70,7 @@ class ChildProcess:
         self.connection.send(message)
 
     def receive(self) -> Any:
-        """Return the next message. Raises EOFError or OSError if the process has ended without one, and
+        """Returns the next message. Raises EOFError or OSError if the process has ended without one, and
         ProcessError with the error that ended it."""
         if not self.is_alive() and not self.connection.poll():  # others may have its end open
             raise EOFError
@@ -80,11 +80,11 @@ class ChildProcess:
         return message
 
     def close_early_errors(self) -> None:
-        """Stop reading the standard error of the process, because it has begun its work."""
+        """Stops reading the standard error of the process, because it has begun its work."""
         self._private.close_errors()
 
     def end(self) -> str:
-        """End the process now. Returns how it ended (by itself or by a signal) and its last line of standard
+        """Ends the process now. Returns how it ended (by itself or by a signal) and its last line of standard
         error, unless `close_early_errors` was called."""
         self.connection.close()
         # Before the kill: the status then shows how the process ended by itself.
@@ -98,7 +98,7 @@ class ChildProcess:
         return f"the process {_exit_text(status)}{f': {said}' if said else ''}"
 
     def join(self) -> None:
-        """Give the process a moment to end by itself, then `end` it."""
+        """Gives the process a moment to end by itself, then ends it by `end`."""
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_S)
         self.end()
@@ -119,7 +119,7 @@ class _PrivateEnds:
         self._errors = errors
 
     def last_line(self) -> str:
-        """Return the last line of the errors, "" if there is none."""
+        """Returns the last line of the errors, "" if there is none."""
         if self._errors < 0:
             return ""
         try:
@@ -162,7 +162,7 @@ def _command(*arguments: int) -> list[str]:
 if sys.platform == "win32":
 
     def _start() -> tuple[subprocess.Popen[bytes], Connection, _PrivateEnds]:
-        """Start the process. A handle is inherited only by the process whose list contains it."""
+        """Starts the process. A handle is inherited only by the process whose list contains it."""
         from multiprocessing.connection import Pipe
 
         ours, theirs = Pipe()
@@ -188,8 +188,8 @@ if sys.platform == "win32":
 else:
 
     def _start() -> tuple[subprocess.Popen[bytes], Connection, _PrivateEnds]:
-        """Start the process. The numbers of inherited files must be above the standard streams: if the caller
-        has closed a standard stream, the system gives its number to the next file."""
+        """Starts the process. The numbers of inherited files must be above the standard streams: if the
+        caller has closed a standard stream, the system gives its number to the next file."""
         import signal
         import socket
 
@@ -237,7 +237,7 @@ else:
         return moved
 
     def _standard_error() -> int:
-        """Return a copy of standard error. If there is none, its output is lost."""
+        """Returns a copy of standard error. If there is none, its output is lost."""
         import fcntl
 
         try:

@@ -65,8 +65,8 @@ def _tell_parent(
 
 
 def _use_standard_error(others: list[int]) -> None:
-    """Until here the parent reads what is written there, to say why the process could not begin. What a
-    library prints goes there as well: the standard output is the parent's, and may be JSON."""
+    """Replaces standard error, from which the parent reads until then why the process could not begin. The
+    output of libraries goes there as well: the standard output is the parent's, and may be JSON."""
     if others:
         os.dup2(others[1], 2)
         os.close(others[1])
@@ -93,8 +93,8 @@ if sys.platform == "win32":
 else:
 
     def _end_with_parent(handle: int, parent: int, others: list[int]) -> Connection:
-        """However the parent ends, so does this process: else it would go on writing files that the next
-        owner of the index believes to be its own."""
+        """Ends this process when the parent ends in any way: otherwise it would go on writing files that the
+        next owner of the index treats as its own."""
         import fcntl
 
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

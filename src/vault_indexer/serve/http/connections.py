@@ -147,7 +147,7 @@ class Connection(H11Protocol):
         _cancel(self._departure)
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection, even if its last answer was never read."""
+        """Closes an idle connection, even if its last answer was never read."""
         super().timeout_keep_alive_handler()
         self.loop.call_later(_FLUSH_S, self.transport.abort)
 

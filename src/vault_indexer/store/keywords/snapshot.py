@@ -202,7 +202,7 @@ class KeywordSnapshot:
     def term_presence(
         self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights
     ) -> HeldTerms:
-        """Which terms occur in the documents in ranges of keys (`firsts` inclusive, `ends` exclusive;
+        """Returns which terms occur in the documents in ranges of keys (`firsts` inclusive, `ends` exclusive;
         ascending, without overlap)."""
         owners, positions = self._order.positions_between(firsts, ends)
         by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
