@@ -145,9 +145,8 @@ class IndexLoop:
         self._pause.end()
 
     def wait_for_scan(self, deadline_s: float) -> bool:
-        """Requests a scan of the whole vault and waits until its changes are indexed. Returns False after
-        `deadline_s` seconds, if the index is degraded, and at once if indexing is paused or has ended. Any
-        thread but the loop's."""
+        """Requests a scan of the vault and waits until its changes are indexed. Returns False after
+        `deadline_s` s, if the index is degraded, or if indexing is paused or over. Not in the loop's thread."""
 
         def is_given_up() -> bool:
             return self.paused or self._stopping
