@@ -146,7 +146,7 @@ class IndexLoop:
 
     def wait_for_scan(self, deadline_s: float) -> bool:
         """Requests a scan of the vault and waits until its changes are indexed. Returns False after
-        `deadline_s` s, if the index is degraded, or if indexing is paused or over. Not in the loop's thread."""
+        `deadline_s` s, if the index is degraded, or if indexing is paused or over. Any other thread."""
 
         def is_given_up() -> bool:
             return self.paused or self._stopping
