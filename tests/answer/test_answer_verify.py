@@ -62,7 +62,6 @@ def test_the_check_keeps_its_bars_on_the_claim_set(halves: tuple[int, ...]) -> N
 
 @pytest.mark.long
 def test_the_check_keeps_its_bars_on_paraphrases_by_others() -> None:
-    """Unsupported and passed: at most .08; honest and dropped: at most .25."""
     verdicts = [(one.kind == HONEST, one.check().verdict) for one in read_paraphrased_claims()]
     honest = [verdict for is_honest, verdict in verdicts if is_honest]
     others = [verdict for is_honest, verdict in verdicts if not is_honest]

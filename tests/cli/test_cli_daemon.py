@@ -98,10 +98,11 @@ def test_a_daemon_takes_a_strategy_for_its_life(copied: Sandbox) -> None:
 
 @pytest.mark.long
 def test_open_starts_the_daemon_whose_end_removes_the_private_file(copied: Sandbox) -> None:
-    copied.variables["BROWSER"] = "true"
+    copied.variables.update(BROWSER="true", INDEXER_SAERCH_LIMIT="3")
     try:
         ran = copied.indexer("open")
         assert (ran.code, ran.complains("Started the daemon at ")) == (0, True), ran.err
+        assert ran.err.count("INDEXER_SAERCH_LIMIT is unknown") == 1
         assert (copied.index_dir / "open.html").exists()
     finally:
         assert copied.indexer("stop").code == 0

@@ -368,9 +368,10 @@ def _lacks_condition(claim: str, text: str, language: str) -> bool:
         return False
     segments = [segment for segment in _SEGMENT.split(text) if content_words(segment, language)]
     words = content_words(claim, language)
-    ranked = [(_share(words, segment, language), segment) for segment in segments]
-    best = max((share for share, _ in ranked), default=0.0)
-    about = [segment for share, segment in ranked if share == best]
+    known = [(segment, content_words(segment, language)) for segment in segments]
+    ranked = [(sum(is_held(one, own, language) for one in words), segment) for segment, own in known]
+    best = max((count for count, _ in ranked), default=0)
+    about = [segment for count, segment in ranked if count == best]
     return bool(about) and all(_is_limited(segment, claim, language) for segment in about)
 
 
@@ -420,11 +421,6 @@ def _lacks_alternative(claim: str, text: str, language: str) -> bool:
         return False
     has_other = any(one.is_in(mine) and not one.is_in(case) for one in other)
     return case[0].is_in(mine) if has_other else case[-1].is_in(mine) and not case[0].is_in(mine)
-
-
-def _share(words: dict[str, str], text: str, language: str) -> float:
-    known = content_words(text, language)
-    return sum(is_held(one, known, language) for one in words) / len(words) if words else 0.0
 
 
 def _is_limited(segment: str, claim: str, language: str) -> bool:

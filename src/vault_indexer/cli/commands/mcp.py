@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from vault_indexer.cli.commands.start import daemon_folder, start_daemon
+from vault_indexer.cli.commands.start import daemon_place, start_daemon
 from vault_indexer.cli.connection.connect import known_daemon_folder
 from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.cli.vault_folder import asks_all
@@ -51,11 +51,11 @@ def _daemon(selection: VaultSelection) -> DaemonInfo:
     folder = known_daemon_folder(selection, is_shared=is_shared)
     if folder and (known := read_daemon(folder)):
         return known
-    index_dir = daemon_folder(selection, is_shared=is_shared)
+    index_dir, target = daemon_place(selection, is_shared=is_shared)
     found = read_daemon(index_dir)
     for attempt in range(_ATTEMPTS):
         try:
-            found = found or start_daemon(selection, index_dir, _START_S, all_vaults=is_shared)
+            found = found or start_daemon(selection, index_dir, target, _START_S)
         except DaemonError:
             # The lock may belong to a daemon that is ending, or to one that another bridge has just started.
             found = _wait_for_another(index_dir)

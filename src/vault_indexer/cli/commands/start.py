@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,6 +35,9 @@ from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.system import ask_to_end, open_to_append, quoted_word, start_in_background
 
+if TYPE_CHECKING:
+    from vault_indexer.daemon.assembly import Target
+
 LOG_FILE = "daemon.log"
 
 _LOOK_EVERY_S = 0.05
@@ -56,7 +59,7 @@ def start(
     The log is `daemon.log` in the index folder.
     """
     is_shared = all_vaults or keeps_all(selection, os.environ)
-    folder = daemon_folder(selection, is_shared=is_shared)
+    folder, target = daemon_place(selection, is_shared=is_shared)
     running = read_daemon(folder)
     # The callback of --strategy has set the variable that a new daemon reads.
     ignored = "--take-over" if take_over else "--strategy" if strategy else ""
@@ -65,39 +68,41 @@ def start(
     if running:
         note(f"The daemon is already running at {running.url} (process {running.pid}).")
     else:
-        start_daemon(selection, folder, wait, all_vaults=is_shared, take_over=take_over, yes=yes)
+        start_daemon(selection, folder, target, wait, take_over=take_over, yes=yes)
 
 
-def daemon_folder(selection: VaultSelection, *, is_shared: bool) -> Path:
-    """The folder of the `daemon.json`: that of the shared daemon, or the index folder of one vault."""
+def daemon_place(selection: VaultSelection, *, is_shared: bool) -> tuple[Path, Target | None]:
+    """Returns the folder of the `daemon.json` and the vault of the daemon, None if that is the shared one."""
     if is_shared:
-        return shared_daemon_dir(config_of(selection, os.environ))
-    return in_process_module().target_of(selection).index_dir
+        return shared_daemon_dir(config_of(selection, os.environ)), None
+    target = in_process_module().target_of(selection)
+    return target.index_dir, target
 
 
 def start_daemon(
     selection: VaultSelection,
     index_dir: Path,
+    target: Target | None,
     wait: float,
     *,
-    all_vaults: bool = False,
     take_over: bool = False,
     yes: bool = False,
 ) -> DaemonInfo:
-    """Starts the daemon, prints a line about it, and returns once it answers. Asks as `confirm_first_index`
-    does. Raises VaultIndexerError with the output of the daemon if it exits, or if it does not answer within
-    `wait` seconds."""
-    if not all_vaults:
-        in_process_module().confirm_first_index(in_process_module().target_of(selection), yes)
+    """Starts the daemon of `daemon_place`, prints a line about it, and returns once it answers. Asks as
+    `confirm_first_index` does. Raises VaultIndexerError with the output of the daemon if it exits, or if it
+    does not answer within `wait` seconds."""
+    if target is not None:
+        in_process_module().confirm_first_index(target, yes)
     log, before = _log_file(index_dir), announced_daemon(index_dir)
     until = time.monotonic() + wait
-    info = _wait_for(_spawn(selection, log, all_vaults, take_over), index_dir, before, log, wait)
+    vault = None if target is None else target.vault
+    info = _wait_for(_spawn(selection, log, vault, take_over), index_dir, before, log, wait)
     # Commands for one vault find the daemon only once that vault is open.
-    while all_vaults and time.monotonic() < until and _is_opening(info):
+    while target is None and time.monotonic() < until and _is_opening(info):
         time.sleep(_LOOK_EVERY_S)
-    where = f"log in {log}" if all_vaults else f"index in {index_dir}"
+    where = f"log in {log}" if target is None else f"index in {index_dir}"
     note(f"Started the daemon at {info.url} (process {info.pid}, {where}).")
-    if not all_vaults and (found := DaemonClient(info).ask(STATUS))["generation"] and found["detail"]:
+    if target is not None and (found := DaemonClient(info).ask(STATUS))["generation"] and found["detail"]:
         note(found["detail"])
     return info
 
@@ -117,12 +122,11 @@ def _log_file(index_dir: Path) -> Path:
 
 
 def _spawn(
-    selection: VaultSelection, log: Path, all_vaults: bool, take_over: bool
+    selection: VaultSelection, log: Path, vault: Path | None, take_over: bool
 ) -> subprocess.Popen[bytes]:
-    vault = None if all_vaults else in_process_module().target_of(selection).vault
-    options = place_options(selection, vault, os.environ) + (["--all-vaults"] if all_vaults else [])
+    options = place_options(selection, vault, os.environ)
     options += ["--take-over"] if take_over else []
-    options += [] if all_vaults else ["--yes"]  # it was asked before
+    options += ["--all-vaults"] if vault is None else ["--yes"]  # it was asked before
     command = indexer_command("serve", "--log-file", str(log.absolute()), *options)
     # Its output before logging starts, and its last error, come through a pipe, because the disk may be full.
     return start_in_background(command, log.parent)
@@ -269,8 +273,8 @@ def open_page(
 ) -> None:
     """Open the web page of your notes. The daemon is started if it is not running."""
     is_shared = asks_all(selection, os.environ)
-    folder = daemon_folder(selection, is_shared=is_shared)
-    info = read_daemon(folder) or start_daemon(selection, folder, _OPEN_WAIT_S, all_vaults=is_shared)
+    folder, target = daemon_place(selection, is_shared=is_shared)
+    info = read_daemon(folder) or start_daemon(selection, folder, target, _OPEN_WAIT_S)
     # In the fragment, the token is not sent over the network, and the page removes it.
     address = f"{info.url}/#token={info.token}"
     if only_print or not _opens_in_browser(address if direct else _file_for(folder, address)):
