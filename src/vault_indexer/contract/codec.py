@@ -121,7 +121,7 @@ def _schema_of_type(kind: type) -> Json:
         return {"type": "string"}
     if not is_dataclass(kind):
         raise TypeError(f"{kind!r} has no JSON form")
-    found = [one for one in json_fields(kind) if ON_REQUEST not in one.marks]
+    found = json_fields(kind)
     return {
         "title": kind.__name__,
         "description": summary(kind),
