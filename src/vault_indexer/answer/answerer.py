@@ -47,9 +47,6 @@ from vault_indexer.providers import llm_for
 from vault_indexer.search import FoundPassages, QuestionWord, question_as_query, unknown_words
 from vault_indexer.system import record
 
-# The notes that no language model may read.
-
-
 _PROPERTY = re.compile(r"\[([^\]:]+)(?::([^\]]*))?\]")
 
 

@@ -29,9 +29,6 @@ from vault_indexer.model import AnswerSentence
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.system import record
 
-# Reads the sentences of a model's answer while the model is still writing.
-
-
 _BEGINNING = re.compile(r'[^{]*\{\s*"sentences"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()

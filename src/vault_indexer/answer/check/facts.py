@@ -40,9 +40,6 @@ from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import SPACED_LETTER, SPACED_LETTER_OR_DIGIT
 from vault_indexer.text.stem import stem
 
-# The details of a sentence that a paraphrase must keep: its names and its code.
-
-
 _WORD = re.compile(rf"{SPACED_LETTER}(?:{SPACED_LETTER_OR_DIGIT}|['’-](?={SPACED_LETTER}))*")
 _NAME_BEHIND = re.compile(r"\s+(\S)")
 _NEXT_WORD = re.compile(r" (\w+)")
@@ -162,9 +159,6 @@ def _chinese_names(sentence: str, evidence: str) -> Iterator[str]:
         run = match[0]
         if _FOREIGN.search(run) or _FOREIGN_WHOLE.fullmatch(run) or _SURNAME.search(run):
             yield run
-
-
-# Compares the negations of two clauses: counts words that deny or reverse, and compares contrary words.
 
 
 _LEAST_BASE = 4
@@ -404,7 +398,8 @@ def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
     own, language = lexicon(statement.language), statement.language
     about = "\n".join(clauses_about(clause, statement.clauses, language))
     clause, claim, about, stated = (
-        _without_months(one, language) for one in (clause, claim, about, statement.text)
+        blank(plain, ((one.start, one.end) for one in quantities(plain, language)))  # "half an hour"
+        for plain in (_without_months(one, language) for one in (clause, claim, about, statement.text))
     )
 
     def has(name: WordClass, text: str) -> bool:

@@ -161,7 +161,8 @@ class Lexicon:
     mean the same if what they join changes places ("above", "below"), `alike` to those of words that may
     answer a question with it ("wrote", "author"). `calendar` maps each form of a month (1 to 12), day (1 to
     7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number, `numbers` each number word,
-    folded, to its value. One is none: it is an article or a pronoun in most languages."""
+    folded, to its value. One is none: it is an article or a pronoun in most languages. `halves` are the
+    words for a half of a unit."""
 
     language: str
     classes: Mapping[str, Phrases]
@@ -173,6 +174,7 @@ class Lexicon:
     calendar: Mapping[str, Mapping[str, int]]
     minus: tuple[str, ...]
     numbers: Mapping[str, int]
+    halves: tuple[str, ...]
 
     def find(self, name: WordClass, text: str) -> list[tuple[int, int]]:
         return self.classes[name].find(text, self.language)
@@ -220,9 +222,9 @@ def lexicon(language: str) -> Lexicon:
     alike = _paired(read_list(table, "alike"), language, is_mutual=False)
     pairs = (one.split("/") for one in read_list(table, "numbers"))
     numbers = {fold(normalize(word)): int(value) for word, value in pairs}
-    return Lexicon(
-        language, classes, prefixes, suffixes, opposites, converse_words, alike, calendar, minus, numbers
-    )
+    halves = tuple(read_list(table, "halves"))
+    affixes, words = (prefixes, suffixes), (opposites, converse_words, alike)
+    return Lexicon(language, classes, *affixes, *words, calendar, minus, numbers, halves)
 
 
 @cache

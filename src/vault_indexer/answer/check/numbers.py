@@ -136,6 +136,15 @@ def _units() -> Mapping[str, str]:
     return {form.strip().lower(): name for name, forms in table.items() for form in forms.split(",")}
 
 
+@cache
+def _halves(language: str) -> re.Pattern[str]:
+    """Returns a pattern for a half before a word, which may be a unit."""
+    words = any_of(lexicon(language).halves)
+    return re.compile(
+        rf"(?i)(?<!\w)(?:{words.pattern})(?=[ -](?P<unit>{LETTER}+))" if words else "(?!)(?P<unit>)"
+    )
+
+
 def _numbers(text: str, language: str) -> Iterator[tuple[Decimal, int, int]]:
     words = lexicon(language).numbers  # not of all languages: "due" is a number in Italian
     scales: dict[int, int] = {}  # begin and end of a scale that the number before it was multiplied by
@@ -148,6 +157,9 @@ def _numbers(text: str, language: str) -> Iterator[tuple[Decimal, int, int]]:
         if value_of is not None and word.start() not in scales:
             factor, end = _factor_behind(text, word.end(), scales)
             yield Decimal(value_of) * factor, word.start(), end
+    for half in _halves(language).finditer(text):
+        if _unit_of(half["unit"])[0]:
+            yield Decimal("0.5"), half.start(), half.end()
     for run in _CHINESE.finditer(text):
         if run[0] != "一" and run.start() not in scales:
             yield Decimal(_chinese(run[0])), run.start(), run.end()

@@ -79,9 +79,6 @@ def role_conflict(clause: str, claim: str, stated: Sequence[str], text: str, lan
     return "it swaps two words of the note" if _is_exchanged(claim, text, language) else ""
 
 
-# Values and words that compete in parallel clauses.
-
-
 def _items(clause: str, language: str) -> list[_Item]:
     """Returns the content words and values of a clause in order."""
     dates = find_dates(clause, language)
@@ -245,9 +242,6 @@ def _sequence(text: str, language: str) -> list[str]:
     idle = function_words(language)
     words = (fold(normalize(word)) for word in _TOKEN.findall(text))
     return [word if word in idle else stem(word, language) for word in words]
-
-
-# Directions, actors, order.
 
 
 def _is_redirected(claim: str, text: str, language: str) -> bool:
