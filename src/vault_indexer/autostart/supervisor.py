@@ -1,4 +1,4 @@
-"""What is to be kept running, and what a system has to do for that."""
+"""The service to keep running, and the interface to the system that does so."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class Environment:
 
 @record
 class ServiceSpec:
-    """A daemon that is to be there after a restart.
+    """A daemon that is to run again after a restart.
 
-    `command` is absolute and runs in the foreground. `vault` is the one that it names; None where the
-    configuration says which. `log_folder` is for systems without a journal: the log and what is written to
-    standard error lie there.
+    `command` is absolute and runs in the foreground. `vault` is the one that it names; None if the
+    configuration names the vaults. `log_folder` is for systems without a journal: it contains the log and the
+    output to standard error.
     """
 
     vault: Path | None
@@ -73,7 +73,7 @@ class ServiceSpec:
 
 @record
 class ServiceStatus:
-    """A service as its system sees it. `pid` is 0 where none runs or the system does not tell; `detail` is
+    """A service as its system sees it. `pid` is 0 if none runs or the system does not report it; `detail` is
     in the system's own words."""
 
     installed: bool
@@ -86,8 +86,8 @@ class ServiceStatus:
 class Supervisor(ABC):
     """A system that starts programs at login and again when they fail.
 
-    Every method but `name_of`, `definition` and `place` runs a program of the system. They raise ServiceError
-    with what that program said, or if it is missing.
+    Every method except `name_of`, `definition` and `place` runs a program of the system. They raise
+    ServiceError with the output of that program, or if it is missing.
     """
 
     def name_of(self, vault: Path | None) -> str:
@@ -97,7 +97,7 @@ class Supervisor(ABC):
 
     @abstractmethod
     def place(self, name: str) -> str:
-        """Where the definition of a service is kept: a file, or a name in the system's own store."""
+        """The location of the definition of a service: a file, or a name in the system's own store."""
 
     @abstractmethod
     def definition(self, spec: ServiceSpec) -> str:
@@ -129,7 +129,7 @@ _TIMEOUT_S = 120.0
 
 @record
 class CommandResult:
-    """How a program ended, and what it wrote."""
+    """The exit status and the output of a program."""
 
     status: int
     output: str

@@ -36,15 +36,15 @@ _ONE_MODEL_PROVIDERS = ("wordllama", "minilm", "multilingual", "e5")
 
 
 class Manifest(BaseModel):
-    """What decides whether an index still fits the configuration.
+    """The properties of an index that decide whether it still fits the configuration.
 
-    `parsers` maps a parser's name to its version. `chunking_config` holds what `chunking_config()` gives.
+    `parsers` maps a parser's name to its version. `chunking_config` is the result of `chunking_config()`.
     `token_weights` names the weights frozen when the generation was built, "" for none; each rebuild makes
-    new ones, so another name alone is no difference. `language_model` is what `language_model()` gives.
-    `word_vectors` names what numbers the words of the chunks, "" where they are not numbered. `link_style`
-    is never `auto`; an older file, which does not name it, was built with Obsidian's links.
-    `replaced_strategy` is the configured strategy if the option `--strategy` replaced it for the build, else
-    "". Such a generation fits as long as the configuration names that strategy.
+    new ones, so a different name alone is no difference. `language_model` is the result of
+    `language_model()`. `word_vectors` names the model that numbers the words of the chunks, "" if they are
+    not numbered. `link_style` is never `auto`; an older file, which does not name it, was built with
+    Obsidian's links. `replaced_strategy` is the configured strategy if the option `--strategy` replaced it
+    for the build, else "". Such a generation fits as long as the configuration names that strategy.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -149,15 +149,15 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
 
 
 def strategies_in(table: Mapping[str, JsonValue]) -> set[str]:
-    """The strategies whose options a manifest's `chunking_config` holds."""
+    """The strategies whose options a manifest's `chunking_config` contains."""
     named = {name for name in get_args(StrategyName) if name in table}
     default = set(HeaderBasedOptions.model_fields) <= set(table)
     return named | ({_DEFAULT_STRATEGY} if default else set())
 
 
 def settings_of(manifest: Manifest, settings: Settings) -> Settings:
-    """The configuration that a generation was built with, as far as its manifest tells. How a strategy splits
-    that no note of it uses yet, `settings` say."""
+    """The configuration that a generation was built with, as far as its manifest records it. The options of
+    strategies that none of its notes uses yet are those of `settings`."""
     model, built = manifest.embedding_model, manifest.chunking_config
     made = {"provider": model.provider, "token_weights": "idf" if manifest.token_weights else "none"}
     if model.provider not in _ONE_MODEL_PROVIDERS:

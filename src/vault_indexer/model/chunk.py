@@ -1,4 +1,4 @@
-"""A chunk: a span of a note, and what stands around it."""
+"""A chunk: a span of a note, and its context."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ HEADER_SEPARATOR = " > "
 class Chunk:
     """`body` is `note.text[start_pos:end_pos]`, never rewritten; lines are 1-based, both inclusive.
 
-    `header_path` is the headings that enclose `start_pos`, joined by " > " ("" before the first).
-    `context` (the parents' headings), `preamble` (a model's sentence on where the chunk stands, or the title
-    of a note without a body) and
-    `overlap` (the tail of the previous sibling) are additions: they are kept apart from the body and
-    joined to it only in `content` and `embedding_text`. `extra` holds what one strategy alone knows
-    (`section_id`, `sentence_ids`, `parent_id`, …), JSON values only. `wikilinks` and `markdown_links` are the
-    targets of the links that start in the body, in order, each once.
+    `header_path` is the headings that enclose `start_pos`, joined by " > " ("" before the first). `context`
+    (the parents' headings), `preamble` (a model's sentence on the place of the chunk in the note, or the
+    title of a note without a body) and `overlap` (the end of the previous sibling) are additions: they are
+    stored separately from the body and joined to it only in `content` and `embedding_text`. `extra` contains
+    the values of a single strategy (`section_id`, `sentence_ids`, `parent_id`, …), JSON only. `wikilinks` and
+    `markdown_links` are the targets of the links that start in the body, in order, each once.
     """
 
     chunk_id: str
@@ -76,8 +75,7 @@ class Chunk:
 
     @property
     def is_context(self) -> bool:
-        """Whether it is a parent that takes part in no ranking, and is only read together with its
-        children."""
+        """Whether it is a parent that is never ranked, only read together with its children."""
         return self.level == 0 and not self.embed
 
     @property
@@ -92,7 +90,7 @@ class Chunk:
 
     @property
     def written_by_model(self) -> tuple[str, ...]:
-        """The keys of what a language model wrote: none of it is text of the note."""
+        """The keys of the texts that a language model wrote, which are not text of the note."""
         preamble = ("preamble",) if self.preamble and not self.extra.get("properties") else ()
         return (*preamble, *(key for key in ("reasoning",) if key in self.extra))
 
@@ -128,5 +126,5 @@ class Chunk:
 
 
 def join_context(before: str, text: str) -> str:
-    """What stands before a text, a blank line, and the text; the text alone where nothing does."""
+    """The text preceded by `before` and a blank line, or the text alone if `before` is empty."""
     return f"{before}\n\n{text}" if before else text

@@ -21,9 +21,9 @@ class FileKind(StrEnum):
 
 @record
 class DocumentKind:
-    """A kind of document. `part` is what a form feed in its extracted text ends ("": it has no parts).
-    `library` is the module that the extractor imports ("": none), a part of the extra `ocr`. A kind
-    `on_request` is read only where the configuration names it."""
+    """A kind of document. `part` is the unit that ends at a form feed in its extracted text ("": it has no
+    parts). `library` is the module that the extractor imports ("": none), a part of the extra `ocr`. A kind
+    `on_request` is read only if the configuration names it."""
 
     name: str
     suffixes: tuple[str, ...]

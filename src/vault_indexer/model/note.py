@@ -46,8 +46,8 @@ class ElementKind(StrEnum):
 class Heading:
     """A heading as CommonMark sees it. `text` is its inline content with markup removed.
 
-    `nested` headings stand inside a quote or list item: they are listed and linkable, but the
-    outline (sections, header paths, chunk borders) is made of the others alone.
+    `nested` headings are inside a quote or list item: they are listed and can be linked to, but the outline
+    (sections, header paths, chunk borders) consists of the others only.
     """
 
     level: int
@@ -108,9 +108,8 @@ class Element:
 class Section:
     """From a document-level heading to the next one of any level (its own text, not its children).
 
-    The text before the first heading is a section of level 0 without title. `header_path` holds the
-    titles of the enclosing headings, outermost first, its own last. `parent` is an index into
-    `Note.sections`.
+    The text before the first heading is a section of level 0 without title. `header_path` contains the titles
+    of the enclosing headings, outermost first, its own last. `parent` is an index into `Note.sections`.
     """
 
     index: int

@@ -127,8 +127,8 @@ class Spelling:
         self._listed: dict[str, Sequence[str]] = {}
 
     def of(self, top: str, path: str) -> str:
-        """The path below `top` as the listings of its folders spell it. Unchanged where nothing is there, and
-        where the file system tells the spellings apart: that costs a failing look or two for each part."""
+        """The path below `top` as spelled in the listings of its folders. Unchanged if nothing is there, and
+        if the file system distinguishes spellings: that costs one or two failed lookups for each part."""
         spelled = ""
         for part in path.split("/"):
             name = self._name(f"{top}/{spelled}".rstrip("/"), part)
@@ -228,8 +228,8 @@ EDIT_BYTES = 16 << 20
 
 
 def free_bytes(folder: Path) -> int:
-    """Bytes that this user may still write to the file system of a folder, which need not exist yet. The
-    largest number there is where the system does not tell."""
+    """The number of bytes that this user can still write to the file system of a folder, which need not exist
+    yet. A very large number (2^62) if the system does not report it."""
     import shutil
 
     for place in (folder, *folder.parents):
@@ -291,7 +291,7 @@ def log_dir(environ: Mapping[str, str]) -> Path:
 
 
 def state_folder() -> Path:
-    """Where this program keeps records of the vaults and daemons of this user."""
+    """The folder for this program's records of the vaults and daemons of this user."""
     return _user_folder("user_state_path")
 
 
@@ -301,7 +301,7 @@ def with_home(path: str | Path) -> Path:
 
 
 def home_folder() -> Path | None:
-    """The home folder of the user, resolved; None if none is known."""
+    """The home folder of the user, resolved; None if it cannot be determined."""
     try:
         return Path.home().resolve()
     except (OSError, RuntimeError):
@@ -315,8 +315,8 @@ def _xdg_folder(environ: Mapping[str, str], variable: str, system: str) -> Path:
 
 
 def _user_folder(system: str) -> Path:
-    """The folder that platformdirs gives. A user without a home, as in a container with any user id, has one
-    in which nothing can be: commands with an index folder of their own work, and others say what is wrong."""
+    """The folder that platformdirs returns. For a user without a home, as in a container with an arbitrary
+    user id, it can contain nothing: commands with their own index folder work, others report the error."""
     import platformdirs  # 3 ms
 
     try:
