@@ -63,10 +63,10 @@ class JudgeRequest(NamedTuple):
 
 @record
 class JudgingPool:
-    """The notes of a question without a grade, in an order that tells no ranks.
+    """The notes of a question without a grade, in an order that does not reveal their ranks.
 
     `judged` counts those with a grade, `grades` are the meanings of the grades from 0 on, `questions` are all
-    that are known, `folder` is where the grades are kept.
+    recorded questions, `folder` contains the grades.
     """
 
     question: str

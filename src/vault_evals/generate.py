@@ -97,7 +97,7 @@ class _Surveyor:
         self.survey.candidates += self._headings(note)
 
     def finish(self) -> Survey:
-        """The candidates that remain when the whole vault is known."""
+        """The candidates that remain once the whole vault has been read."""
         left = [candidate for candidate in self.survey.candidates if self._is_question(candidate)]
         targets: defaultdict[str, set[str]] = defaultdict(set)
         for one in left:

@@ -50,9 +50,8 @@ def outcome_of(checks: Sequence[Check]) -> Outcome:
 
 @record
 class LayerResult:
-    """The result of one case. `score`, in [0, 1], is the part of its checks that held, or in layer 3 the
-    cosine; None where nothing was computed. `reasons` say what did not hold, and what a reader should know of
-    what did."""
+    """The result of one case. `score`, in [0, 1], is the share of its checks that passed, or in layer 3 the
+    cosine; None if nothing was computed. `reasons` describe the failed checks, and remarks on the others."""
 
     case_id: str
     layer: Layer

@@ -151,8 +151,8 @@ def is_named(word: QuestionWord, terms: frozenset[str]) -> bool:
 
 
 def weighed(word: QuestionWord, asked: AskedKind) -> QuestionWord:
-    """Returns the word with a low weight if it says little. Otherwise it does not match words that do,
-    although they share a stem ("founded", "is found")."""
+    """Returns the word with a low weight if it has little meaning. Otherwise it does not match words with
+    little meaning, even if they share a stem ("founded", "is found")."""
     words = lexicon(asked.language)
     if words.find("light", word.word):
         return replace(word, weight=word.weight * LIGHT_SHARE)

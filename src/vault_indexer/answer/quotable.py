@@ -1,5 +1,5 @@
-"""The parts of a note that can be quoted: sentences of prose, what a lead-in introduces with it, rows of
-tables with their header, code with what explains it, and what is below a heading that the question names."""
+"""The parts of a note that can be quoted: sentences of prose, a lead-in with the text after it, rows of
+tables with their header, code with its explanation, and text below a heading that the question names."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _IS_LABEL = re.compile(r"[^\W\d_]+(?:[ /’'-]+[^\W\d_]+){0,3}[.:]?")
 
 
 def quotable(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Returns the quotes from the sentences of hits, in order. A lead-in is not quoted if what it introduces
-    is missing or too long."""
+    """Returns the quotes from the sentences of hits, in order. A lead-in is not quoted if the text that it
+    introduces is missing or too long."""
     return list(_quotes(sentences))
 
 

@@ -49,7 +49,7 @@ class Sort:
 
 @record
 class BaseTable:
-    """A view of a base: what it shows, in which order."""
+    """A view of a base: its rows and columns, and their order."""
 
     name: str
     type: str

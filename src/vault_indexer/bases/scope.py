@@ -1,5 +1,5 @@
-"""What the expressions of a base can see: a file, the others of the vault, and the formulas of the base.
-What no expression asks for is not read."""
+"""The values that the expressions of a base can use: a file, the others of the vault, and the formulas of the
+base. Values that no expression uses are not read."""
 
 from __future__ import annotations
 

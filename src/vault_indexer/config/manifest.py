@@ -193,7 +193,7 @@ def _key_of(name: str) -> str:
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:
-    """The manifest without the name of the weights, and without what says nothing of the content."""
+    """The manifest without what does not affect the content, such as the name of the weights."""
     table: dict[str, JsonValue] = manifest.model_dump(mode="json", exclude={"replaced_strategy"})
     return table | {"token_weights": "idf" if manifest.token_weights else "none"}
 
@@ -207,7 +207,7 @@ def _flat(value: JsonValue, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _in_order(value: JsonValue) -> JsonValue:
-    """Tables within lists by name: their order says nothing, and a file may keep another."""
+    """Sorts the keys of tables, also within lists: their order has no meaning and may vary."""
     if isinstance(value, list):
         return [_in_order(part) for part in value]
     if isinstance(value, dict):

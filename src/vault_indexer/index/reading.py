@@ -367,8 +367,8 @@ class Preparer:
         return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}
 
     def _unread(self, path: str, reason: str) -> FileRow:
-        """A file that could not be read has no times to compare with, so the next scan tries it again.
-        Its inode says that it is there, and can be linked to."""
+        """The row of a file that could not be read. It has no times to compare, so the next scan tries it
+        again. Its inode shows that it exists and can be linked to."""
         try:
             inode = (self._vault / path).lstat().st_ino
         except (OSError, ValueError):

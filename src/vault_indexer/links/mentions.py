@@ -137,8 +137,8 @@ def _align(text: str) -> tuple[str, Callable[[int], int]]:
 
 @lru_cache(maxsize=1 << 14)
 def _fold(cluster: str) -> str:
-    """Returns a folded character with its marks, or "" for marks alone. Signs do not change, because no name
-    is found by them."""
+    """Returns a folded character with its marks, or "" for marks alone. Signs do not change, because names
+    are not matched by them."""
     first = cluster[0]
     return fold(normalize(cluster)) if first.isalnum() or _MARK.match(first) or first == "’" else cluster
 

@@ -110,7 +110,7 @@ def parse_canvas(path: str, data: bytes) -> Note:
 
 
 def _drawn_texts(elements: Iterable[Mapping[str, JsonValue]]) -> Iterator[dict[str, JsonValue]]:
-    """The texts of a drawing as cards: what was written, before lines are broken to fit, and its link."""
+    """The texts of a drawing as cards: the text as written, before it is wrapped to fit, and its link."""
     for element in elements:
         written = next(filter(None, (_text(element, key) for key in _DRAWN)), "")
         link = _text(element, "link")

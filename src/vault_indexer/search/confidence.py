@@ -85,9 +85,9 @@ def pair_contents(
 def weigh_runs(text: str, words: Sequence[QueryTerm], held: Floats) -> Floats:
     """Returns `held` with lower shares for pairs in shorter runs of matching pairs.
 
-    `held` is the degree, in [0, 1], to which each text (row) contains each word (column). The query has n
-    characters without a space. In a run of l characters whose pairs all match, each share is multiplied by
-    (1 - 1/l) / (1 - 1/n), which is 1 for the whole query.
+    `held` is the degree, in [0, 1], to which each text (row) contains each word (column). A part of the query
+    without spaces has n characters. In a run of l of them whose pairs all match, each share is multiplied by
+    (1 - 1/l) / (1 - 1/n), which is 1 for the whole part.
     """
     column = {term.word: number for number, term in enumerate(words)}
     rows = [[column[pair] for pair in _pairs(run)] for run in _runs(text, UNSPACED)]

@@ -101,8 +101,8 @@ class TypedWords:
     """Searches the texts of one vault for words as typed, for one query in one thread.
 
     A word is bounded by characters other than letters and digits. All words together read at most
-    `TYPED_CHARACTERS`; a word not found by then may or may not exist. If the snapshot contains only a part of
-    its vault, no word is certain to be missing.
+    `TYPED_CHARACTERS`; a word not found within that limit may or may not exist. If the snapshot contains only
+    part of its vault, no word is certain to be missing.
     """
 
     def __init__(

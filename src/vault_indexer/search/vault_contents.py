@@ -1,5 +1,5 @@
-"""Lists what a vault contains besides text: tasks, folders, tags and properties; and the
-figures of its index: sizes of chunks, unresolved links, bytes on disk."""
+"""Lists the contents of a vault besides text (tasks, folders, tags and properties) and the figures of its
+index: sizes of chunks, unresolved links, bytes on disk."""
 
 from __future__ import annotations
 

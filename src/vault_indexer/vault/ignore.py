@@ -271,7 +271,7 @@ class IgnoreRules:
                 return True
 
     def reason(self, path: str) -> str:
-        """Returns the list and the pattern that keep a file out of the index; "" if none does."""
+        """Returns the list and the pattern that exclude a file from the index, as text; "" if none does."""
         ends = [at for at, char in enumerate(path) if char == "/"]
         for end in (*ends, len(path)):
             part, is_dir = path[:end], end < len(path)

@@ -602,7 +602,7 @@ class VaultWatcher:
 
 
 class _Inbox:
-    """The `Sink` of the source: what the rules do not ignore becomes hints. It waits for what is due."""
+    """The `Sink` of the source: turns events that are not ignored into hints. Waits for due batches."""
 
     def __init__(self, rules: PathRules, dirty: DirtySet, clock: Callable[[], float]) -> None:
         self.rules = rules
