@@ -212,7 +212,7 @@ def _hidden_link(note: Note, link: Link, question: str) -> Edit:
 
 
 def _hidden_heading(note: Note, heading: Heading) -> Edit | None:
-    """Hides the text and keeps the marks, so that sections stay. None for an underlined heading."""
+    """Hides the text and keeps the marks and thus the section. None for an underlined heading."""
     match = _ATX.match(note.text, heading.start)
     return Edit(note.path, match.start("text"), match.end("text")) if match else None
 

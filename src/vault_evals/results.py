@@ -110,7 +110,7 @@ class Summary:
 
 @record
 class BaselineDiff:
-    """What changed since an earlier run, as ids of cases.
+    """The changes since an earlier run, as ids of cases.
 
     `newly_failing` did not fail then and do now, `fixed` the other way round. `now_skipped` were not skipped
     then and are now. `removed` are no longer among the cases, `added` were not then.
@@ -137,7 +137,7 @@ class SuiteReport:
 
     @property
     def failures(self) -> tuple[LayerResult, ...]:
-        """The results that are no success: failures, then errors."""
+        """The unsuccessful results: failures, then errors."""
         return tuple(result for result in self.results if result.verdict in ("fail", "error"))
 
     @property

@@ -1,8 +1,8 @@
 """How surely a text contains a word of a question.
 
-In a script without spaces the index has pairs of characters instead of words. Half of them lie across the
-border of two words, and a sentence with both words in another order does not contain them (XQuAD zh: .615
-answered, .740 with the functions for pairs).
+In a script without spaces the index has pairs of characters instead of words. Half of them span the border of
+two words, and a sentence with both words in another order does not contain them (XQuAD zh: .615 answered,
+.740 with the functions for pairs).
 """
 
 from __future__ import annotations

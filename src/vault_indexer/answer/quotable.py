@@ -69,8 +69,8 @@ def _quotes(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
 
 
 def _labelled_lines(sentence: Sentence) -> list[Sentence]:
-    """Returns the lines of a quote that are a label and its value ("Serves: 4") and what follows them each as
-    a quote, or else the quote itself. Obsidian shows the lines of a paragraph below each other."""
+    """Returns the lines of a quote that are a label and its value ("Serves: 4") and the text after them each
+    as a quote, or else the quote itself. Obsidian shows the lines of a paragraph below each other."""
     lines, shown = sentence.quote.split("\n"), sentence.readable.split("\n")
     if len(lines) < 2 or len(lines) != len(shown) or sentence.is_composed:
         return [sentence]

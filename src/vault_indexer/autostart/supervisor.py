@@ -32,7 +32,7 @@ CONFIGURATION_IS_WRONG = 2
 
 @record
 class Environment:
-    """What a service inherits from who installs it: the folders of configuration and state, and nothing else.
+    """The values that a service inherits from its installer: only the folders of configuration and state.
 
     Secrets have no place in a definition, which other programs read and backups copy.
     """
@@ -44,7 +44,7 @@ class Environment:
 
     @property
     def config_home(self) -> Path:
-        """Where the user's programs have their configuration, by the XDG base directory specification."""
+        """The folder of the user's configuration files, by the XDG base directory specification."""
         chosen = self.variables.get("XDG_CONFIG_HOME")
         return Path(chosen) if chosen else self.home / ".config"
 
@@ -199,7 +199,7 @@ def refuse_control_characters(text: str) -> str:
 
 def escape_path(path: str) -> str:
     r"""A path as a part of a unit's name, as `systemd-escape --path` writes it: `/` becomes `-`, and every
-    other byte that is no letter, digit, `:`, `_` or `.` becomes `\xNN`. So does a `.` at the start."""
+    other byte that is not a letter, digit, `:`, `_` or `.` becomes `\xNN`. So does a leading `.`."""
     raw = b"/".join(part for part in os.fsencode(path).split(b"/") if part)
     if not raw:
         return "-"

@@ -106,7 +106,7 @@ def _add(parent: ET.Element, name: str, texts: dict[str, str] | None = None) -> 
 
 
 def _without_console(program: str) -> str:
-    """`pythonw.exe` in place of `python.exe`, where it is there: a window would stay open else."""
+    """`pythonw.exe` in place of `python.exe`, if it exists: otherwise a window would stay open."""
     folder, name = ntpath.split(program)
     windowless = ntpath.join(folder, "pythonw.exe")
     return windowless if name.lower() == "python.exe" and Path(windowless).is_file() else program

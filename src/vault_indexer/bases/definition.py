@@ -127,7 +127,7 @@ class BaseDefinition:
         )
 
     def place(self, key: str) -> str:
-        """Where a key is, for messages."""
+        """The place of a key, for messages."""
         return f"{self.path}{f', line {self.line}' if self.line else ''}: {key}"
 
     def _views(self) -> list[Mapping[str, JsonValue]]:

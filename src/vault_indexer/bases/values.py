@@ -274,7 +274,7 @@ def is_equal(left: Value, right: Value) -> bool:
 
 
 def _link_names(value: Value) -> set[str]:
-    """What a link, a file or a text that names a file is equal by."""
+    """The path or target by which a file or a link is compared; empty for other values."""
     match value:
         case BaseFile():
             return {value.path}

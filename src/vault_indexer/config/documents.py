@@ -98,7 +98,7 @@ def _value_with_vault(loaded: LoadedConfig, name: str) -> Any:
 
 
 def _origin(loaded: LoadedConfig, name: str) -> str:
-    """Where the value comes from; of a list that the vault's own file adds to, each part with its origin."""
+    """The origin of the value; for a list that the vault's own file adds to, each part with its origin."""
     own = value_of(loaded.settings, name)
     if name not in loaded.added_origins or not own:
         return loaded.added_origins.get(name, loaded.origins[name])

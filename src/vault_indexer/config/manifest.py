@@ -1,7 +1,7 @@
-"""What a generation was built with: `generations/NNNN/manifest.toml`, and what differs between two.
+"""The settings that built a generation (`generations/NNNN/manifest.toml`), and their differences.
 
-A generation is searched only with what built it: any difference, or a manifest that cannot be read,
-starts a rebuild.
+A generation is searched only with the settings that built it: any difference, or a manifest that cannot be
+read, starts a rebuild.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ _FIELD_ERRORS: Mapping[str, str] = MappingProxyType(
 
 
 def differences(old: Manifest, new: Manifest) -> list[str]:
-    """A line for each difference by the name of its key, such as `chunking.max_chunk_chars is now 900`. Of
-    another strategy or provider its own options are not listed: they follow from it. What only the program
-    decides is one line."""
+    """A line for each difference by the name of its key, such as `chunking.max_chunk_chars is now 900`. If
+    the strategy or the provider differs, its own options are not listed: they follow from it. Differences of
+    the program itself are one line."""
     before, after = dict(_flat(_comparable(old))), dict(_flat(_comparable(new)))
     changed = [
         name
@@ -170,7 +170,7 @@ def settings_of(manifest: Manifest, settings: Settings) -> Settings:
 
 
 def language_model(settings: Settings) -> str:
-    """Provider and model that help to split notes, "" where none does; another model splits differently."""
+    """Provider and model that help to split notes, "" if none does; another model splits differently."""
     return f"{settings.llm.provider}/{settings.llm.model}" if settings.chunking.asks_model else ""
 
 

@@ -294,7 +294,7 @@ def vault_may_set(key: str, value: object) -> bool:
 
 
 def refused_in_note(choice: Mapping[str, object]) -> list[str]:
-    """What in a note's own choice of chunking (`strategy`, options) a note may not set, by name.
+    """The names in a note's own choice of chunking (`strategy`, options) that a note may not set.
 
     A note may set less than a vault's file: no regular expression, and no rules of its own.
     """

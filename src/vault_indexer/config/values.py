@@ -133,7 +133,7 @@ def _validate(key: Key, raw: RawValue) -> object:
 
 
 def with_tuples(value: object) -> object:
-    """Settings are frozen, so their lists are tuples, and strict validation takes nothing else."""
+    """Settings are frozen, so their lists are tuples, and strict validation accepts nothing else."""
     if isinstance(value, list):
         return tuple(with_tuples(part) for part in value)
     if isinstance(value, dict):
@@ -167,7 +167,7 @@ class ValueLocation:
     value: object
 
     def inside(self, part: int | str, value: object) -> ValueLocation | None:
-        """An element of a list or a key of a table at this place; None if the type has none such."""
+        """An element of a list or a key of a table at this place; None if the type has no such element."""
         annotation, marks = self.annotation, list[object]()
         name = f"{self.name}[{part}]" if isinstance(part, int) else f"{self.name}.{part}".lstrip(".")
         if get_origin(annotation) is (tuple if isinstance(part, int) else dict):
@@ -182,7 +182,7 @@ class ValueLocation:
 def problem_within(
     place: ValueLocation, details: ErrorDetails, origin: str, *, is_text: bool = False
 ) -> ConfigProblem:
-    """What pydantic found wrong at a place, or at some place inside it."""
+    """The error that pydantic found at a place, or at a place inside it."""
     for part in details["loc"]:
         inner = place.inside(part, details["input"])
         if inner is None:

@@ -64,12 +64,12 @@ class Chunk:
 
     @property
     def parent_id(self) -> str:
-        """The chunk or section that it is a part of; "" where its strategy names none."""
+        """The chunk or section that it is a part of; "" if its strategy names none."""
         return str(self.extra.get("parent_id") or "")
 
     @property
     def sentence_ids(self) -> tuple[str, ...]:
-        """Its sentences, in order, where its strategy names them."""
+        """The ids of its sentences, in order, if its strategy names them."""
         ids = self.extra.get("sentence_ids")
         return tuple(map(str, ids)) if isinstance(ids, list) else ()
 
@@ -80,7 +80,7 @@ class Chunk:
 
     @property
     def content(self) -> str:
-        """What is shown and keyword-indexed: context line, overlap, body."""
+        """The text that is shown and indexed for keywords: context line, overlap, body."""
         return join_context(self.context, self.overlap + self.body)
 
     @property
@@ -95,7 +95,7 @@ class Chunk:
         return (*preamble, *(key for key in ("reasoning",) if key in self.extra))
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Its JSON. The strategy's own extras first, so that none can take the place of what every chunk
+        """Its JSON. The strategy's own extras come first, so that none can replace a key that every chunk
         has."""
         return {
             **self.extra,
@@ -121,7 +121,7 @@ class Chunk:
 
     @property
     def embedding_text(self) -> str:
-        """What is embedded: the content, with the preamble in front."""
+        """The text that is embedded: the content, preceded by the preamble."""
         return join_context(self.preamble, self.content)
 
 

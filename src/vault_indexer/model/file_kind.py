@@ -10,8 +10,8 @@ from vault_indexer.system import record
 
 
 class FileKind(StrEnum):
-    """What a file of the vault is to the index: text to read, cards to read, a document whose text is
-    extracted, or a target of links."""
+    """The role of a vault file in the index: text to read, cards to read, a document whose text is extracted,
+    or a target of links."""
 
     NOTE = "note"
     CANVAS = "canvas"

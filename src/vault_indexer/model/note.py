@@ -27,7 +27,7 @@ LinkStyle = Literal["obsidian", "dendron", "docusaurus", "hugo", "jekyll", "logs
 
 
 class ElementKind(StrEnum):
-    """What a top-level block of the note is."""
+    """The kind of a top-level block of the note."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -60,7 +60,7 @@ class Heading:
 
 @record
 class Link:
-    """A link as written. `subpath` is what follows the first `#`, without it ("" for none)."""
+    """A link as written. `subpath` is the text after the first `#` ("" for none)."""
 
     kind: LinkKind
     target: str
@@ -72,7 +72,7 @@ class Link:
 
 
 class WrittenLink(NamedTuple):
-    """Where a link starts, and its target as written."""
+    """The position of a link, and its target as written."""
 
     start: int
     kind: LinkKind

@@ -1,4 +1,4 @@
-"""What a page shows of a vault: a note to be read, the graph around notes, the whole vault, its health."""
+"""The views of a vault on a page: a note to read, the graph around notes, the whole vault, its health."""
 
 from __future__ import annotations
 

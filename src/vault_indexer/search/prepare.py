@@ -389,7 +389,7 @@ def _nearest(catalog: CatalogReader, condition: Condition) -> str:
 
 
 def _no_match_notice(filters: Sequence[str], near: str) -> str:
-    """The notice that nothing meets all filters. `near` is what some of them may have meant."""
+    """The notice that nothing meets all filters. `near` is the filter that may have been meant."""
     said = f"no note matches the filter {' '.join(filters)}"
     if near:
         return f"{said}; did you mean {near}?"

@@ -1,5 +1,5 @@
-"""What file systems make of a path: names that mean devices, long paths, several spellings of one file, the
-time of its creation; and the folders of this program.
+"""The interpretation of paths by file systems: names that mean devices, long paths, several spellings of one
+file, the time of its creation; and the folders of this program.
 
 The rules of Windows are functions of text, so that they can be tested anywhere.
 """
@@ -34,8 +34,8 @@ def folder_slug(folder: Path) -> str:
 
 
 def windows_long_path(path: str) -> str:
-    r"""A path in the form that Windows takes at any length (`\\?\C:\…`), if it is long; else unchanged. Only
-    absolute paths have that form, with backslashes and without `.` and `..`."""
+    r"""A path in the form that Windows accepts at any length (`\\?\C:\…`), if it is long; else unchanged.
+    Only absolute paths have that form, with backslashes and without `.` and `..`."""
     if len(path) < _LONGEST or path.startswith(_LONG):
         return path
     absolute = ntpath.normpath(path)
@@ -111,12 +111,12 @@ def other_spellings(name: str) -> list[str]:
 
 
 class Spelling:
-    """How the names in folders are spelled, for paths that may be spelled otherwise.
+    """The spelling of names in folders, for paths that may be spelled differently.
 
     A file system that ignores case opens `note.md` as well when the file is called `Note.md`. A watcher may
-    then report a name that no listing gives, and after a rename of the case alone both names seem to be
-    there. One object lasts as long as one look at the folders: it remembers listings. `identify` gives what
-    two names of one file have in common, or raises OSError where there is none; `names_in` lists a folder.
+    then report a name that is in no listing, and after a rename of the case alone both names seem to exist.
+    An object is used for a single pass over the folders, because it caches listings. `identify` returns the
+    common identity of two names of one file, or raises OSError if there is none; `names_in` lists a folder.
     """
 
     def __init__(
@@ -160,8 +160,8 @@ class Spelling:
 
 
 def canonical_folder(folder: Path) -> Path:
-    """The folder's path without symbolic links, spelled as its file system spells it: one folder has one,
-    however it was typed. What does not exist stays as it was typed."""
+    """The folder's path without symbolic links, spelled as its file system spells it: each folder has one
+    such path, however it was typed. A path that does not exist stays as typed."""
     real = resolved(folder)
     spelling = Spelling(_identity, os.listdir)
     anchor = real.anchor
@@ -286,7 +286,7 @@ def folder_digest(folder: Path) -> str:
 
 
 def log_dir(environ: Mapping[str, str]) -> Path:
-    """Where a service logs on a system without a journal."""
+    """The folder for the logs of a service on a system without a journal."""
     return _xdg_folder(environ, "XDG_STATE_HOME", "user_state_path") / "logs"
 
 
@@ -296,7 +296,7 @@ def state_folder() -> Path:
 
 
 def with_home(path: str | Path) -> Path:
-    """The path with a leading `~` resolved; of an unknown user it stays, and then is no existing path."""
+    """The path with a leading `~` resolved. That of an unknown user stays, so the path does not exist."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises there)
 
 
@@ -309,7 +309,7 @@ def home_folder() -> Path | None:
 
 
 def _xdg_folder(environ: Mapping[str, str], variable: str, system: str) -> Path:
-    """The folder of the XDG variable where it is an absolute path, else the one that platformdirs gives."""
+    """The folder of the XDG variable if it is an absolute path, else the one that platformdirs returns."""
     chosen = Path(environ.get(variable, ""))
     return chosen / APP if chosen.is_absolute() else _user_folder(system)
 

@@ -98,14 +98,14 @@ alone is larger than the share would else be loaded again for every job."""
 
 
 class Usage(NamedTuple):
-    """What a process has taken: processor time in seconds, and memory in use now in bytes."""
+    """The resources used by a process: processor time in seconds, and memory in use now in bytes."""
 
     seconds: float
     resident: int
 
 
 class ProcessLimits(NamedTuple):
-    """What one process may take. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
+    """The limits of one process. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
 
     nice: int = 0
     io_priority: IoPriority = "normal"
@@ -123,8 +123,8 @@ class ProcessLimits(NamedTuple):
 if sys.platform == "win32":
 
     def lower_priority(nice: int) -> None:
-        """For this process: Windows has classes of priority, of which a nice value chooses below normal (1 to
-        14) or idle. Raises OSError."""
+        """Lowers the priority of this process. Windows has priority classes: a nice value selects below
+        normal (1 to 14) or idle. Raises OSError."""
         if nice <= 0:
             return
         import ctypes
@@ -280,8 +280,8 @@ def _output_of(*command: str) -> str:
 
 
 def open_missing_streams() -> None:
-    """Gives a process that lacks a standard stream one that leads nowhere. `pythonw.exe`, without a window,
-    has none of the three; a parent on POSIX may have closed them. The next file would else get its number."""
+    """Opens the null device for missing standard streams. `pythonw.exe`, without a window, has none of the
+    three; a parent on POSIX may have closed them. Otherwise the next file would get their number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is not None:
             continue

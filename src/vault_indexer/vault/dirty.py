@@ -318,7 +318,7 @@ class FailedEdits:
         self._groups = left
 
     def retry_all(self) -> None:
-        """Records that something was indexed: what failed for a common reason is due, once."""
+        """Records that something was indexed: paths that failed for a common reason become due, once."""
         # What failed by itself keeps its wait.
         shared = frozenset[str]().union(*(group for group, wait in self._groups.items() if not wait.at_fault))
         self._groups = {group: wait for group, wait in self._groups.items() if wait.at_fault}

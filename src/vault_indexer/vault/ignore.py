@@ -377,7 +377,7 @@ def kinds_without_library(kinds: Collection[str]) -> tuple[DocumentKind, ...]:
 
 
 def can_recognise(documents: DocumentsSettings) -> bool:
-    """Returns whether the text in images is to be recognised, and its extra is installed."""
+    """Returns whether recognition of text in images is enabled and its extra is installed."""
     return documents.ocr and is_installed("rapidocr", "onnxruntime")
 
 
