@@ -63,7 +63,7 @@ class JudgeRequest(NamedTuple):
 
 @record
 class JudgingPool:
-    """The notes of a question without a grade, in an order that does not reveal their ranks.
+    """The notes of a question without a grade, in an order that tells no ranks.
 
     `judged` counts those with a grade, `grades` are the meanings of the grades from 0 on, `questions` are all
     recorded questions, `folder` contains the grades.
