@@ -404,7 +404,7 @@ class Question:
 
 
 def is_answer(evidence: Evidence) -> bool:
-    """Whether a quote with this evidence contains the answer, and about the subject of the question."""
+    """Whether a quote with this evidence contains the kind of answer asked for and covers enough words."""
     if not evidence.said or evidence.lacks_name:
         return False
     worth = evidence.covered - MISSED_SHARE * (evidence.total - evidence.covered)

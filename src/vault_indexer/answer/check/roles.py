@@ -251,7 +251,7 @@ def _sequence(text: str, language: str) -> list[str]:
 
 
 def _is_redirected(claim: str, text: str, language: str) -> bool:
-    """Whether a claim exchanges the origin and the destination that the note states."""
+    """Whether a claim states an origin, destination or replaced thing that contradicts the note."""
     sources, targets = _behind("sources", text, language), _behind("targets", text, language)
     own_sources, own_targets = _behind("sources", claim, language), _behind("targets", claim, language)
     to_source = (own_targets & sources) - targets
