@@ -169,7 +169,7 @@ def unknown_variables(environ: Mapping[str, str], key_variables: frozenset[str])
     """A warning for each INDEXER_* variable that sets nothing. It is not a configuration error: any program
     on the machine may have set it.
 
-    `key_variables` are those that any `api_key_env` names: they contain an API key.
+    `key_variables` are those that any `api_key_env` names: they contain an API key, whatever their name.
     """
     ignored = RESERVED_VARIABLES | key_variables | VARIABLES.keys() | FORMER.keys()
     stray = (name for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value)

@@ -155,7 +155,7 @@ class Prose:
 
     Only the required sections are parsed. A top-level heading ends every block before it, so a section parses
     alone in the same way as within the note. `headings` are the positions of these headings, and `links` the
-    spans of links that are already known.
+    spans of links that have already been found.
     """
 
     def __init__(self, text: str, headings: Collection[int], links: Collection[tuple[int, int]]) -> None:
