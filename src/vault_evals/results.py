@@ -126,7 +126,7 @@ class BaselineDiff:
 
 @record
 class SuiteReport:
-    """A run. Times are UTC, ISO 8601. `diff_vs_baseline` is None where no baseline was given."""
+    """A run. Times are UTC, ISO 8601. `diff_vs_baseline` is None if no baseline was given."""
 
     started_at: str
     finished_at: str

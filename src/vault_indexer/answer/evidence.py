@@ -88,10 +88,10 @@ note answers are answered, with it 12, and as many others (notebook, four strang
 
 @record
 class Evidence:
-    """How far a sentence answers a question: the share of the question, in [0, 1], by which it ranks; the
-    weight of the question's words that it covers with its headings, title and passage, and of all; how surely
-    it contains the kind of answer asked for; whether it lacks a name of the question; whether it is the value
-    that the question names."""
+    """The degree to which a sentence answers a question: the share of the question, in [0, 1], by which it
+    ranks; the weight of the question's words that it covers with its headings, title and passage, and of all;
+    how surely it contains the kind of answer asked for; whether it lacks a name of the question; whether it
+    is the value that the question names."""
 
     share: float
     covered: float
@@ -104,7 +104,7 @@ class Evidence:
 @record
 class Surroundings:
     """The index terms of the passage of a sentence, of the sentence before it in its paragraph, of all before
-    it there, and of the words that the notes also write in lower case, which are no names."""
+    it there, and of the words that the notes also write in lower case, which are not names."""
 
     passage: frozenset[str] = frozenset()
     before: frozenset[str] = frozenset()

@@ -190,8 +190,8 @@ _ESCAPE_CUT = re.compile(r"\\(x[0-9a-f]?)?\Z")
 
 
 def refuse_control_characters(text: str) -> str:
-    """The text. Raises UsageError where it has a line break or another control character: a definition is
-    text of lines, and a path that needs one is a mistake."""
+    """The text. Raises UsageError if it has a line break or another control character: a definition is text
+    of lines, and a path that needs one is a mistake."""
     if any(ord(character) < 32 or ord(character) == 127 for character in text):
         raise UsageError(f"a service cannot have a path with control characters: {text!r}; rename the folder")
     return text

@@ -128,8 +128,8 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
 
 
 def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict[str, JsonValue]:
-    """Only what decides how notes are split: the strategy, the rules, and the options of the strategies in
-    use, so that an option of an idle strategy rebuilds nothing.
+    """The part of the configuration that decides how notes are split: the strategy, the rules, and the
+    options of the strategies in use, so that an option of an idle strategy rebuilds nothing.
 
     `also_in_use` are strategies that notes choose for themselves.
     """
@@ -193,7 +193,7 @@ def _key_of(name: str) -> str:
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:
-    """The manifest without what does not affect the content, such as the name of the weights."""
+    """The manifest without values that do not affect the content, such as the name of the weights."""
     table: dict[str, JsonValue] = manifest.model_dump(mode="json", exclude={"replaced_strategy"})
     return table | {"token_weights": "idf" if manifest.token_weights else "none"}
 

@@ -86,7 +86,7 @@ class ConfigFile:
 
     @property
     def origin(self) -> str:
-        """How messages and `config show` name it."""
+        """Its name in messages and `config show`."""
         return f"file {_path_text(self.path)}"
 
 

@@ -155,9 +155,9 @@ class PropertySummary:
 
 @record
 class VaultOverview:
-    """What a vault contains. Folders and tags have the number of their notes, those of folders including the
-    folders below; `daily_notes` is the folder of the notes that are named by a day (None: there are none),
-    `recent` the last changes, `open_tasks` the number of open tasks by note."""
+    """The contents of a vault. Folders and tags have the number of their notes, those of folders including
+    the folders below; `daily_notes` is the folder of the notes that are named by a day (None: there are
+    none), `recent` the last changes, `open_tasks` the number of open tasks by note."""
 
     notes: int
     languages: Mapping[str, int]

@@ -58,7 +58,7 @@ class Chunk:
 
     @property
     def level(self) -> int | None:
-        """0 of a parent, 1 of a child; None where its strategy makes no parents."""
+        """0 of a parent, 1 of a child; None if its strategy creates no parents."""
         level = self.extra.get("level")
         return level if isinstance(level, int) else None
 

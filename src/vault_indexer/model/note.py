@@ -14,7 +14,7 @@ from vault_indexer.system import record
 
 
 class LinkKind(StrEnum):
-    """How a link is written."""
+    """The syntax of a link."""
 
     WIKILINK = "wikilink"
     EMBED = "embed"

@@ -199,8 +199,8 @@ class InspectedLink:
 
 @record
 class InspectedNote:
-    """What the indexer makes of one note. A chunk has the keys of all chunks and those that its strategy
-    adds."""
+    """What the indexer makes of one note. A chunk has the keys of all chunks and those that its
+    strategy adds."""
 
     path: str
     title: str

@@ -27,7 +27,7 @@ _SIGNS = re.compile(r'[<>:"|?*\\\x00-\x1f]')
 
 
 def folder_slug(folder: Path) -> str:
-    """A short name made of a folder's name: at most 40 lower-case letters, digits and hyphens; "vault" where
+    """A short name made of a folder's name: at most 40 lower-case letters, digits and hyphens; "vault" if
     nothing is left."""
     made = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40].strip("-")
     return made or "vault"
@@ -105,7 +105,7 @@ def _folded(name: str) -> str:
 
 
 def other_spellings(name: str) -> list[str]:
-    """Names that lead to the same file only where the file system ignores case, or the form of letters."""
+    """Names that lead to the same file only if the file system ignores case, or the form of letters."""
     forms = (name.swapcase(), unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
     return [form for form in dict.fromkeys(forms) if form != name]
 

@@ -75,8 +75,8 @@ Object = dict[str, JsonValue]
 def insertion_point(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The line behind which new text belongs: at the start or end of a note, or of the own text of a section.
 
-    Raises UsageError for a file that is no note, an unknown heading, and if the note has changed since it was
-    indexed.
+    Raises UsageError for a file that is not a note, an unknown heading, and if the note has changed since it
+    was indexed.
     """
     path, heading, at = (str(arguments[name]) for name in ("path", "heading", "at"))
     service = context.service
