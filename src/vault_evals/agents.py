@@ -50,8 +50,8 @@ class CitedSpan:
 
 @record
 class Finding:
-    """A note, or a part of one, in an answer. `text` is what the answer shows; `part` is the page, slide or
-    sheet of a document that it is on ("page 3")."""
+    """A note, or a part of one, in an answer. `text` is the text shown in the answer; `part` is the page,
+    slide or sheet of a document that contains it ("page 3")."""
 
     path: str
     text: str
@@ -67,8 +67,8 @@ class Finding:
 class AgentAnswer:
     """An answer: the findings, best first; the text to read; the cited spans.
 
-    `declined`: the agent itself says that the vault contains no answer. `sources` are the notes and pages
-    that an agent of the user's names as those of its findings.
+    `declined`: the agent itself states that the vault contains no answer. `sources` are the notes and pages
+    that a user's agent names as the origin of its findings.
     """
 
     findings: tuple[Finding, ...] = ()

@@ -50,8 +50,8 @@ class _Strict(BaseModel):
 class AgentInput(_Strict):
     """The input of the agent: `query` for search, `note` for related and links, `question` for ask.
 
-    `limit` 0 means the agent's own number of findings. `use_model` False asks for quotes alone. `keys` is the
-    input as the case has it, of which an agent of the user's gets all; None where the case has no input.
+    `limit` 0 means the agent's own number of findings. `use_model` False requests only quotes. `keys` is the
+    input as written in the case, all of which a user's agent receives; None if the case has no input.
     """
 
     query: str = ""

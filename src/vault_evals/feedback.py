@@ -66,7 +66,7 @@ class JudgingPool:
     """The notes of a question without a grade, in an order that tells no ranks.
 
     `judged` counts those with a grade, `grades` are the meanings of the grades from 0 on, `questions` are all
-    that are known, `folder` is where the grades are kept.
+    recorded questions, `folder` contains the grades.
     """
 
     question: str

@@ -97,7 +97,7 @@ class _Surveyor:
         self.survey.candidates += self._headings(note)
 
     def finish(self) -> Survey:
-        """The candidates that remain when the whole vault is known."""
+        """The candidates that remain once the whole vault has been read."""
         left = [candidate for candidate in self.survey.candidates if self._is_question(candidate)]
         targets: defaultdict[str, set[str]] = defaultdict(set)
         for one in left:
@@ -212,7 +212,7 @@ def _hidden_link(note: Note, link: Link, question: str) -> Edit:
 
 
 def _hidden_heading(note: Note, heading: Heading) -> Edit | None:
-    """Hides the text and keeps the marks, so that sections stay. None for an underlined heading."""
+    """Hides the text and keeps the marks and thus the section. None for an underlined heading."""
     match = _ATX.match(note.text, heading.start)
     return Edit(note.path, match.start("text"), match.end("text")) if match else None
 

@@ -1,4 +1,4 @@
-"""Questions with graded notes, and the file that holds them: one JSON object a line.
+"""Questions with graded notes, and the file that contains them: one JSON object per line.
 
     {"id": "…", "text": "shrink png images", "grades": {"Tools/oxipng.md": 2}, "kind": "judged"}
 

@@ -50,9 +50,8 @@ def outcome_of(checks: Sequence[Check]) -> Outcome:
 
 @record
 class LayerResult:
-    """The result of one case. `score`, in [0, 1], is the part of its checks that held, or in layer 3 the
-    cosine; None where nothing was computed. `reasons` say what did not hold, and what a reader should know of
-    what did."""
+    """The result of one case. `score`, in [0, 1], is the share of its checks that passed, or in layer 3 the
+    cosine; None if nothing was computed. `reasons` describe the failed checks, and remarks on the others."""
 
     case_id: str
     layer: Layer
@@ -111,7 +110,7 @@ class Summary:
 
 @record
 class BaselineDiff:
-    """What changed since an earlier run, as ids of cases.
+    """The changes since an earlier run, as ids of cases.
 
     `newly_failing` did not fail then and do now, `fixed` the other way round. `now_skipped` were not skipped
     then and are now. `removed` are no longer among the cases, `added` were not then.
@@ -127,7 +126,7 @@ class BaselineDiff:
 
 @record
 class SuiteReport:
-    """A run. Times are UTC, ISO 8601. `diff_vs_baseline` is None where no baseline was given."""
+    """A run. Times are UTC, ISO 8601. `diff_vs_baseline` is None if no baseline was given."""
 
     started_at: str
     finished_at: str
@@ -138,7 +137,7 @@ class SuiteReport:
 
     @property
     def failures(self) -> tuple[LayerResult, ...]:
-        """The results that are no success: failures, then errors."""
+        """The unsuccessful results: failures, then errors."""
         return tuple(result for result in self.results if result.verdict in ("fail", "error"))
 
     @property

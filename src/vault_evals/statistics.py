@@ -101,8 +101,8 @@ def smallest_difference(differences: Sequence[float], comparisons: int = 1) -> f
     two-sided.
 
     It follows from the spread of the differences: (z(1 - a/2) + z(0.8)) * s / sqrt(n), where a is 0.05 over
-    the number of comparisons. None if that is not known: fewer than two questions, or no difference at all
-    between them.
+    the number of comparisons. None if that cannot be computed: fewer than two questions, or differences that
+    are all equal.
     """
     if len(differences) < 2:
         return None

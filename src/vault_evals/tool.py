@@ -65,8 +65,8 @@ RUN_EVAL = ToolView(
 
 @record
 class EvalRequest:
-    """Which golden cases an agent wants to run. Both folders are in the vault; without `snapshots`, it is the
-    folder of the cases. `agent` "" means the cases of all agents."""
+    """The golden cases that an agent requests to run. Both folders are in the vault; without `snapshots`, it
+    is the folder of the cases. `agent` "" means the cases of all agents."""
 
     cases: Path
     snapshots: Path | None

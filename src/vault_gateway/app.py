@@ -154,8 +154,8 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
 
 
 def _checks_host(path: str) -> bool:
-    """Whether the Host is checked. It is not for metrics, whose token no rebound page can know: Prometheus
-    requests them from each gateway by its address."""
+    """Whether the Host is checked. It is not for metrics with a token, which no rebound page can know:
+    Prometheus requests them from each gateway by its address."""
     identity = REQUEST.get().identity
     return path != METRICS_PATH or identity is None or identity.by == "proxy"
 

@@ -49,8 +49,8 @@ class Chunker(Protocol):
 
 
 class WordVectors(Protocol):
-    """The numbered words of a static model, each with one vector regardless of context. They tell which words
-    are similar, whatever model embeds the chunks."""
+    """The numbered words of a static model, each with one vector regardless of context. They show which words
+    are similar, independent of the model that embeds the chunks."""
 
     def numbers(self, text: str) -> WordNumbers:
         """The numbers of the distinct known words in a text, in any case; uint16, ascending."""

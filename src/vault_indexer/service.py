@@ -856,7 +856,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 def _without_bars(line: str) -> str:
     """Returns a row of a table, which may be cut at one end, as its cells with dots between: without the
-    other rows it is no table in Markdown. Other lines stay as they are."""
+    other rows it is not a table in Markdown. Other lines stay as they are."""
     first, *cells = _BAR.split(line)
     outer = {first.lstrip("> ")[:1], cells[-1][-1:] if cells else line}
     if not outer <= {"", "…"} or "" not in outer:

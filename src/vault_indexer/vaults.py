@@ -361,7 +361,7 @@ def _choices(holders: Mapping[str, VaultRuntime]) -> str:
 
 
 class VaultTable(NamedTuple):
-    """What the configuration says: the vaults, and the settings for questions to all of them."""
+    """The content of the configuration: the vaults, and the settings for questions to all of them."""
 
     named: tuple[NamedVault, ...]
     settings: Settings
@@ -371,11 +371,11 @@ class VaultSupervisor:
     """The vaults of a server, as the configuration names them: it opens those that were added and closes
     those that were removed, each in the vault's own thread.
 
-    The command `serve` owns it. As a context manager it keeps the vaults for the time of the block; at its
-    end they close in parallel. A thread of its own looks at the files of the configuration. One that
-    has just changed is read at the next look, since it may still be being written. A configuration that
-    cannot be read, or whose vaults would share a folder, changes nothing: `Vaults.problem` says so until it
-    is corrected. A vault whose folder or index folder changes is another vault.
+    The command `serve` owns it. As a context manager it keeps the vaults open for the duration of the block;
+    at its end they close in parallel. Its own thread checks the files of the configuration. One that has just
+    changed is read at the next check, because a program may still be writing it. A configuration that cannot
+    be read, or whose vaults would share a folder, changes nothing: `Vaults.problem` reports it until it is
+    corrected. A vault whose folder or index folder changes is another vault.
     """
 
     def __init__(
@@ -387,7 +387,7 @@ class VaultSupervisor:
         llm_cache: Path,
     ) -> None:
         """`table` was read after `watch` was made. `read` reads it again and raises VaultIndexerError; `keep`
-        makes a vault that is not begun to open. `llm_cache` is as of `Vaults`."""
+        creates a vault whose opening has not begun. `llm_cache` is that of `Vaults`."""
         self._read = read
         self._keep = keep
         self._kept = {one: keep(one) for one in table.named}

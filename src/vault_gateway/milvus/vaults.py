@@ -99,7 +99,7 @@ class VaultState:
 
     @property
     def version(self) -> tuple[object, ...]:
-        """What changes with the rows or the ownership, in contrast to the report of a keeper."""
+        """The values that change with the rows or the ownership, in contrast to the report of a keeper."""
         return self.epoch, self.seq, self.owner, self.withdrawn_ms
 
     @property

@@ -1,6 +1,6 @@
 """Answers questions with sentences quoted from notes, or written by a model and checked against the notes.
 
-What reads notes is loaded when it is first used: a search does not need it.
+Modules that read notes are loaded when first used: a search does not need them.
 """
 
 from __future__ import annotations

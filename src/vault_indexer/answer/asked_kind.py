@@ -1,8 +1,8 @@
-"""What a question asks for (a person, a number, a time, a reason …), and whether a sentence contains such an
-answer.
+"""The kind of answer that a question asks for (a person, a number, a time, a reason …), and whether a
+sentence contains one.
 
-The words are in a table for each language (`questions`). Names, numbers with their units, dates and times
-are those that the check of written sentences finds.
+The words are in a table for each language (`questions`). Names, numbers with their units, dates and times are
+found by the check of written sentences.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ def _read_table(table: Mapping[str, Mapping[str, str]], language: str) -> Questi
 
 @record
 class AskedKind:
-    """What a question asks for: its kind ("" for anything), the text behind the asking phrase, the index
-    terms of the noun that it counts, the terms that a sentence with such a value need not contain, and those
-    of its question words, which no answer contains."""
+    """The kind of answer that a question asks for ("" for any), the text after the asking phrase, the index
+    terms of the counted noun, the terms that a sentence with such a value need not contain, and those of the
+    question words, which no answer contains."""
 
     kind: Kind
     language: str
@@ -137,9 +137,9 @@ class AskedKind:
         return cls("", language, question)
 
     def said_by(self, text: str, heading: str, language: str, ordinary: frozenset[str] = frozenset()) -> Said:
-        """Returns how surely a text, below a heading, says something of the asked kind that is not in the
-        question. `ordinary` are the index terms of the words that the notes also write in lower case,
-        so they are no names."""
+        """Returns how surely a text, below a heading, contains something of the asked kind that is not in the
+        question. `ordinary` are the index terms of words that also occur in lower case in the notes, so they
+        are not names."""
         if not self.kind or self.kind == "how":
             return "any"
         # The number of a list item answers no question about a number. Blanks keep the positions valid.

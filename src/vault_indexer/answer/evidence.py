@@ -1,5 +1,5 @@
-"""Compares a question with a sentence: how much of the question it covers, and whether it says what is asked
-for."""
+"""Compares a question with a sentence: how much of the question it covers, and whether it contains the
+requested kind of answer."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ note answers are answered, with it 12, and as many others (notebook, four strang
 
 @record
 class Evidence:
-    """How far a sentence answers a question: the share of the question, in [0, 1], by which it ranks; the
-    weight of the question's words that it covers with its headings, title and passage, and of all; how surely
-    it says what is asked for; whether it lacks a name of the question; whether it is the value that the
-    question names."""
+    """The degree to which a sentence answers a question: the share of the question, in [0, 1], by which it
+    ranks; the weight of the question's words that it covers with its headings, title and passage, and of all;
+    how surely it contains the kind of answer asked for; whether it lacks a name of the question; whether it
+    is the value that the question names."""
 
     share: float
     covered: float
@@ -104,7 +104,7 @@ class Evidence:
 @record
 class Surroundings:
     """The index terms of the passage of a sentence, of the sentence before it in its paragraph, of all before
-    it there, and of the words that the notes also write in lower case, which are no names."""
+    it there, and of the words that the notes also write in lower case, which are not names."""
 
     passage: frozenset[str] = frozenset()
     before: frozenset[str] = frozenset()
@@ -280,8 +280,8 @@ class Question:
     def _said_in(
         self, sentence: Sentence, label: frozenset[str] | None, ordinary: frozenset[str]
     ) -> tuple[str, Said]:
-        """Returns the text of a quote that counts, and how surely it says what is asked for. If a certain
-        kind of thing is asked for, only the first line of a list or code and those that say it count."""
+        """Returns the relevant text of a quote, and how surely it contains the kind of answer asked for. If
+        that is a certain kind, only the first line of a list or code and the lines with one are relevant."""
         row, language = sentence.note.row, sentence.note.row.language
         above = (row.title, *sentence.headings) if label is None else (sentence.readable.partition(":")[2],)
 
@@ -321,7 +321,7 @@ class Question:
         self, words: Sequence[QuestionWord], subject: Sequence[QuestionWord]
     ) -> dict[str, float]:
         """Returns the shares of the weight of the words of a title: together they name one subject, which
-        does not outweigh what is asked of it ("What colour does Grey Heron have?")."""
+        must not outweigh the question about it ("What colour does Grey Heron have?")."""
         if self.asked.kind or len(subject) == len(words):
             return {}
         weights = [word.weight for word in subject]
@@ -404,7 +404,7 @@ class Question:
 
 
 def is_answer(evidence: Evidence) -> bool:
-    """Whether a quote with this evidence says what the question asks for, of what it asks."""
+    """Whether a quote with this evidence contains the kind of answer asked for and covers enough words."""
     if not evidence.said or evidence.lacks_name:
         return False
     worth = evidence.covered - MISSED_SHARE * (evidence.total - evidence.covered)
@@ -433,7 +433,7 @@ def _split_at_joins(title: str, language: str) -> list[str]:
 
 
 def _kinds_of(row: NoteRow) -> frozenset[str]:
-    """Returns the index terms of what a note may be: its folders, tags, short properties, and its title."""
+    """Returns the index terms of possible kinds of a note: folders, tags, short properties and title."""
     values = (str(value) for value in row.frontmatter.values())
     short = (value for value in values if len(value.split()) <= _LONGEST_KIND)
     return terms_of(" \n".join((*short, row.title)), row.language) | _classes_of(row)

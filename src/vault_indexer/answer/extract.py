@@ -1,5 +1,5 @@
 """Answers without a model, by quoting the sentences of the passages that cover most of the question and
-say what it asks for.
+contain its answer.
 
 The constants were chosen on the tuning halves of the sets of `benchmarks/ask.py` and
 `benchmarks/ask_table.py`.
@@ -75,8 +75,8 @@ def choose_quotes(
     without repetitions.
 
     The value of a sentence depends on the share of the question's words that it contains, each weighted by
-    its rarity, and on the score of its hit. It is chosen only if it says what the question asks for, and
-    covers enough of the question.
+    its rarity, and on the score of its hit. It is chosen only if it contains the kind of answer asked for,
+    and covers enough of the question.
     """
     if listed := _of_several_notes(sentences, question):
         return listed[:limit]

@@ -1,8 +1,8 @@
 """How surely a text contains a word of a question.
 
-In a script without spaces the index has pairs of characters instead of words. Half of them lie across the
-border of two words, and a sentence with both words in another order does not contain them (XQuAD zh: .615
-answered, .740 with the functions for pairs).
+In a script without spaces the index has pairs of characters instead of words. Half of them span the border of
+two words, and a sentence with both words in another order does not contain them (XQuAD zh: .615 answered,
+.740 with the functions for pairs).
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def is_named(word: QuestionWord, terms: frozenset[str]) -> bool:
 
 
 def weighed(word: QuestionWord, asked: AskedKind) -> QuestionWord:
-    """Returns the word with a low weight if it says little. Otherwise it does not match words that do,
-    although they share a stem ("founded", "is found")."""
+    """Returns the word with a low weight if it has little meaning. Otherwise it does not match words with
+    little meaning, even if they share a stem ("founded", "is found")."""
     words = lexicon(asked.language)
     if words.find("light", word.word):
         return replace(word, weight=word.weight * LIGHT_SHARE)

@@ -1,5 +1,5 @@
-"""The parts of a note that can be quoted: sentences of prose, what a lead-in introduces with it, rows of
-tables with their header, code with what explains it, and what is below a heading that the question names."""
+"""The parts of a note that can be quoted: sentences of prose, a lead-in with the text after it, rows of
+tables with their header, code with its explanation, and text below a heading that the question names."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _IS_LABEL = re.compile(r"[^\W\d_]+(?:[ /’'-]+[^\W\d_]+){0,3}[.:]?")
 
 
 def quotable(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Returns the quotes from the sentences of hits, in order. A lead-in is not quoted if what it introduces
-    is missing or too long."""
+    """Returns the quotes from the sentences of hits, in order. A lead-in is not quoted if the text that it
+    introduces is missing or too long."""
     return list(_quotes(sentences))
 
 
@@ -69,8 +69,8 @@ def _quotes(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
 
 
 def _labelled_lines(sentence: Sentence) -> list[Sentence]:
-    """Returns the lines of a quote that are a label and its value ("Serves: 4") and what follows them each as
-    a quote, or else the quote itself. Obsidian shows the lines of a paragraph below each other."""
+    """Returns the lines of a quote that are a label and its value ("Serves: 4") and the text after them each
+    as a quote, or else the quote itself. Obsidian shows the lines of a paragraph below each other."""
     lines, shown = sentence.quote.split("\n"), sentence.readable.split("\n")
     if len(lines) < 2 or len(lines) != len(shown) or sentence.is_composed:
         return [sentence]

@@ -18,7 +18,7 @@ SUPERVISORS: dict[str, Callable[[Environment], Supervisor]] = {
 
 
 def supervisor_of_platform(platform: str) -> str:
-    """Returns the name for a platform (`sys.platform`), "systemd" if none is known."""
+    """Returns the name for a platform (`sys.platform`), "systemd" for any other."""
     return {"darwin": "launchd", "win32": "schtasks"}.get(platform, "systemd")
 
 

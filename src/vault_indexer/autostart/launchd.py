@@ -33,8 +33,8 @@ _PAUSE_S = 0.5
 
 
 class Launchd(Supervisor):
-    """launchd's domain of the user who is logged in at the screen. It restarts what fails for ever, with a
-    pause: it knows no limit."""
+    """launchd's domain of the user who is logged in at the screen. It restarts a failing program forever,
+    with a pause: it has no limit."""
 
     def __init__(self, environment: Environment) -> None:
         self._agents = environment.home / "Library" / "LaunchAgents"
@@ -87,8 +87,8 @@ class Launchd(Supervisor):
         return is_there or is_loaded
 
     def status(self, name: str) -> ServiceStatus:
-        """See `Supervisor`. launchd's words are for people and no interface: where they change, only the
-        process and its state are not known."""
+        """See `Supervisor`. launchd's output is meant for people and is not an interface: if it changes, only
+        the process and its state are unknown."""
         result = ask("launchctl", "print", f"{_domain()}/{name}")
         loaded = result.status == 0
         pid = re.search(r"^\s*pid = (\d+)", result.output, re.MULTILINE) if loaded else None

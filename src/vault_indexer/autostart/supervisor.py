@@ -1,4 +1,4 @@
-"""What is to be kept running, and what a system has to do for that."""
+"""The service to keep running, and the interface to the system that does so."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONFIGURATION_IS_WRONG = 2
 
 @record
 class Environment:
-    """What a service inherits from who installs it: the folders of configuration and state, and nothing else.
+    """The values that a service inherits from its installer: only the folders of configuration and state.
 
     Secrets have no place in a definition, which other programs read and backups copy.
     """
@@ -44,18 +44,18 @@ class Environment:
 
     @property
     def config_home(self) -> Path:
-        """Where the user's programs have their configuration, by the XDG base directory specification."""
+        """The folder of the user's configuration files, by the XDG base directory specification."""
         chosen = self.variables.get("XDG_CONFIG_HOME")
         return Path(chosen) if chosen else self.home / ".config"
 
 
 @record
 class ServiceSpec:
-    """A daemon that is to be there after a restart.
+    """A daemon that is to run again after a restart.
 
-    `command` is absolute and runs in the foreground. `vault` is the one that it names; None where the
-    configuration says which. `log_folder` is for systems without a journal: the log and what is written to
-    standard error lie there.
+    `command` is absolute and runs in the foreground. `vault` is the one that it names; None if the
+    configuration names the vaults. `log_folder` is for systems without a journal: it contains the log and the
+    output to standard error.
     """
 
     vault: Path | None
@@ -73,7 +73,7 @@ class ServiceSpec:
 
 @record
 class ServiceStatus:
-    """A service as its system sees it. `pid` is 0 where none runs or the system does not tell; `detail` is
+    """A service as its system sees it. `pid` is 0 if none runs or the system does not report it; `detail` is
     in the system's own words."""
 
     installed: bool
@@ -86,8 +86,8 @@ class ServiceStatus:
 class Supervisor(ABC):
     """A system that starts programs at login and again when they fail.
 
-    Every method but `name_of`, `definition` and `place` runs a program of the system. They raise ServiceError
-    with what that program said, or if it is missing.
+    Every method except `name_of`, `definition` and `place` runs a program of the system. They raise
+    ServiceError with the output of that program, or if it is missing.
     """
 
     def name_of(self, vault: Path | None) -> str:
@@ -97,7 +97,7 @@ class Supervisor(ABC):
 
     @abstractmethod
     def place(self, name: str) -> str:
-        """Where the definition of a service is kept: a file, or a name in the system's own store."""
+        """The location of the definition of a service: a file, or a name in the system's own store."""
 
     @abstractmethod
     def definition(self, spec: ServiceSpec) -> str:
@@ -129,7 +129,7 @@ _TIMEOUT_S = 120.0
 
 @record
 class CommandResult:
-    """How a program ended, and what it wrote."""
+    """The exit status and the output of a program."""
 
     status: int
     output: str
@@ -190,8 +190,8 @@ _ESCAPE_CUT = re.compile(r"\\(x[0-9a-f]?)?\Z")
 
 
 def refuse_control_characters(text: str) -> str:
-    """The text. Raises UsageError where it has a line break or another control character: a definition is
-    text of lines, and a path that needs one is a mistake."""
+    """The text. Raises UsageError if it has a line break or another control character: a definition is text
+    of lines, and a path that needs one is a mistake."""
     if any(ord(character) < 32 or ord(character) == 127 for character in text):
         raise UsageError(f"a service cannot have a path with control characters: {text!r}; rename the folder")
     return text
@@ -199,7 +199,7 @@ def refuse_control_characters(text: str) -> str:
 
 def escape_path(path: str) -> str:
     r"""A path as a part of a unit's name, as `systemd-escape --path` writes it: `/` becomes `-`, and every
-    other byte that is no letter, digit, `:`, `_` or `.` becomes `\xNN`. So does a `.` at the start."""
+    other byte that is not a letter, digit, `:`, `_` or `.` becomes `\xNN`. So does a leading `.`."""
     raw = b"/".join(part for part in os.fsencode(path).split(b"/") if part)
     if not raw:
         return "-"

@@ -38,8 +38,8 @@ _SETTINGS = {
 
 
 class TaskScheduler(Supervisor):
-    """The tasks of one user. It asks for no administrator: the task is of this user and starts at the logon
-    of this user."""
+    """The tasks of one user. It requires no administrator: the task belongs to this user and starts when this
+    user logs on."""
 
     def __init__(self, environment: Environment) -> None:
         self._user = environment.user
@@ -70,7 +70,7 @@ class TaskScheduler(Supervisor):
         return f'<?xml version="1.0" encoding="UTF-16"?>\n{ET.tostring(task, encoding="unicode")}\n'
 
     def install(self, spec: ServiceSpec) -> bool:
-        """See `Supervisor`. Windows rewrites what it is given, so the task is always created again."""
+        """See `Supervisor`. Windows rewrites the definition, so the task is always created again."""
         name = self.name_of(spec.vault)
         with tempfile.TemporaryDirectory(prefix="vault-indexer-") as folder:
             file = Path(folder) / "task.xml"
@@ -87,8 +87,8 @@ class TaskScheduler(Supervisor):
         return True
 
     def status(self, name: str) -> ServiceStatus:
-        """See `Supervisor`. Windows tells the state in the user's language only, and no process: whether the
-        daemon runs, its `daemon.json` says."""
+        """See `Supervisor`. Windows reports the state only in the user's language, and no process. The
+        daemon's `daemon.json` shows whether it runs."""
         result = ask("schtasks", "/Query", "/TN", name, "/FO", "CSV", "/NH")
         there = result.status == 0
         return ServiceStatus(
@@ -106,7 +106,7 @@ def _add(parent: ET.Element, name: str, texts: dict[str, str] | None = None) -> 
 
 
 def _without_console(program: str) -> str:
-    """`pythonw.exe` in place of `python.exe`, where it is there: a window would stay open else."""
+    """`pythonw.exe` in place of `python.exe`, if it exists: otherwise a window would stay open."""
     folder, name = ntpath.split(program)
     windowless = ntpath.join(folder, "pythonw.exe")
     return windowless if name.lower() == "python.exe" and Path(windowless).is_file() else program

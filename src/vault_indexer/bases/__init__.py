@@ -1,7 +1,7 @@
 """Obsidian's bases: tables of the vault's files, with filters and formulas in a small closed language.
 
-Nothing of a base is executed: `expressions` parses a closed language with the functions in `functions`. What
-is not in their tables is an error that names it.
+Nothing of a base is executed: `expressions` parses a closed language with the functions in `functions`.
+Anything not in their tables is an error that names it.
 """
 
 from vault_indexer.bases.definition import (

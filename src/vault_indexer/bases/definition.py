@@ -49,7 +49,7 @@ class Sort:
 
 @record
 class BaseTable:
-    """A view of a base: what it shows, in which order."""
+    """A view of a base: its rows and columns, and their order."""
 
     name: str
     type: str
@@ -127,7 +127,7 @@ class BaseDefinition:
         )
 
     def place(self, key: str) -> str:
-        """Where a key is, for messages."""
+        """The place of a key, for messages."""
         return f"{self.path}{f', line {self.line}' if self.line else ''}: {key}"
 
     def _views(self) -> list[Mapping[str, JsonValue]]:

@@ -64,7 +64,7 @@ Node = Callable[[Scope], Value]
 @record
 class Expression:
     """Calculates a value for a row. `place` names the key of the base, and `formulas` are those it uses.
-    Raises UsageError, which names the expression and what is wrong, and QueryTimeoutError."""
+    Raises UsageError, which names the expression and the error, and QueryTimeoutError."""
 
     text: str
     place: str
@@ -282,7 +282,7 @@ _ESCAPES = MappingProxyType({"n": "\n", "t": "\t", "r": "\r"})
 
 
 def _text_of(word: str) -> str:
-    """The text that a string in an expression stands for."""
+    """The text that a string literal in an expression represents."""
     return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), word[1:-1], flags=re.DOTALL)
 
 
@@ -415,7 +415,7 @@ def _arithmetic(sign: str, left: Value, right: Value) -> Value:
 
 
 def _is_shift(left: Value, right: Value) -> bool:
-    """Whether a sum is a date and what is added to it."""
+    """Whether a sum adds to a date or a duration."""
     if isinstance(left, datetime | Duration) or isinstance(right, Duration):
         return True
     return isinstance(right, str) and moment_of(left) is not None

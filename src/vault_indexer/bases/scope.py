@@ -1,5 +1,5 @@
-"""What the expressions of a base can see: a file, the others of the vault, and the formulas of the base.
-What no expression asks for is not read."""
+"""The values that the expressions of a base can use: a file, the others of the vault, and the formulas of the
+base. Values that no expression uses are not read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class VaultFiles:
         }
 
     def created(self, file: BaseFile) -> datetime:
-        """When the file was created; when it was changed if it is no longer there."""
+        """The creation time of the file; its modification time if it no longer exists."""
         try:
             return datetime.fromtimestamp(creation_time(self._vault / file.path))
         except OSError:
@@ -127,7 +127,7 @@ class VaultFiles:
 
 @record
 class Evaluation:
-    """What all rows share. `this` is the file that shows the base, `until` is of the monotonic clock."""
+    """The state that all rows share. `this` is the file that shows the base, `until` a monotonic time."""
 
     files: VaultFiles
     this: BaseFile

@@ -201,7 +201,7 @@ def _local_time(moment: datetime) -> datetime:
 
 def _cycles(moment: datetime) -> timedelta:
     """Returns the time from the years 2000 to 2399 to those of a moment, in cycles of 400 years, after which
-    the calendar repeats: Windows knows the local time of 1970 to 3000 only."""
+    the calendar repeats: Windows supports local time only from 1970 to 3000."""
     return (moment.year - 2000) // 400 * timedelta(days=146_097)
 
 
@@ -274,7 +274,7 @@ def is_equal(left: Value, right: Value) -> bool:
 
 
 def _link_names(value: Value) -> set[str]:
-    """What a link, a file or a text that names a file is equal by."""
+    """The path or target by which a file or a link is compared; empty for other values."""
     match value:
         case BaseFile():
             return {value.path}
@@ -285,7 +285,7 @@ def _link_names(value: Value) -> set[str]:
 
 
 def _is_named(value: Value, text: str) -> bool:
-    """Whether a text is the path of a file, or what a link to it says."""
+    """Whether a text is the path of a file, or the target, path or text of a link."""
     name = text.removeprefix("[[").removesuffix("]]")
     if isinstance(value, BaseFile):
         return name in (value.path, value.path.removesuffix(".md"))

@@ -159,7 +159,7 @@ LEAST_LETTERS = 20
 
 
 def chunks_of(chunker: Chunker, note: Note) -> tuple[Chunk, ...]:
-    """The chunks of a note; there is at least one. Raises what the chunker raises."""
+    """The chunks of a note; there is at least one. Raises the errors of the chunker."""
     links = note.written_links
     chunks = [
         replace(chunk, embed=False) if chunk.embed and letters(chunk.content) < LEAST_LETTERS else chunk

@@ -44,7 +44,7 @@ def has_index(index_dir: Path) -> bool:
 
 
 def is_index(folder: Path) -> bool:
-    """Whether the folder contains an index, or an unfinished build of one, and is no symbolic link."""
+    """Whether the folder contains an index, or an unfinished build of one, and is not a symbolic link."""
     return (has_index(folder) or (folder / "generations").is_dir()) and not folder.is_symlink()
 
 

@@ -1,4 +1,4 @@
-"""TOML, environment and options in, frozen settings out; and what an index was built with."""
+"""Turns TOML, environment and options into frozen settings; records the settings of an index."""
 
 from vault_indexer.config.edits import StrategyInFile, add_vault, remove_vault
 from vault_indexer.config.load import LoadedConfig, load, load_own, missing_settings

@@ -46,8 +46,8 @@ def write_starter(file: Path) -> None:
 class Row(NamedTuple):
     """One key of `config show`, with its value as TOML writes it.
 
-    `counted` is what a person reads after the value, as in `0.5 seconds`, `1 hit`, `250 words`; it is ""
-    where the value says enough alone.
+    `counted` is the unit shown after the value, as in `0.5 seconds`, `1 hit`, `250 words`; it is "" if the
+    value is clear without one.
     """
 
     key: str
@@ -92,13 +92,13 @@ def as_json(loaded: LoadedConfig) -> dict[str, JsonValue]:
 
 
 def _value_with_vault(loaded: LoadedConfig, name: str) -> Any:
-    """The value of a key, with what the vault's own file adds."""
+    """The value of a key, with the additions of the vault's own file."""
     value = value_of(loaded.settings, name)
     return (*value, *_added(loaded, name)) if name in loaded.added_origins else value  # type: ignore[misc]
 
 
 def _origin(loaded: LoadedConfig, name: str) -> str:
-    """Where the value comes from; of a list that the vault's own file adds to, each part with its origin."""
+    """The origin of the value; for a list that the vault's own file adds to, each part with its origin."""
     own = value_of(loaded.settings, name)
     if name not in loaded.added_origins or not own:
         return loaded.added_origins.get(name, loaded.origins[name])
@@ -122,7 +122,7 @@ _SINGULARS = {"MB": "MB", "processes": "process"} | {
 
 
 def _unit_of(settings: Settings, key: Key) -> str:
-    """The unit after the value: the word that `size_unit` holds, where that is the unit."""
+    """The unit after the value; if it is `size_unit`, the value of that key."""
     unit = key.unit
     if unit == "size_unit":
         unit = str(value_of(settings, f"{key.name.rpartition('.')[0]}.{unit}"))

@@ -215,7 +215,7 @@ def add_vault(file: Path, vault: NamedVault) -> None:
     """Writes a vault into the table of a configuration file, which need not exist.
 
     Raises UsageError for a name that cannot be one or is taken, and for a file that cannot be changed for
-    sure; VaultError where it cannot be written.
+    sure; VaultError if it cannot be written.
     """
     if not is_vault_name(vault.name):
         raise UsageError(f"name = {vault.name[:60]!r}: a name has {VAULT_NAME}")

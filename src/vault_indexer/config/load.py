@@ -42,12 +42,12 @@ _ADDED = {"files.include": "include", "files.exclude": "exclude"}
 
 @record
 class LoadedConfig:
-    """The active settings, and for every dotted key where its value came from.
+    """The active settings, and the origin of the value of every dotted key.
 
-    `looked_at` are the files that count, the weaker first, and `files` those of them that exist and were
-    read. `added_origins` names that of the vault for the lists that it adds to. `vault` is the one that the
-    argument, the variable or the key `vault` names. `warnings` are sentences on what is odd and has no
-    effect.
+    `looked_at` are the files that apply, lowest priority first, and `files` those of them that exist and were
+    read. `added_origins` contains that of the vault for the lists that it adds to. `vault` is the one that
+    the argument, the variable or the key `vault` names. `warnings` are sentences about suspicious entries
+    without an effect.
     """
 
     settings: Settings
@@ -66,11 +66,11 @@ def load(
     environ: Mapping[str, str],
     options: Mapping[str, OptionValue],
 ) -> LoadedConfig:
-    """The configuration for a vault; for None that of `INDEXER_VAULT`, else of the key `vault`. Raises
+    """The configuration for a vault; for None that of `INDEXER_VAULT`, or else of the key `vault`. Raises
     ConfigError.
 
-    `config_file` is what `--config` names; `options` holds dotted keys from the command line, None for
-    those not used. The error holds every mistake of every source, also those of values that lose.
+    `config_file` is the file of `--config`; `options` contains dotted keys from the command line, None for
+    unused ones. The error lists every mistake of every source, also those of overridden values.
     """
     named_vault = environ.get(VAULT_VARIABLE, "")
     if vault is None and named_vault:

@@ -1,7 +1,7 @@
-"""What a generation was built with: `generations/NNNN/manifest.toml`, and what differs between two.
+"""The settings that built a generation (`generations/NNNN/manifest.toml`), and their differences.
 
-A generation is searched only with what built it: any difference, or a manifest that cannot be read,
-starts a rebuild.
+A generation is searched only with the settings that built it: any difference, or a manifest that cannot be
+read, starts a rebuild.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _ONE_MODEL_PROVIDERS = ("wordllama", "minilm", "multilingual", "e5")
 
 
 class Manifest(BaseModel):
-    """What decides whether an index still fits the configuration.
+    """The properties of an index that decide whether it still fits the configuration.
 
-    `parsers` maps a parser's name to its version. `chunking_config` holds what `chunking_config()` gives.
+    `parsers` maps a parser's name to its version. `chunking_config` is the result of `chunking_config()`.
     `token_weights` names the weights frozen when the generation was built, "" for none; each rebuild makes
-    new ones, so another name alone is no difference. `language_model` is what `language_model()` gives.
-    `word_vectors` names what numbers the words of the chunks, "" where they are not numbered. `link_style`
-    is never `auto`; an older file, which does not name it, was built with Obsidian's links.
-    `replaced_strategy` is the configured strategy if the option `--strategy` replaced it for the build, else
-    "". Such a generation fits as long as the configuration names that strategy.
+    new ones, so a different name alone is no difference. `language_model` is the result of
+    `language_model()`. `word_vectors` names the model that numbers the words of the chunks, "" if they are
+    not numbered. `link_style` is never `auto`; an older file, which does not name it, was built with
+    Obsidian's links. `replaced_strategy` is the configured strategy if the option `--strategy` replaced it
+    for the build, else "". Such a generation fits as long as the configuration names that strategy.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -105,9 +105,9 @@ _FIELD_ERRORS: Mapping[str, str] = MappingProxyType(
 
 
 def differences(old: Manifest, new: Manifest) -> list[str]:
-    """A line for each difference by the name of its key, such as `chunking.max_chunk_chars is now 900`. Of
-    another strategy or provider its own options are not listed: they follow from it. What only the program
-    decides is one line."""
+    """A line for each difference by the name of its key, such as `chunking.max_chunk_chars is now 900`. If
+    the strategy or the provider differs, its own options are not listed: they follow from it. Differences of
+    the program itself are one line."""
     before, after = dict(_flat(_comparable(old))), dict(_flat(_comparable(new)))
     changed = [
         name
@@ -128,8 +128,8 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
 
 
 def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict[str, JsonValue]:
-    """Only what decides how notes are split: the strategy, the rules, and the options of the strategies in
-    use, so that an option of an idle strategy rebuilds nothing.
+    """The part of the configuration that decides how notes are split: the strategy, the rules, and the
+    options of the strategies in use, so that an option of an idle strategy rebuilds nothing.
 
     `also_in_use` are strategies that notes choose for themselves.
     """
@@ -149,15 +149,15 @@ def chunking_config(settings: Settings, also_in_use: Iterable[str] = ()) -> dict
 
 
 def strategies_in(table: Mapping[str, JsonValue]) -> set[str]:
-    """The strategies whose options a manifest's `chunking_config` holds."""
+    """The strategies whose options a manifest's `chunking_config` contains."""
     named = {name for name in get_args(StrategyName) if name in table}
     default = set(HeaderBasedOptions.model_fields) <= set(table)
     return named | ({_DEFAULT_STRATEGY} if default else set())
 
 
 def settings_of(manifest: Manifest, settings: Settings) -> Settings:
-    """The configuration that a generation was built with, as far as its manifest tells. How a strategy splits
-    that no note of it uses yet, `settings` say."""
+    """The configuration that a generation was built with, as far as its manifest records it. The options of
+    strategies that none of its notes uses yet are those of `settings`."""
     model, built = manifest.embedding_model, manifest.chunking_config
     made = {"provider": model.provider, "token_weights": "idf" if manifest.token_weights else "none"}
     if model.provider not in _ONE_MODEL_PROVIDERS:
@@ -170,7 +170,7 @@ def settings_of(manifest: Manifest, settings: Settings) -> Settings:
 
 
 def language_model(settings: Settings) -> str:
-    """Provider and model that help to split notes, "" where none does; another model splits differently."""
+    """Provider and model that help to split notes, "" if none does; another model splits differently."""
     return f"{settings.llm.provider}/{settings.llm.model}" if settings.chunking.asks_model else ""
 
 
@@ -193,7 +193,7 @@ def _key_of(name: str) -> str:
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:
-    """The manifest without the name of the weights, and without what says nothing of the content."""
+    """The manifest without values that do not affect the content, such as the name of the weights."""
     table: dict[str, JsonValue] = manifest.model_dump(mode="json", exclude={"replaced_strategy"})
     return table | {"token_weights": "idf" if manifest.token_weights else "none"}
 
@@ -207,7 +207,7 @@ def _flat(value: JsonValue, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _in_order(value: JsonValue) -> JsonValue:
-    """Tables within lists by name: their order says nothing, and a file may keep another."""
+    """Sorts the keys of tables, also within lists: their order has no meaning and may vary."""
     if isinstance(value, list):
         return [_in_order(part) for part in value]
     if isinstance(value, dict):

@@ -2,13 +2,13 @@
 
 `config show`, the example file, the tables of the docs and the check of a vault's own file come from it.
 
-Vaults are cloned and shared, so the file inside a vault is not written by the person at this machine. It
-may change how this vault is split, found and watched, and leave out files. It may not name code to import,
-or a model or server that gets the text, a folder to write to, what may call the API, or what the machine
-spends. The settings say it at each key: a mark of the field, else the `trust` of its table, else
-`Trust.USER` (see `fields.Table`). A new strategy's options: sizes are `VAULT`, regular expressions
-`PATTERN`; what may be `module:function` or a path is `USER`, and so is the table of a strategy that imports
-code or asks a model.
+Vaults are cloned and shared, so the file inside a vault is not written by the person at this machine. It may
+change how this vault is split, found and watched, and leave out files. It may not name code to import, or a
+model or server that gets the text, a folder to write to, what may call the API, or what the machine spends.
+The settings define this for each key: a mark of the field, else the `trust` of its table, else `Trust.USER`
+(see `fields.Table`). For the options of a new strategy: sizes are `VAULT`, regular expressions `PATTERN`; a
+value that may be `module:function` or a path is `USER`, and so is the table of a strategy that imports code
+or asks a model.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _docstrings(table: type[Table]) -> Mapping[str, str]:
 
 
 def describe(annotation: object, marks: Iterable[object] = ()) -> str:
-    """What a field of this type may hold, in words; bounds and literals included."""
+    """A description of the allowed values of a field of this type, including bounds and literals."""
     marks = list(marks)
     if get_origin(annotation) is Annotated:
         inner, *own = get_args(annotation)
@@ -230,9 +230,9 @@ TABLES: frozenset[str] = frozenset(
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name a mistyped one most likely means, "" if none is near.
+    """The known name that a mistyped one most likely stands for, "" if none is similar.
 
-    A name that is right but stands in the wrong table counts as nearest of all.
+    A correct name in the wrong table counts as the nearest.
     """
     # The comparison takes time with the square of the length.
     known, name = list(known), name[:100]
@@ -294,7 +294,7 @@ def vault_may_set(key: str, value: object) -> bool:
 
 
 def refused_in_note(choice: Mapping[str, object]) -> list[str]:
-    """What in a note's own choice of chunking (`strategy`, options) a note may not set, by name.
+    """The names in a note's own choice of chunking (`strategy`, options) that a note may not set.
 
     A note may set less than a vault's file: no regular expression, and no rules of its own.
     """
@@ -348,8 +348,8 @@ def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
 
 
 def pattern_fault(value: object) -> str:
-    """Why a vault's file may not hold this regular expression ("": it may). One that is no regular
-    expression is a mistake, whichever file has it."""
+    """Why a vault's file may not contain this regular expression ("": it may). An invalid expression is
+    reported elsewhere, for every file."""
     try:
         re.compile(str(value))
         check_linear(str(value))

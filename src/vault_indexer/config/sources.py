@@ -86,16 +86,16 @@ class ConfigFile:
 
     @property
     def origin(self) -> str:
-        """How messages and `config show` name it."""
+        """Its name in messages and `config show`."""
         return f"file {_path_text(self.path)}"
 
 
 def config_files(
     vault: Path | None, config_file: Path | None, environ: Mapping[str, str]
 ) -> tuple[ConfigFile, ...]:
-    """The files that count, the weaker first, whether or not they exist (a watcher wants to know).
+    """The files that apply, lowest priority first, whether or not they exist (a watcher needs them all).
 
-    A named file stands alone. Otherwise the user's file, and over it, key by key, the vault's.
+    A named file replaces the others. Otherwise the vault's file overrides the user's, key by key.
     """
     if config_file is not None:
         return (ConfigFile(with_home(config_file), "option --config", trusted=True, named=True),)
@@ -166,10 +166,10 @@ def _tuned(text: str) -> Iterator[Parsed]:
 
 
 def unknown_variables(environ: Mapping[str, str], key_variables: frozenset[str]) -> tuple[str, ...]:
-    """A warning for each INDEXER_* variable that sets nothing. It is no mistake of the configuration: any
-    program of the machine may have set it.
+    """A warning for each INDEXER_* variable that sets nothing. It is not a configuration error: any program
+    on the machine may have set it.
 
-    `key_variables` are what any `api_key_env` points to: they hold an API key, whatever their name.
+    `key_variables` are those that any `api_key_env` names: they contain an API key, whatever their name.
     """
     ignored = RESERVED_VARIABLES | key_variables | VARIABLES.keys() | FORMER.keys()
     stray = (name for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value)

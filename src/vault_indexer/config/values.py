@@ -1,4 +1,4 @@
-"""One value at a time: from what a source gives to what the settings hold, or a mistake in words."""
+"""Converts single values of a source to values of the settings, or describes the mistake."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _TOO_LONG: Mapping[type, str] = MappingProxyType({dict: "(a table)", list: "(a l
 class RawValue:
     """One value as a source gives it, not yet checked.
 
-    `is_text` says that it came as a bare text (option, environment) and has to be read first; `base` is the
-    folder that a relative path starts from, None for the working directory. `of_vault`: it stands in the
+    `is_text` states that it is plain text (option, environment) and must be parsed first; `base` is the
+    folder that a relative path starts from, None for the working directory. `of_vault`: it is from the
     vault's own file, which anyone who shares the vault can write.
     """
 
@@ -43,7 +43,7 @@ class RawValue:
 
 
 def check(raw: RawValue) -> tuple[object, list[ConfigProblem]]:
-    """The value for the settings, and what is wrong with it (then the value means nothing)."""
+    """The value for the settings, and its problems (if there are any, the value has no meaning)."""
     key = ALL_KEYS[raw.key]
     try:
         value = _validate(key, raw)
@@ -133,7 +133,7 @@ def _validate(key: Key, raw: RawValue) -> object:
 
 
 def with_tuples(value: object) -> object:
-    """Settings are frozen, so their lists are tuples, and strict validation takes nothing else."""
+    """Settings are frozen, so their lists are tuples, and strict validation accepts nothing else."""
     if isinstance(value, list):
         return tuple(with_tuples(part) for part in value)
     if isinstance(value, dict):
@@ -159,7 +159,7 @@ def _with_absolute_paths(value: object, base: Path | None) -> object:
 
 @record
 class ValueLocation:
-    """A spot in a configuration: its name for people ("" for the whole), its type, what stands there."""
+    """A place in a configuration: its displayed name ("" for the whole), its type and its value."""
 
     name: str
     annotation: object
@@ -167,7 +167,7 @@ class ValueLocation:
     value: object
 
     def inside(self, part: int | str, value: object) -> ValueLocation | None:
-        """An element of a list or a key of a table at this place; None if the type has none such."""
+        """An element of a list or a key of a table at this place; None if the type has no such element."""
         annotation, marks = self.annotation, list[object]()
         name = f"{self.name}[{part}]" if isinstance(part, int) else f"{self.name}.{part}".lstrip(".")
         if get_origin(annotation) is (tuple if isinstance(part, int) else dict):
@@ -182,7 +182,7 @@ class ValueLocation:
 def problem_within(
     place: ValueLocation, details: ErrorDetails, origin: str, *, is_text: bool = False
 ) -> ConfigProblem:
-    """What pydantic found wrong at a place, or at some place inside it."""
+    """The error that pydantic found at a place, or at a place inside it."""
     for part in details["loc"]:
         inner = place.inside(part, details["input"])
         if inner is None:
@@ -202,8 +202,8 @@ def problem_within(
 
 
 def first_mistake(table: type[BaseModel], error: ValidationError) -> str:
-    """The first thing that pydantic found wrong in a table that no source of the configuration holds, in our
-    words: `word.chunk_size = "many": a whole number ≥ 1`."""
+    """The first error that pydantic found in a table that is not from a configuration source, in our words:
+    `word.chunk_size = "many": a whole number ≥ 1`."""
     found = problem_within(ValueLocation("", table, [], {}), error.errors(include_url=False)[0], "")
     value = f" = {found.value}" if found.value else ""
     return f"{found.key}{value}: {found.allowed}" if found.key else found.allowed
@@ -216,7 +216,7 @@ def _given_table(annotation: object) -> object:
 
 
 def _fields(table: type[BaseModel]) -> Mapping[str, FieldInfo]:
-    """What may stand in a table; in a rule, besides its own, whatever may stand in `[chunking]`."""
+    """The fields that a table may contain; a rule may also contain those of `[chunking]`."""
     shared = ChunkingSettings.model_fields if table is ChunkingRule else {}
     return {**shared, **table.model_fields}
 
@@ -226,5 +226,5 @@ def _is_table(annotation: object) -> TypeGuard[type[BaseModel]]:
 
 
 def unknown_key(near: str) -> str:
-    """What to say of a name that is no key, given the nearest that is one."""
+    """The message for a name that is not a key, with the nearest key."""
     return f"unknown key; did you mean {near}?" if near else "unknown key"

@@ -195,7 +195,7 @@ def refuse_foreign(index_dir: Path) -> None:
 
 
 def remove_daemon(index_dir: Path, pid: int) -> None:
-    """Removes the `daemon.json` that this process wrote and the page beside it, not those of another one."""
+    """Removes the `daemon.json` and the page that this process wrote, not those of another process."""
     path = index_dir / DAEMON_FILE
     info = _parse(path)
     if info is not None and info.pid == pid:

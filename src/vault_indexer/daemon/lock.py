@@ -25,8 +25,8 @@ _ONCE_IN_S = 3600.0
 
 
 class IndexLock:
-    """The right to write one index folder, held until `release`. A file next to it names the holder.
-    `of`: what an error message calls the folder."""
+    """The right to write one index folder, held until `release`. A file next to it names the holder. `of` is
+    the name of the folder in error messages."""
 
     def __init__(self, root: Path, purpose: str, of: str = "index") -> None:
         self._file = root / "lock"

@@ -133,8 +133,8 @@ class VaultSync:
     the index until the loss of a file is plausible: an unmounted disk leaves the index unchanged, and
     `degraded` contains the reason. The calling thread handles every error; the index stays usable.
 
-    An index without any document that begins to read many says so in `documents_notice`; while the machine
-    runs on its battery, `documents_wait`.
+    An index without any document that begins to read many announces it in `documents_notice`; while the
+    machine runs on battery, they wait (`documents_wait`).
     """
 
     def __init__(

@@ -50,8 +50,8 @@ class Part:
 
 @record
 class Document:
-    """The content of a document. `created` is an ISO date, and `warnings` tell what was not read. `images`
-    are the numbers of the parts that may be images of text. A picture need not have text."""
+    """The content of a document. `created` is an ISO date, and `warnings` list content that was not read.
+    `images` are the numbers of the parts that may be images of text. A picture may have no text."""
 
     parts: tuple[Part, ...]
     title: str = ""

@@ -300,7 +300,7 @@ def paragraphs(block: Sequence[Line]) -> Iterator[Paragraph]:
 
 
 def _rows(block: Sequence[Line]) -> list[list[Line]]:
-    """Returns the lines that are beside each other as rows, from left to right."""
+    """Returns the lines that are next to each other as rows, from left to right."""
     rows: list[list[Line]] = []
     for line in sorted(block, key=lambda line: line.top + line.bottom):
         if rows and (line.top + line.bottom) / 2 < rows[-1][0].bottom:

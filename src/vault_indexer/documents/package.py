@@ -44,7 +44,7 @@ def errors_as_damage() -> Iterator[None]:
 
 
 class Relation(NamedTuple):
-    """What a part of an Office document refers to: a member of the archive, or an address."""
+    """The target of a reference in a part of an Office document: a member of the archive, or an address."""
 
     kind: str
     target: str

@@ -451,7 +451,7 @@ def _touch(first: Word, second: Word) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Returns the letters that shapes stand for: "fi" for its ligature."""
+    """Returns the text with plain letters instead of presentation forms: "fi" for its ligature."""
     # PDFium returns UTF-16 units: this joins a pair of surrogates into one character.
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     text = _FORMS.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)

@@ -23,8 +23,8 @@ _MAX_STRIPS = 2_000
 
 @dataclass(slots=True)
 class Word:
-    """A word in the frame of its direction: text runs along x, lines follow each other down along y. `y` is
-    its baseline; `bold` is known of the first and last word of a line; `direction` counts quarter turns."""
+    """A word in the frame of its direction: text runs along x, lines follow each other along y. `y` is its
+    baseline; `bold` is set only for the first and last word of a line; `direction` counts quarter turns."""
 
     text: str
     x0: float

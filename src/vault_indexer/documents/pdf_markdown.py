@@ -303,7 +303,7 @@ def _flows(before: _Block, line: Line) -> bool:
 
 
 def _check_numbers(blocks: list[_Block]) -> None:
-    """Turns numbered blocks into text if no other number follows or precedes: they are no list."""
+    """Turns numbered blocks into text if no other number follows or precedes: they are not a list."""
     numbers = [block.number for block in blocks]
     for at, block in enumerate(blocks):
         is_followed = block.number + 1 in numbers[at + 1 : at + 2]
@@ -353,7 +353,7 @@ def _filled(row: Line, columns: list[tuple[float, float]]) -> dict[int, str]:
 
 
 def _mark_headings(pages: list[list[_Block]], body: float, lines: list[Line]) -> None:
-    """Marks headings by their size, else by their weight, where these differ clearly from the body."""
+    """Marks headings by their size, else by their weight, if these differ clearly from the body."""
     total = sum(len(line.text) for line in lines) or 1
     large = [block for page in pages for block in page if _is_title(block, _LARGER * body)]
     if sum(len(line.text) for block in large for line in block.lines) > 0.3 * total:
@@ -500,7 +500,7 @@ def _write(writer: MarkdownWriter, blocks: list[_Block], hyphens: _Hyphens) -> N
 
 
 def _joined_runs(block: _Block, hyphens: _Hyphens) -> list[Run]:
-    """Returns the text of the lines of a block, in which a line break is left only where it is meant."""
+    """Returns the text of the lines of a block, in which only intended line breaks remain."""
     first = block.lines[0]
     text, uri = first.runs[0]
     runs = [(text[len(block.mark) :], uri), *first.runs[1:]]

@@ -215,7 +215,7 @@ def read_ipynb(data: bytes) -> Document:
 
 
 class _Node:
-    """A value of JSON of which nothing is known: what is not as expected is empty."""
+    """A JSON value of unknown structure: parts of an unexpected type count as empty."""
 
     def __init__(self, value: object) -> None:
         self._value = value if isinstance(value, dict) else {}

@@ -65,7 +65,7 @@ _DATE_NAMES = frozenset({"article:published_time", "date", "dc.date", "dcterms.c
 
 
 def read_html(data: bytes) -> Document:
-    """Reads the text of a page: its main part where it marks one, else all but navigation. Nothing in it is
+    """Reads the text of a page: its main part if it marks one, else all except navigation. Nothing in it is
     executed or loaded."""
     page = decode_page(data)
     for region in ("main", "article", ""):

@@ -161,7 +161,7 @@ def _wanted(settings: Settings) -> Manifest:
 
 def refuse_newer(index_dir: Path) -> None:
     """Raises NewerIndexError if a newer program has written the active generation: a rebuild would throw away
-    the work of that program, and an edit would leave out what only that program writes."""
+    the work of that program, and an edit would omit data that only that program writes."""
     newer: list[str] = []
     with suppress(UnavailableError, OSError, ValueError):  # damage is reported when the index is opened
         generation = IndexDir(index_dir).current()

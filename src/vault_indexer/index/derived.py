@@ -333,8 +333,8 @@ class DerivedIndices:
     IndexWriter owns it and calls it from its thread; any thread may lease snapshots from `holder` and read
     the length of `pending_embeddings`. The catalog is the authority: lost or damaged data of the indices is
     rebuilt from it. Opening repairs: indices that are behind catch up, damaged ones are rebuilt, and `healed`
-    says so. Each snapshot shows catalog, words and vectors of the same commit. Raises IndexUnusableError if
-    the catalog itself cannot be read.
+    reports this. Each snapshot shows catalog, words and vectors of the same commit. Raises IndexUnusableError
+    if the catalog itself cannot be read.
     """
 
     def __init__(

@@ -167,7 +167,7 @@ def reason_of(error: NoteError, path: str) -> str:
 
 
 def style_of_files(settings: Settings, found: Scan) -> LinkStyle:
-    """The style of the links of a vault: the configured one, else the one that its files show."""
+    """The style of the links of a vault: the configured one, else the one detected from its files."""
     if settings.links.style != "auto":
         return settings.links.style
     # Three levels are enough for the folders by which a style is recognized.
@@ -261,8 +261,8 @@ class Preparer:
         style: LinkStyle = "obsidian",
         outside: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`llm` is the language model of the chunkers. What happens in `outside` is not charged to the note
-        that is read."""
+        """`llm` is the language model of the chunkers. Work within `outside` is not charged to the note that
+        is read."""
         self._vault = vault
         self._limits = limits
         self._chunker_of = chunker_of
@@ -367,8 +367,8 @@ class Preparer:
         return {text_digest(text): vector.tobytes() for text, vector in zip(texts, made, strict=True)}
 
     def _unread(self, path: str, reason: str) -> FileRow:
-        """A file that could not be read has no times to compare with, so the next scan tries it again.
-        Its inode says that it is there, and can be linked to."""
+        """The row of a file that could not be read. It has no times to compare, so the next scan tries it
+        again. Its inode shows that it exists and can be linked to."""
         try:
             inode = (self._vault / path).lstat().st_ino
         except (OSError, ValueError):
@@ -391,8 +391,8 @@ def text_digest(text: str) -> bytes:
 
 
 def _flaws(note: Note, chunks: Sequence[Chunk]) -> str:
-    """What of a note could not be read as it was meant, and why it is not split as it should be; "" if all is
-    well. It is split again when the model answers."""
+    """The parts of a note that were not read as intended, and why it is not split as configured; "" if there
+    are none. It is split again when the model answers."""
     flaws = [
         one.detail if one.kind == DOCUMENT else f"line {one.line}: {one.detail}"
         for one in note.diagnostics
@@ -568,7 +568,7 @@ class Inspector:
 
     @cached_property
     def _paths(self) -> StyledPaths:
-        """The paths; where notes have other addresses than their paths, every note is read for them."""
+        """The paths. If notes have addresses other than their paths, every note is read for them."""
         paths = StyledPaths(self._style, (file.path for file in self._scan.files))
         for path in self.all_notes() if paths.reads_pages else ():
             with suppress(NoteError):

@@ -133,7 +133,7 @@ def _same_text(row: FileRow, vault: Path, max_file_bytes: int) -> Iterator[Probl
 
 
 def _links(catalog: CatalogReader, linker: Linker) -> Iterator[Problem]:
-    """Yields, by note, the stored links whose target differs from what the files of the catalog give."""
+    """Yields a problem for each note whose stored links differ from the links resolved anew."""
     sql = "SELECT target, resolved, ambiguous FROM links WHERE note_id = ? ORDER BY ord"
     for note in catalog.all_notes():
         wrong = []

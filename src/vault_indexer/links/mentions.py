@@ -137,8 +137,8 @@ def _align(text: str) -> tuple[str, Callable[[int], int]]:
 
 @lru_cache(maxsize=1 << 14)
 def _fold(cluster: str) -> str:
-    """Returns a folded character with its marks, or "" for marks alone. Signs do not change, because no name
-    is found by them."""
+    """Returns a folded character with its marks, or "" for marks alone. Signs do not change, because names
+    are not matched by them."""
     first = cluster[0]
     return fold(normalize(cluster)) if first.isalnum() or _MARK.match(first) or first == "’" else cluster
 
@@ -155,7 +155,7 @@ class Prose:
 
     Only the required sections are parsed. A top-level heading ends every block before it, so a section parses
     alone in the same way as within the note. `headings` are the positions of these headings, and `links` the
-    spans of links that are already known.
+    spans of links that have already been found.
     """
 
     def __init__(self, text: str, headings: Collection[int], links: Collection[tuple[int, int]]) -> None:

@@ -71,7 +71,7 @@ class _Evidence(NamedTuple):
         return max(0.0, why.meaning + why.link + why.shared) / (1 + _LINK_SHARE + _SHARED_SHARE)
 
     def closeness(self, highest: float) -> str:
-        """How close it is in meaning, in words; `highest` is the cosine of the nearest note."""
+        """The similarity of its meaning, in words; `highest` is the cosine of the nearest note."""
         if not self.similar:
             return ""
         share = self.similar.cosine / max(_LEAST_NEAR, highest)

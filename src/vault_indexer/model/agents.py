@@ -1,4 +1,4 @@
-"""What agents alone are answered: hits in few tokens, notes and parts of them, a change of the strategy, the
+"""The answers for agents only: hits in few tokens, notes and parts of them, a change of the strategy, the
 report of an evaluation."""
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class NotesRead:
 
 @record
 class FetchedMetadata:
-    """What a connector may show with a note. `headings` are there where the text was cut: an id may end
+    """Data that a connector may show with a note. `headings` are present if the text was cut: an id may end
     with `#` and one of them."""
 
     path: str
@@ -120,7 +120,7 @@ class FetchedNote:
 
 @record
 class StrategyChange:
-    """What became of the wish to split notes another way."""
+    """The result of a request to split notes with another strategy."""
 
     strategy: str
     previous: str
@@ -155,9 +155,9 @@ class PropertySummary:
 
 @record
 class VaultOverview:
-    """What a vault contains. Folders and tags have the number of their notes, those of folders including the
-    folders below; `daily_notes` is the folder of the notes that are named by a day (None: there are none),
-    `recent` the last changes, `open_tasks` the number of open tasks by note."""
+    """The contents of a vault. Folders and tags have the number of their notes, those of folders including
+    the folders below; `daily_notes` is the folder of the notes that are named by a day (None: there are
+    none), `recent` the last changes, `open_tasks` the number of open tasks by note."""
 
     notes: int
     languages: Mapping[str, int]

@@ -23,13 +23,12 @@ class Citation:
     """A span of a note that a sentence rests on.
 
     `id` names the span within one index: path, heading or block, and position. Positions are characters of
-    the file decoded as UTF-8, lines are 1-based and inclusive. `quote` is the text of the span as it stands
-    in the note, `sha256` the hexadecimal hash of its UTF-8. `block` is the block identifier without `^`, ""
-    if the span has none. `uri` is that of a hit. `vault` is the name of the note's vault where several
-    were asked; then `id` begins with it. `sentence_ids` are the sentences that the span touches:
-    `/v1/sentences` has each. `property` is the name of the property of the frontmatter that the span is.
-    `part` is the page, slide or sheet of a document, such as "page 3"; its positions are those of the
-    extracted text.
+    the file decoded as UTF-8, lines are 1-based and inclusive. `quote` is the text of the span as written in
+    the note, `sha256` the hexadecimal hash of its UTF-8. `block` is the block identifier without `^`, "" if
+    the span has none. `uri` is that of a hit. `vault` is the name of the note's vault if several were asked;
+    then `id` begins with it. `sentence_ids` are the sentences that overlap the span: `/v1/sentences` returns
+    each. `property` is the name of the frontmatter property if the span is one. `part` is the page, slide or
+    sheet of a document, such as "page 3"; its positions are those of the extracted text.
     """
 
     id: str
@@ -66,11 +65,11 @@ class AnswerSentence:
 class AskAnswer:
     """The answer to a question.
 
-    `verdict` says whether the vault is about the question, as that of a search does. `sentences` are the
+    `verdict` states whether the vault is about the question, like that of a search. `sentences` are the
     answer, in order; `dropped` are sentences of the model that failed the check. `passages` are the hits that
-    were read, best first. `missing_words` are words of the question that no note holds. `model` is the
-    language model that wrote the sentences, "" for none. `prompt` is what the model would be sent, where the
-    request wants to see it.
+    were read, best first. `missing_words` are words of the question that no note contains. `model` is the
+    language model that wrote the sentences, "" for none. `prompt` is the text that the model would be sent,
+    if the request asks for it.
     """
 
     question: str

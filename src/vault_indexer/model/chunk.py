@@ -1,4 +1,4 @@
-"""A chunk: a span of a note, and what stands around it."""
+"""A chunk: a span of a note, and its context."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ HEADER_SEPARATOR = " > "
 class Chunk:
     """`body` is `note.text[start_pos:end_pos]`, never rewritten; lines are 1-based, both inclusive.
 
-    `header_path` is the headings that enclose `start_pos`, joined by " > " ("" before the first).
-    `context` (the parents' headings), `preamble` (a model's sentence on where the chunk stands, or the title
-    of a note without a body) and
-    `overlap` (the tail of the previous sibling) are additions: they are kept apart from the body and
-    joined to it only in `content` and `embedding_text`. `extra` holds what one strategy alone knows
-    (`section_id`, `sentence_ids`, `parent_id`, …), JSON values only. `wikilinks` and `markdown_links` are the
-    targets of the links that start in the body, in order, each once.
+    `header_path` is the headings that enclose `start_pos`, joined by " > " ("" before the first). `context`
+    (the parents' headings), `preamble` (a model's sentence on the place of the chunk in the note, or the
+    title of a note without a body) and `overlap` (the end of the previous sibling) are additions: they are
+    stored separately from the body and joined to it only in `content` and `embedding_text`. `extra` contains
+    the values of a single strategy (`section_id`, `sentence_ids`, `parent_id`, …), JSON only. `wikilinks` and
+    `markdown_links` are the targets of the links that start in the body, in order, each once.
     """
 
     chunk_id: str
@@ -59,30 +58,29 @@ class Chunk:
 
     @property
     def level(self) -> int | None:
-        """0 of a parent, 1 of a child; None where its strategy makes no parents."""
+        """0 of a parent, 1 of a child; None if its strategy creates no parents."""
         level = self.extra.get("level")
         return level if isinstance(level, int) else None
 
     @property
     def parent_id(self) -> str:
-        """The chunk or section that it is a part of; "" where its strategy names none."""
+        """The chunk or section that it is a part of; "" if its strategy names none."""
         return str(self.extra.get("parent_id") or "")
 
     @property
     def sentence_ids(self) -> tuple[str, ...]:
-        """Its sentences, in order, where its strategy names them."""
+        """The ids of its sentences, in order, if its strategy names them."""
         ids = self.extra.get("sentence_ids")
         return tuple(map(str, ids)) if isinstance(ids, list) else ()
 
     @property
     def is_context(self) -> bool:
-        """Whether it is a parent that takes part in no ranking, and is only read together with its
-        children."""
+        """Whether it is a parent that is never ranked, only read together with its children."""
         return self.level == 0 and not self.embed
 
     @property
     def content(self) -> str:
-        """What is shown and keyword-indexed: context line, overlap, body."""
+        """The text that is shown and indexed for keywords: context line, overlap, body."""
         return join_context(self.context, self.overlap + self.body)
 
     @property
@@ -92,12 +90,12 @@ class Chunk:
 
     @property
     def written_by_model(self) -> tuple[str, ...]:
-        """The keys of what a language model wrote: none of it is text of the note."""
+        """The keys of the texts that a language model wrote, which are not text of the note."""
         preamble = ("preamble",) if self.preamble and not self.extra.get("properties") else ()
         return (*preamble, *(key for key in ("reasoning",) if key in self.extra))
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Its JSON. The strategy's own extras first, so that none can take the place of what every chunk
+        """Its JSON. The strategy's own extras come first, so that none can replace a key that every chunk
         has."""
         return {
             **self.extra,
@@ -123,10 +121,10 @@ class Chunk:
 
     @property
     def embedding_text(self) -> str:
-        """What is embedded: the content, with the preamble in front."""
+        """The text that is embedded: the content, preceded by the preamble."""
         return join_context(self.preamble, self.content)
 
 
 def join_context(before: str, text: str) -> str:
-    """What stands before a text, a blank line, and the text; the text alone where nothing does."""
+    """The text preceded by `before` and a blank line, or the text alone if `before` is empty."""
     return f"{before}\n\n{text}" if before else text

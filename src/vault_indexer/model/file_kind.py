@@ -10,8 +10,8 @@ from vault_indexer.system import record
 
 
 class FileKind(StrEnum):
-    """What a file of the vault is to the index: text to read, cards to read, a document whose text is
-    extracted, or a target of links."""
+    """The role of a vault file in the index: text to read, cards to read, a document whose text is extracted,
+    or a target of links."""
 
     NOTE = "note"
     CANVAS = "canvas"
@@ -21,9 +21,9 @@ class FileKind(StrEnum):
 
 @record
 class DocumentKind:
-    """A kind of document. `part` is what a form feed in its extracted text ends ("": it has no parts).
-    `library` is the module that the extractor imports ("": none), a part of the extra `ocr`. A kind
-    `on_request` is read only where the configuration names it."""
+    """A kind of document. `part` is the unit that ends at a form feed in its extracted text ("": it has no
+    parts). `library` is the module that the extractor imports ("": none), a part of the extra `ocr`. A kind
+    `on_request` is read only if the configuration names it."""
 
     name: str
     suffixes: tuple[str, ...]

@@ -14,7 +14,7 @@ from vault_indexer.system import record
 
 
 class LinkKind(StrEnum):
-    """How a link is written."""
+    """The syntax of a link."""
 
     WIKILINK = "wikilink"
     EMBED = "embed"
@@ -27,7 +27,7 @@ LinkStyle = Literal["obsidian", "dendron", "docusaurus", "hugo", "jekyll", "logs
 
 
 class ElementKind(StrEnum):
-    """What a top-level block of the note is."""
+    """The kind of a top-level block of the note."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -46,8 +46,8 @@ class ElementKind(StrEnum):
 class Heading:
     """A heading as CommonMark sees it. `text` is its inline content with markup removed.
 
-    `nested` headings stand inside a quote or list item: they are listed and linkable, but the
-    outline (sections, header paths, chunk borders) is made of the others alone.
+    `nested` headings are inside a quote or list item: they are listed and can be linked to, but the outline
+    (sections, header paths, chunk borders) consists of the others only.
     """
 
     level: int
@@ -60,7 +60,7 @@ class Heading:
 
 @record
 class Link:
-    """A link as written. `subpath` is what follows the first `#`, without it ("" for none)."""
+    """A link as written. `subpath` is the text after the first `#` ("" for none)."""
 
     kind: LinkKind
     target: str
@@ -72,7 +72,7 @@ class Link:
 
 
 class WrittenLink(NamedTuple):
-    """Where a link starts, and its target as written."""
+    """The position of a link, and its target as written."""
 
     start: int
     kind: LinkKind
@@ -108,9 +108,8 @@ class Element:
 class Section:
     """From a document-level heading to the next one of any level (its own text, not its children).
 
-    The text before the first heading is a section of level 0 without title. `header_path` holds the
-    titles of the enclosing headings, outermost first, its own last. `parent` is an index into
-    `Note.sections`.
+    The text before the first heading is a section of level 0 without title. `header_path` contains the titles
+    of the enclosing headings, outermost first, its own last. `parent` is an index into `Note.sections`.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""What a page shows of a vault: a note to be read, the graph around notes, the whole vault, its health."""
+"""The views of a vault on a page: a note to read, the graph around notes, the whole vault, its health."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NoteGraph:
 class Cluster:
     """Notes that belong together. `links` counts the links among them; `members` are the most linked ones.
 
-    `folder` is the folder of a cluster by folder ("" for a community, and for what is left over).
+    `folder` is the folder of a cluster by folder ("" for a community, and for the notes left over).
     """
 
     name: str
@@ -100,10 +100,10 @@ class Picture:
 class NoteView:
     """A note, or a part of it, to be read as it was indexed.
 
-    `blocks` and `property_tree` are trees of `parse.reading_view`. `first_line` and `last_line` (1-based) are
-    what is shown of the file; `is_cut_before` and `is_cut_after`: the note has more before or after them;
-    `more`: any of both. `canvas` is the drawing of a canvas, see `parse.canvas.canvas_drawing`, and `boxes`
-    are the lines in a picture, see `documents.line_boxes`.
+    `blocks` and `property_tree` are trees of `parse.reading_view`. `first_line` and `last_line` (1-based)
+    delimit the part of the file that is shown; `is_cut_before` and `is_cut_after`: the note has more before
+    or after it; `more`: either of them. `canvas` is the drawing of a canvas, see
+    `parse.canvas.canvas_drawing`, and `boxes` are the lines in a picture, see `documents.line_boxes`.
     """
 
     path: str
@@ -199,8 +199,8 @@ class InspectedLink:
 
 @record
 class InspectedNote:
-    """What the indexer makes of one note. A chunk has the keys of all chunks and those that its strategy
-    adds."""
+    """What the indexer makes of one note. A chunk has the keys of all chunks and those that its
+    strategy adds."""
 
     path: str
     title: str

@@ -1,4 +1,4 @@
-"""What the index keeps of a file: the rows between the pipeline and the stores."""
+"""The data that the index stores for a file: the rows passed between the pipeline and the stores."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ locked or is writing it, or the program has no permission."""
 class FileRow:
     """A file of the vault as last seen. `state` is "note", "linked" (only a link target) or "skipped".
 
-    `reason` says why a file is no note of the index, or of a note what could not be read as it was meant.
+    `reason` states why a file is not an indexed note, or which part of a note could not be read as meant.
     """
 
     path: str
@@ -79,7 +79,7 @@ class FileRow:
 
 
 def names_of_json(encoded: str) -> tuple[str, ...]:
-    """Aliases or tags as the catalog keeps them. Most notes have none, which needs no parser."""
+    """Aliases or tags as the catalog stores them. Most notes have none, which requires no parsing."""
     return tuple(json.loads(encoded)) if encoded != "[]" else ()
 
 

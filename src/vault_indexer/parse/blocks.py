@@ -256,7 +256,7 @@ def _marks_in_paragraph(source: str, items: Node) -> Iterator[int]:
 
 
 def _repair(source: str) -> str:
-    """The source without patterns that are known to confuse the grammar (about one note in a thousand).
+    """The source without patterns that confuse the grammar (in about one note in a thousand).
 
     Its scanner accepts lines as the delimiter row of a table that its rules then reject; HTML that begins in
     a list item may not end; `[\\` after a list marker is not a task. Such bars and brackets become letters,

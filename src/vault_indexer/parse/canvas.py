@@ -110,7 +110,7 @@ def parse_canvas(path: str, data: bytes) -> Note:
 
 
 def _drawn_texts(elements: Iterable[Mapping[str, JsonValue]]) -> Iterator[dict[str, JsonValue]]:
-    """The texts of a drawing as cards: what was written, before lines are broken to fit, and its link."""
+    """The texts of a drawing as cards: the text as written, before it is wrapped to fit, and its link."""
     for element in elements:
         written = next(filter(None, (_text(element, key) for key in _DRAWN)), "")
         link = _text(element, "link")
@@ -123,7 +123,7 @@ def canvas_drawing(
     data: bytes, render: Callable[[str], list[JsonValue]], resolve: Callable[[str], str | None]
 ) -> dict[str, JsonValue]:
     """Returns the cards of a canvas with their places, top to bottom, and its edges by the numbers of the
-    cards; empty if it is no canvas. `render` makes the tree of a card's text.
+    cards; empty if it is not a canvas. `render` makes the tree of a card's text.
 
     At most `MAX_CARDS` cards and `MAX_EDGES` edges are drawn, in a square of `2 * MAX_PLACE`; of a text
     beyond `MAX_DRAWN_CHARS`, only the first characters.

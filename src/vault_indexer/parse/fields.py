@@ -135,7 +135,7 @@ def find_fields(
 
 
 def joined_fields(fields: Iterable[Field]) -> dict[str, JsonValue]:
-    """The values by name: a list where a name has several, without repetitions."""
+    """The values by name: a list if a name has several, without repetitions."""
     found: dict[str, dict[str, JsonValue]] = {}
     for name, value in fields:
         for single in value if isinstance(value, list) else [value]:

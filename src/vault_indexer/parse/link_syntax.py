@@ -55,7 +55,7 @@ class Finds:
     problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail, so that each is reported once
 
     def refuse(self, detail: str, line: int) -> None:
-        """Reports that something which could have been a link or a tag is kept as text."""
+        """Reports that a possible link or tag is treated as text."""
         self.problems.setdefault(detail, Diagnostic("limit", detail, line))
 
     def has_room(self, start: int, lines: Lines) -> bool:

@@ -107,7 +107,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _made_headings(path: str, front: Frontmatter, text: str) -> list[re.Match[str]]:
-    """The headings that the plugin has written, none if the note is no drawing."""
+    """The headings that the plugin has written, none if the note is not a drawing."""
     if not _DRAWING_NAME.search(path) and "excalidraw-plugin" not in front.values:
         return []
     return list(_MADE_HEADING.finditer(text, front.block_end))

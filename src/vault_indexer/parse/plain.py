@@ -161,7 +161,7 @@ def unescape_entities(text: str) -> str:
 
 
 def _decode(entity: re.Match[str]) -> str:
-    """The characters of an entity. A name unknown to HTML is text, even if it begins with a known one."""
+    """The characters of an entity. A name not in HTML remains text, even if it begins with one that is."""
     return unescape(entity[0]) if entity[0][1] == "#" else html5.get(entity[0][1:], entity[0])
 
 

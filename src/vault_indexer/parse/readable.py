@@ -109,8 +109,8 @@ def render_markdown(
     source: str, fence: str = "", labels: frozenset[str] = frozenset(), *, has_signs: bool = False
 ) -> ReadableText:
     """The source without markup. `fence` is the mark of the code block that contains its start ("": none);
-    `labels` are those of links that are defined elsewhere (`link_labels`). With `has_signs`, a point stands
-    before each item of a list and each row of a table, a box before a task, and a bar between two cells."""
+    `labels` are those of links that are defined elsewhere (`link_labels`). With `has_signs`, a dot precedes
+    each item of a list and each row of a table, a box each task, and a bar separates two cells."""
     defined = labels | link_labels(source)
     markup = _Markup(source, dict.fromkeys(defined, "") if defined else NO_DEFINITIONS, has_signs)
     for start, end, mark in code_blocks(source, fence):
@@ -125,8 +125,8 @@ hits in common."""
 
 
 def blank_hidden(source: str, fence: str = "") -> str:
-    """The source with blanks for what no reader sees and may have several lines, such as comments and
-    drawings, outside of code. Every other character keeps its place."""
+    """The source with blanks in place of invisible text that may have several lines, such as comments and
+    drawings, outside of code. Every other character keeps its position."""
     if not _MAY_BE_HIDDEN.search(source):
         return source
     return rewrite_prose(source, _HIDDEN, lambda match: _NOT_BREAK.sub(" ", match[0]), fence)

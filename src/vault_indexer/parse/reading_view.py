@@ -86,7 +86,7 @@ _LITERAL = {"code_inline": "code", "math": "math", "math_block": "formula", "tag
 @record
 class ReadingView:
     """The blocks of a note, or of a part of a long one, in order. `first_line` and `last_line` (1-based)
-    delimit the lines of the file that are shown; `is_cut_before` and `is_cut_after` tell whether there are
+    delimit the lines of the file that are shown; `is_cut_before` and `is_cut_after` state whether there are
     more before or after them."""
 
     blocks: tuple[Node, ...]

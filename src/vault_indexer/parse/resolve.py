@@ -257,10 +257,10 @@ class Anchors:
 
     def find(self, subpath: str, *, slugs: bool = False) -> Subpath:
         """The position of `^id`, `Heading`, `Heading#Heading below it`, or a part of a document as `page=3`
-        (`&` and what follows tells the viewer more); the first match wins.
+        (`&` and the text after it are for the viewer); the first match wins.
 
         `slugs` also accepts headings as web sites write them (`my-heading`, `my-heading-1` for the second of
-        that text): for Markdown links, which documentation outside Obsidian writes this way.
+        that text): for Markdown links, which have this form in documentation outside Obsidian.
         """
         parts = [part.strip() for part in subpath.split("#") if part.strip()]
         if not parts:

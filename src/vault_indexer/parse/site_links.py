@@ -1,8 +1,8 @@
-"""Resolves links as the program does that a vault is written for: by the addresses of web pages in site
+"""Resolves links like the program that a vault is written for: by the addresses of web pages in site
 generators, by the names of pages in Logseq.
 
 A file has addresses, which follow from its path and its properties. A link leads to the first address that it
-may mean, else where it leads in Obsidian.
+may mean, else to its target in Obsidian.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Rewrites what other programs add to Markdown, such as shortcodes, as Markdown that shows the same.
+"""Rewrites the syntax that other programs add to Markdown, such as shortcodes, as equivalent Markdown.
 
 The rewritten text has the length and the line breaks of the original, so that every offset stays valid. Code
-keeps its text.
+is not changed.
 """
 
 from __future__ import annotations

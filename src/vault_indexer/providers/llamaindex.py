@@ -128,7 +128,7 @@ def _needs_prefixes(model: str) -> bool:
 
 
 def ollama(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
-    """A model served by Ollama, on this machine unless `embedding.url` says otherwise."""
+    """A model served by Ollama, on this machine unless `embedding.url` names another."""
     name = require_setting(settings.model, "embedding.model", "ollama")
     url = settings.url or OLLAMA_URL
     with extra_needed("ollama"):

@@ -172,7 +172,7 @@ class LlamaIndexLlm:
 
 
 def ollama(settings: LlmSettings) -> LlamaIndexLlm:
-    """A model served by Ollama, on this machine unless `llm.url` says otherwise."""
+    """A model served by Ollama, on this machine unless `llm.url` names another."""
     name = require_setting(settings.model, "llm.model", "ollama")
     url = settings.url or OLLAMA_URL
     with extra_needed("ollama"):

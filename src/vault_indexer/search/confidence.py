@@ -85,9 +85,9 @@ def pair_contents(
 def weigh_runs(text: str, words: Sequence[QueryTerm], held: Floats) -> Floats:
     """Returns `held` with lower shares for pairs in shorter runs of matching pairs.
 
-    `held` is the degree, in [0, 1], to which each text (row) contains each word (column). The query has n
-    characters without a space. In a run of l characters whose pairs all match, each share is multiplied by
-    (1 - 1/l) / (1 - 1/n), which is 1 for the whole query.
+    `held` is the degree, in [0, 1], to which each text (row) contains each word (column). A part of the query
+    without spaces has n characters. In a run of l of them whose pairs all match, each share is multiplied by
+    (1 - 1/l) / (1 - 1/n), which is 1 for the whole part.
     """
     column = {term.word: number for number, term in enumerate(words)}
     rows = [[column[pair] for pair in _pairs(run)] for run in _runs(text, UNSPACED)]
@@ -159,7 +159,7 @@ class Signs:
     """The evidence for the relevance of a hit: the shares of the query, in [0, 1], that the hit and the title
     of its note contain, and its deviation relative to that of the best chunk by chance. `is_apart` is true if
     only the deviation is evidence, because the hit contains no query word or is in another language than the
-    query. The model must know the query's language."""
+    query. The model must support the query's language."""
 
     share: float
     title: float
@@ -302,7 +302,7 @@ def _content(word: str, idle: frozenset[str]) -> float:
 
 def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
     """Returns the notes of the chunks in another language than the query. The result is empty for a model
-    that does not read whole sentences or does not know the query's language, because its cosines are no
+    that does not read whole sentences or does not support the query's language, because its cosines are no
     evidence across languages."""
     is_read = prepared.vault.embedder.model.provider != "wordllama" and prepared.language_weight >= 1.0
     if not (is_read and prepared.language):

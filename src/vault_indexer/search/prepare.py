@@ -101,8 +101,8 @@ class TypedWords:
     """Searches the texts of one vault for words as typed, for one query in one thread.
 
     A word is bounded by characters other than letters and digits. All words together read at most
-    `TYPED_CHARACTERS`; a word not found by then may or may not exist. If the snapshot contains only a part of
-    its vault, no word is certain to be missing.
+    `TYPED_CHARACTERS`; a word not found within that limit may or may not exist. If the snapshot contains only
+    part of its vault, no word is certain to be missing.
     """
 
     def __init__(
@@ -389,7 +389,7 @@ def _nearest(catalog: CatalogReader, condition: Condition) -> str:
 
 
 def _no_match_notice(filters: Sequence[str], near: str) -> str:
-    """The notice that nothing meets all filters. `near` is what some of them may have meant."""
+    """The notice that nothing meets all filters. `near` is the filter that may have been meant."""
     said = f"no note matches the filter {' '.join(filters)}"
     if near:
         return f"{said}; did you mean {near}?"

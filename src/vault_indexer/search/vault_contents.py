@@ -1,5 +1,5 @@
-"""Lists what a vault contains besides text: tasks, folders, tags and properties; and the
-figures of its index: sizes of chunks, unresolved links, bytes on disk."""
+"""Lists the contents of a vault besides text (tasks, folders, tags and properties) and the figures of its
+index: sizes of chunks, unresolved links, bytes on disk."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _first_day(value: JsonValue) -> str:
 
 
 def vault_overview(catalog: CatalogReader, today: date) -> VaultOverview:
-    """What a vault is about: its folders, tags and properties, the latest changes, the open tasks."""
+    """The contents of a vault: its folders, tags and properties, the latest changes, the open tasks."""
     paths = catalog.note_paths()
     recent = catalog.rows(f"SELECT path, mtime_ns FROM notes ORDER BY mtime_ns DESC, path LIMIT {_RECENT}")
     tasks = list_tasks(catalog, "open", today=today)

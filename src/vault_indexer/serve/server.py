@@ -177,8 +177,8 @@ def serve_app(  # noqa: PLR0913 - the hooks of a server
     """Answers with an application until SIGTERM or SIGINT, or until `must_end`, which is called once a
     second, is true.
 
-    `make` gets a function that tells whether the server is stopping, so that long answers can end. `drained`
-    is called then; until it returns, requests are accepted and answered. A second Ctrl-C ends that.
+    `make` gets a function that returns whether the server is stopping, so that long answers can end.
+    `drained` is called then; until it returns, requests are accepted and answered. A second Ctrl-C ends that.
     `has_share` reports whether the connections from an address are limited to a share of them all.
     """
     import uvicorn

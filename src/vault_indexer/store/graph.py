@@ -264,7 +264,7 @@ class LinkGraph:
         return {path: frozenset(others) for path, others in found.items()}
 
     def orphans(self) -> list[tuple[str, str]]:
-        """The path and title of the notes without edges, ordered by path. A document is no note."""
+        """The path and title of the notes without edges, ordered by path. A document is not a note."""
         found = self._catalog.rows(
             "SELECT n.path, n.title FROM notes n WHERE NOT EXISTS (SELECT 1 FROM links l"
             " WHERE l.note_id = n.note_id AND l.resolved NOTNULL AND l.resolved != n.path)"

@@ -113,12 +113,12 @@ _SPARE_BYTES = 32 << 20
 
 
 def limit_malloc_arenas() -> None:
-    """Must be called before threads are started. Else every thread that answers has its own arena, and each
-    keeps the memory once freed in it: a daemon that had answered 16 clients at once held twice what it used.
+    """Must be called before threads are started. Otherwise each answering thread has its own arena, which
+    retains freed memory: a daemon that had answered 16 clients at once occupied twice the memory it used.
 
-    Large arrays get pages of their own, which go back when they are freed. Else the first one freed raises
-    the threshold, the next lie in the heap, and an array that grows by a few rows with every edit (the delta
-    of the vectors) leaves a hole each time that the next does not fit into.
+    Large arrays get pages of their own, which are returned when they are freed. Otherwise the first one freed
+    raises the threshold, the next are in the heap, and an array that grows by a few rows with every edit (the
+    delta of the vectors) leaves a hole each time, into which the next does not fit.
     """
     mallopt = c_function("mallopt")
     if mallopt is not None:
@@ -189,8 +189,8 @@ again and again (a control group of Linux, 2026-11-25)."""
 
 
 def missing_limits(memory_limit: Callable[[], int | None] = memory_limit) -> str:
-    """What a daemon needs and the limits of this process do not allow, as one line; "" if nothing is
-    missing. It would fail later, in places that cannot say why. Raises the limit of open files first."""
+    """One line about a limit of this process that is too low for a daemon; "" if there is none. The daemon
+    would fail later, in places that cannot report the reason. Raises the limit of open files first."""
     if sys.platform == "win32":  # it has no such limits
         return ""
     import resource

@@ -1,5 +1,5 @@
-"""What file systems make of a path: names that mean devices, long paths, several spellings of one file, the
-time of its creation; and the folders of this program.
+"""The interpretation of paths by file systems: names that mean devices, long paths, several spellings of one
+file, the time of its creation; and the folders of this program.
 
 The rules of Windows are functions of text, so that they can be tested anywhere.
 """
@@ -27,15 +27,15 @@ _SIGNS = re.compile(r'[<>:"|?*\\\x00-\x1f]')
 
 
 def folder_slug(folder: Path) -> str:
-    """A short name made of a folder's name: at most 40 lower-case letters, digits and hyphens; "vault" where
+    """A short name made of a folder's name: at most 40 lower-case letters, digits and hyphens; "vault" if
     nothing is left."""
     made = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40].strip("-")
     return made or "vault"
 
 
 def windows_long_path(path: str) -> str:
-    r"""A path in the form that Windows takes at any length (`\\?\C:\…`), if it is long; else unchanged. Only
-    absolute paths have that form, with backslashes and without `.` and `..`."""
+    r"""A path in the form that Windows accepts at any length (`\\?\C:\…`), if it is long; else unchanged.
+    Only absolute paths have that form, with backslashes and without `.` and `..`."""
     if len(path) < _LONGEST or path.startswith(_LONG):
         return path
     absolute = ntpath.normpath(path)
@@ -105,18 +105,18 @@ def _folded(name: str) -> str:
 
 
 def other_spellings(name: str) -> list[str]:
-    """Names that lead to the same file only where the file system ignores case, or the form of letters."""
+    """Names that lead to the same file only if the file system ignores case, or the form of letters."""
     forms = (name.swapcase(), unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
     return [form for form in dict.fromkeys(forms) if form != name]
 
 
 class Spelling:
-    """How the names in folders are spelled, for paths that may be spelled otherwise.
+    """The spelling of names in folders, for paths that may be spelled differently.
 
     A file system that ignores case opens `note.md` as well when the file is called `Note.md`. A watcher may
-    then report a name that no listing gives, and after a rename of the case alone both names seem to be
-    there. One object lasts as long as one look at the folders: it remembers listings. `identify` gives what
-    two names of one file have in common, or raises OSError where there is none; `names_in` lists a folder.
+    then report a name that is in no listing, and after a rename of the case alone both names seem to exist.
+    An object is used for a single pass over the folders, because it caches listings. `identify` returns the
+    common identity of two names of one file, or raises OSError if there is none; `names_in` lists a folder.
     """
 
     def __init__(
@@ -127,8 +127,8 @@ class Spelling:
         self._listed: dict[str, Sequence[str]] = {}
 
     def of(self, top: str, path: str) -> str:
-        """The path below `top` as the listings of its folders spell it. Unchanged where nothing is there, and
-        where the file system tells the spellings apart: that costs a failing look or two for each part."""
+        """The path below `top` as spelled in the listings of its folders. Unchanged if nothing is there, and
+        if the file system distinguishes spellings: that costs one or two failed lookups for each part."""
         spelled = ""
         for part in path.split("/"):
             name = self._name(f"{top}/{spelled}".rstrip("/"), part)
@@ -160,8 +160,8 @@ class Spelling:
 
 
 def canonical_folder(folder: Path) -> Path:
-    """The folder's path without symbolic links, spelled as its file system spells it: one folder has one,
-    however it was typed. What does not exist stays as it was typed."""
+    """The folder's path without symbolic links, spelled as its file system spells it: each folder has one
+    such path, however it was typed. A path that does not exist stays as typed."""
     real = resolved(folder)
     spelling = Spelling(_identity, os.listdir)
     anchor = real.anchor
@@ -228,8 +228,8 @@ EDIT_BYTES = 16 << 20
 
 
 def free_bytes(folder: Path) -> int:
-    """Bytes that this user may still write to the file system of a folder, which need not exist yet. The
-    largest number there is where the system does not tell."""
+    """The number of bytes that this user can still write to the file system of a folder, which need not exist
+    yet. A very large number (2^62) if the system does not report it."""
     import shutil
 
     for place in (folder, *folder.parents):
@@ -286,22 +286,22 @@ def folder_digest(folder: Path) -> str:
 
 
 def log_dir(environ: Mapping[str, str]) -> Path:
-    """Where a service logs on a system without a journal."""
+    """The folder for the logs of a service on a system without a journal."""
     return _xdg_folder(environ, "XDG_STATE_HOME", "user_state_path") / "logs"
 
 
 def state_folder() -> Path:
-    """Where this program keeps records of the vaults and daemons of this user."""
+    """The folder for this program's records of the vaults and daemons of this user."""
     return _user_folder("user_state_path")
 
 
 def with_home(path: str | Path) -> Path:
-    """The path with a leading `~` resolved; of an unknown user it stays, and then is no existing path."""
+    """The path with a leading `~` resolved. That of an unknown user stays, so the path does not exist."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises there)
 
 
 def home_folder() -> Path | None:
-    """The home folder of the user, resolved; None if none is known."""
+    """The home folder of the user, resolved; None if it cannot be determined."""
     try:
         return Path.home().resolve()
     except (OSError, RuntimeError):
@@ -309,14 +309,14 @@ def home_folder() -> Path | None:
 
 
 def _xdg_folder(environ: Mapping[str, str], variable: str, system: str) -> Path:
-    """The folder of the XDG variable where it is an absolute path, else the one that platformdirs gives."""
+    """The folder of the XDG variable if it is an absolute path, else the one that platformdirs returns."""
     chosen = Path(environ.get(variable, ""))
     return chosen / APP if chosen.is_absolute() else _user_folder(system)
 
 
 def _user_folder(system: str) -> Path:
-    """The folder that platformdirs gives. A user without a home, as in a container with any user id, has one
-    in which nothing can be: commands with an index folder of their own work, and others say what is wrong."""
+    """The folder that platformdirs returns. For a user without a home, as in a container with an arbitrary
+    user id, it can contain nothing: commands with their own index folder work, others report the error."""
     import platformdirs  # 3 ms
 
     try:

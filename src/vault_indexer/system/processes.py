@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def python_command(*arguments: str, program: str = sys.executable) -> list[str]:
     """The command that runs this Python with the arguments. Every command of the package that starts Python
-    comes from here: `-P` keeps it from importing what lies in its working folder or next to its script, which
-    may be files of a stranger's vault."""
+    comes from here: `-P` prevents it from importing modules from its working folder or next to its script,
+    which may be files of a stranger's vault."""
     return [program, "-P", *arguments]
 
 
@@ -98,22 +98,22 @@ alone is larger than the share would else be loaded again for every job."""
 
 
 class Usage(NamedTuple):
-    """What a process has taken: processor time in seconds, and memory in use now in bytes."""
+    """The resources used by a process: processor time in seconds, and memory in use now in bytes."""
 
     seconds: float
     resident: int
 
 
 class ProcessLimits(NamedTuple):
-    """What one process may take. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
+    """The limits of one process. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
 
     nice: int = 0
     io_priority: IoPriority = "normal"
     memory_bytes: int = 0
 
     def adopt(self) -> None:
-        """For this process, from now on. Must be called before anything that starts threads is imported: the
-        processes are the parallelism, each keeps to one core. Priorities are only ever lowered."""
+        """Applies the limits to this process. Must be called before anything that starts threads is imported:
+        the processes provide the parallelism, and each uses one core. Priorities are only ever lowered."""
         os.environ.update(_ONE_THREAD)
         with contextlib.suppress(OSError):  # it is a courtesy, not a condition
             lower_priority(self.nice)
@@ -123,8 +123,8 @@ class ProcessLimits(NamedTuple):
 if sys.platform == "win32":
 
     def lower_priority(nice: int) -> None:
-        """For this process: Windows has classes of priority, of which a nice value chooses below normal (1 to
-        14) or idle. Raises OSError."""
+        """Lowers the priority of this process. Windows has priority classes: a nice value selects below
+        normal (1 to 14) or idle. Raises OSError."""
         if nice <= 0:
             return
         import ctypes
@@ -177,7 +177,7 @@ else:
         os.setpriority(os.PRIO_PROCESS, 0, max(nice, os.getpriority(os.PRIO_PROCESS, 0)))
 
     def usage_by_windows(pid: int) -> Usage | None:  # noqa: ARG001
-        """None: another system tells it another way."""
+        """None: other systems report it in another way."""
         return None
 
     def _resident_now() -> int | None:
@@ -196,16 +196,16 @@ else:
 
 
 def keep_to_one_thread() -> None:
-    """Libraries work in the thread that calls them, unless the environment says otherwise. For a process that
-    answers many at once: their threads would wait for one another by spinning, which made a search take
-    twice the processor time."""
+    """Makes libraries work in the thread that calls them, unless the environment specifies otherwise. For a
+    process that answers many clients at once: the libraries' threads would wait for one another by spinning,
+    which made a search take twice the processor time."""
     for name, value in _ONE_THREAD.items():
         os.environ.setdefault(name, value)
 
 
 def lower_io_priority(wanted: IoPriority) -> bool:
-    """Whether the system took it: only Linux knows, and a sandbox may forbid the call. Whether a disk heeds
-    it is up to its scheduler (bfq and mq-deadline do, none does not)."""
+    """Returns whether the system accepted it: only Linux supports it, and a sandbox may forbid the call.
+    Whether a disk respects it depends on its scheduler (bfq and mq-deadline do, none does not)."""
     import platform
 
     number = _IOPRIO_SET.get(platform.machine())
@@ -237,7 +237,7 @@ def usable_cores() -> int:
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in use now; where the system does not tell, the most it ever was."""
+    """The memory in bytes that this process uses now, or its peak if the system does not report that."""
     now = _resident_now()
     return _peak_bytes() if now is None else now
 
@@ -252,7 +252,7 @@ _ASK_S = 2.0
 
 
 def is_on_battery(supplies: Path = _POWER_SUPPLIES) -> bool:
-    """False where there is no battery, or it cannot be told."""
+    """Whether the computer runs on battery power; False if it has no battery or this cannot be determined."""
     if sys.platform == "win32":
         import ctypes
 
@@ -280,8 +280,8 @@ def _output_of(*command: str) -> str:
 
 
 def open_missing_streams() -> None:
-    """Gives a process that lacks a standard stream one that leads nowhere. `pythonw.exe`, without a window,
-    has none of the three; a parent on POSIX may have closed them. The next file would else get its number."""
+    """Opens the null device for missing standard streams. `pythonw.exe`, without a window, has none of the
+    three; a parent on POSIX may have closed them. Otherwise the next file would get their number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is not None:
             continue

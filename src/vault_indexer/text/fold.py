@@ -74,7 +74,7 @@ def is_made_sign(char: str) -> bool:
 
 
 def fold(word: str) -> str:
-    """Returns a normalized word without accents and vowel points, except where these form another letter.
+    """Returns a normalized word without accents and vowel points, unless these form another letter.
 
     Marks are removed from Latin, Greek, Arabic and Hebrew letters, and the nukta from Indic letters. They
     remain in scripts where marks are vowels, and in й and ї.

@@ -318,7 +318,7 @@ class FailedEdits:
         self._groups = left
 
     def retry_all(self) -> None:
-        """Records that something was indexed: what failed for a common reason is due, once."""
+        """Records that something was indexed: paths that failed for a common reason become due, once."""
         # What failed by itself keeps its wait.
         shared = frozenset[str]().union(*(group for group, wait in self._groups.items() if not wait.at_fault))
         self._groups = {group: wait for group, wait in self._groups.items() if wait.at_fault}
@@ -654,8 +654,8 @@ class DirtySet:
             self.news.notify_all()
 
     def hold(self, paths: Iterable[str]) -> None:
-        """Holds back the deletion of these vanished paths for `delete_hold_s`, because they may come back. A
-        path that is held already keeps its time: a deleted note must leave the index at last."""
+        """Delays the deletion of these vanished paths by `delete_hold_s`, because they may reappear. A path
+        that is already held keeps its due time: a deleted note must finally leave the index."""
         with self.news:
             due = self._clock() + self._hold_s
             self._held = {**dict.fromkeys(paths, due), **self._held}

@@ -217,9 +217,9 @@ class PathRules(Protocol):
 class IgnoreRules:
     """Decides whether a path is indexed, linkable or ignored, for walker and watcher alike. Thread-safe.
 
-    `fingerprint` changes with the rules, and `lists` are those of the vault that count. `problems`
-    names what in the vault is not understood; then the former list of that file counts. Where the former
-    lists are unknown, `known` says what an index does with each file: others stay out of it.
+    `fingerprint` changes with the rules, and `lists` are those of the vault that count. `problems` lists what
+    cannot be parsed in the vault; the previous list of that file is then used. If the previous lists are
+    unknown, `known` contains the decision of an index for each file: others stay out of it.
     """
 
     exclude: tuple[GitignorePatterns, ...] = ()
@@ -271,7 +271,7 @@ class IgnoreRules:
                 return True
 
     def reason(self, path: str) -> str:
-        """Returns the list and the pattern that keep a file out of the index; "" if none does."""
+        """Returns the list and the pattern that exclude a file from the index, as text; "" if none does."""
         ends = [at for at, char in enumerate(path) if char == "/"]
         for end in (*ends, len(path)):
             part, is_dir = path[:end], end < len(path)
@@ -377,7 +377,7 @@ def kinds_without_library(kinds: Collection[str]) -> tuple[DocumentKind, ...]:
 
 
 def can_recognise(documents: DocumentsSettings) -> bool:
-    """Returns whether the text in images is to be recognised, and its extra is installed."""
+    """Returns whether recognition of text in images is enabled and its extra is installed."""
     return documents.ocr and is_installed("rapidocr", "onnxruntime")
 
 
@@ -399,8 +399,8 @@ def _fingerprint(*parts: Sequence[str]) -> str:
 
 
 def why_excluded(vault: Path, files: FilesSettings, name: str) -> str:
-    """The first file of the vault that a name means and that a pattern keeps out of the index, and which one
-    that is; "" if there is none. It walks through the vault where the name is no path of a file. Raises
+    """The first file of the vault with this name or path that a pattern excludes from the index, and that
+    pattern; "" if there is none. It walks through the vault if the name is not the path of a file. Raises
     ExclusionError."""
     rules = None
     for path in _files_named(vault, name):

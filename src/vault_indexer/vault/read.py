@@ -154,13 +154,13 @@ def too_large(path: str, size: int, limit: int) -> str:
 
 
 def unchanged_files(vault: Path, known: Iterable[FileRow]) -> set[str]:
-    """Returns the paths of the files that are still the known ones (see `is_unchanged`)."""
+    """Returns the paths of the known files that have not changed (see `is_unchanged`)."""
     return {row.path for row in known if is_unchanged(vault, row, row.digest)}
 
 
 def is_unchanged(vault: Path, known: KnownFile, digest: str) -> bool:
-    """Returns whether a file is still the known one, by its stat. If only its metadata has changed, as by
-    `chmod`, the `digest` of its content decides ("": not known). A file without a stat has changed."""
+    """Returns whether a file is unchanged since `known`, by its stat. If only its metadata has changed, as by
+    `chmod`, the `digest` of its content decides ("": unknown). A file without a stat has changed."""
     try:
         status = os.stat(long_path(str(vault / known.path)))  # noqa: PTH116 - whatever it leads to now: another file has another inode
     except (OSError, ValueError):

@@ -552,8 +552,8 @@ class VaultWatcher:
             self._inbox.scan_all("regular check")
 
     def _check_unreadable(self, now: float) -> None:
-        """A folder that can be read again is watched and looked at, once: no event says so, and what changed
-        in it meanwhile was not seen."""
+        """Watches a folder that can be read again, and requests one scan: no event reports this, and the
+        changes in it meanwhile were not seen."""
         readable = {folder for folder in self._closed if is_readable(self._vault / folder)}
         # Once: a folder that a scan still cannot read would otherwise cause a scan each second.
         again = readable - self._readable_again
@@ -602,7 +602,7 @@ class VaultWatcher:
 
 
 class _Inbox:
-    """The `Sink` of the source: what the rules do not ignore becomes hints. It waits for what is due."""
+    """The `Sink` of the source: turns events that are not ignored into hints. Waits for due batches."""
 
     def __init__(self, rules: PathRules, dirty: DirtySet, clock: Callable[[], float]) -> None:
         self.rules = rules

@@ -158,11 +158,11 @@ def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
 @record
 class Lexicon:
     """The words of one language. `opposites` maps a stem to those of contrary words, `converse` to those that
-    mean the same if what they join changes places ("above", "below"), `alike` to those of words that may
-    answer a question with it ("wrote", "author"). `calendar` maps each form of a month (1 to 12), day (1 to
-    7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number, `numbers` each number word,
-    folded, to its value. One is none: it is an article or a pronoun in most languages. `halves` are the
-    words for a half of a unit."""
+    mean the same if the things they relate are exchanged ("above", "below"), `alike` to those of words that
+    may answer a question with it ("wrote", "author"). `calendar` maps each form of a month (1 to 12), day (1
+    to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number, `numbers` each number
+    word, folded, to its value, without "one", an article or pronoun in most languages. `halves` are the words
+    for a half of a unit."""
 
     language: str
     classes: Mapping[str, Phrases]

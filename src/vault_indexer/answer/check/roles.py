@@ -1,9 +1,9 @@
 """Relations within a sentence: which value belongs to which thing, who acts on whom, directions, order,
 causes and conditions.
 
-Without a parser, the order of words decides. Two clauses of a note are parallel where they share words or
-have values of the same kind; then the words and values that stand at the same place compete, and a claim
-must not take one of them from each.
+Without a parser, the order of words decides. Two clauses of a note are parallel if they share words or have
+values of the same kind; then the words and values in the same position compete, and a claim must not combine
+one of each.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ def _is_same_kind(one: _Item, other: _Item) -> bool:
 
 
 def _is_crossed(claim: str, stated: Sequence[str], language: str) -> bool:
-    """Whether a claim crosses two consecutive clauses of the note, of which the second may leave out what it
-    has in common with the first ("Adults pay 12 euros, children 5 euros")."""
+    """Whether a claim crosses two consecutive clauses of the note, of which the second may omit the words
+    that it shares with the first ("Adults pay 12 euros, children 5 euros")."""
     own = _items(claim, language)
     theirs = [_items(one, language) for one in stated]
     if not all(any(item.is_in(one) for one in theirs) for item in own):
@@ -245,7 +245,7 @@ def _sequence(text: str, language: str) -> list[str]:
 
 
 def _is_redirected(claim: str, text: str, language: str) -> bool:
-    """Whether a claim gives as the destination what the note gives as the origin, or the reverse."""
+    """Whether a claim states an origin, destination or replaced thing that contradicts the note."""
     sources, targets = _behind("sources", text, language), _behind("targets", text, language)
     own_sources, own_targets = _behind("sources", claim, language), _behind("targets", claim, language)
     to_source = (own_targets & sources) - targets
@@ -399,8 +399,8 @@ def _links(text: str, language: str) -> list[tuple[WordClass, str]]:
 
 
 def _lacks_alternative(claim: str, text: str, language: str) -> bool:
-    """Whether a claim states what the note says of one case without naming the case, or what the note says of
-    all other cases for that case ("In rain we meet in the hall, otherwise in the garden")."""
+    """Whether a claim states a fact about one case in the note without naming the case, or attributes a fact
+    about all other cases to it ("In rain we meet in the hall, otherwise in the garden")."""
     own = lexicon(language)
     found = own.find("otherwise", text)
     if not found or own.find("otherwise", claim):

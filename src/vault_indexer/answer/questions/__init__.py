@@ -1,2 +1,2 @@
-"""What questions ask for, and the words with which sentences say it, a file per language: a new file adds
+"""The kinds of question, and the words with which sentences answer them, a file per language: a new file adds
 a language."""

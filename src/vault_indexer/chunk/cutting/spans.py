@@ -26,9 +26,9 @@ _FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
 
 def trim(text: str, start: int, end: int) -> Span:
-    """The span without surrounding blank lines: the first line keeps its indentation.
+    """The span without surrounding blank lines and trailing blanks: the first line keeps its indentation.
 
-    If the span begins in the middle of a line, white space up to the first character is removed as well. An
+    If it begins in the middle of a line with text, white space before that text is removed as well. An
     all-blank span becomes empty (start == end).
     """
     piece = text[start:end]

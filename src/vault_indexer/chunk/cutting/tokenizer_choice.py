@@ -82,8 +82,8 @@ _WORD_AND_SPACE = re.compile(r"\s*\S+|\s+")
 
 
 def _counted_offsets(count: Callable[[str], object], text: str) -> Iterator[tuple[int, int]]:
-    """Places of tokens of which only the number is known, from the number in each word: they divide the word
-    evenly. The encodings of language models split a text at white space first, so that the sum is right."""
+    """Estimated positions of tokens, from their number in each word: they divide the word evenly. The
+    encodings of language models split a text at white space first, so the sum is right."""
     for word in _WORD_AND_SPACE.finditer(text):
         counted = count(word[0])
         tokens = counted if isinstance(counted, int) else len(cast("Sized", counted))

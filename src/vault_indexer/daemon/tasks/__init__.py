@@ -1,1 +1,1 @@
-"""The work between edits: its runner, and the tasks that keep a generation in good order."""
+"""The work between edits: its runner, and the tasks that maintain a generation."""

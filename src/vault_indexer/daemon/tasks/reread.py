@@ -128,8 +128,8 @@ class QuarantineRetry(UpkeepTask[PrepareJob, Prepared]):
 class RecognitionTask(UpkeepTask[PrepareJob, Prepared]):
     """Reads images in the generation's spare process, some pages at a time, so that no edit waits for them.
 
-    The catalog has what is still to be read. A document whose job failed is tried again if its file changes
-    or the daemon starts anew.
+    The catalog lists what is still to be read. A document whose job failed is retried if its file changes or
+    the daemon restarts.
     """
 
     def __init__(self, vault_sync: VaultSync) -> None:

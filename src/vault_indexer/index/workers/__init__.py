@@ -1,1 +1,1 @@
-"""Processes that do jobs for a parent and may die; they know no notes."""
+"""Processes that do jobs for a parent and may die, independent of notes."""

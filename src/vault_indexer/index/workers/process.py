@@ -62,7 +62,7 @@ class ChildProcess:
         return self._popen.pid
 
     def is_alive(self) -> bool:
-        """Whether the process runs. What it sent before it ended can still be received."""
+        """Whether the process runs. Data that it sent before it ended can still be received."""
         return self._popen.poll() is None
 
     def send(self, message: object) -> None:

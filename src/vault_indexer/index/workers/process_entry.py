@@ -32,9 +32,8 @@ def main(arguments: list[str]) -> None:
     """`arguments`: the handle of the connection, the id of the parent, and, on POSIX, the read end of a pipe
     whose other end only the parent has, and the standard error to use once the process has begun.
 
-    The connection brings the import path and the pickled function to call with it. An error that nobody
-    catches goes back as a RuntimeError, without a traceback. Where the parent ends, this process ends without
-    a word.
+    The connection brings the import path and the pickled function to call with it. An uncaught error is
+    returned as a RuntimeError, without a traceback. If the parent ends, this process ends without a message.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     handle, parent, *others = map(int, arguments)
@@ -52,7 +51,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _be_ended_first() -> None:
-    """Where memory runs out, Linux ends this process, which is started again, rather than its parent."""
+    """If memory runs out, Linux ends this process, which is started again, rather than its parent."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_VICTIM_SCORE, "ascii")
 

@@ -481,7 +481,7 @@ def _check_size(conditions: Iterable[Condition]) -> None:
 
 
 def _check_levels(conditions: Iterable[Condition]) -> None:
-    """Checks that `level:` is no alternative: it applies to chunks, other conditions to notes."""
+    """Checks that `level:` is not an alternative: it applies to chunks, other conditions to notes."""
     for condition in conditions:
         for atom in () if level_of(condition.node) else atoms(condition.node):
             if level_of(atom):

@@ -89,7 +89,7 @@ def _by_words(table: Candidates, request: RankRequest) -> Evidence | None:
 
 def _by_meaning(table: Candidates, request: RankRequest) -> Evidence | None:
     """Returns the evidence of meaning: the cosines of the chunk and of the mean of its note's vectors. They
-    are not normalized, because they are comparable between queries and low if the model knows nothing."""
+    are not normalized, because they are comparable between queries, and low if no chunk is similar."""
     if np.isnan(table.cosine).all():
         return None
     chunk, note = _positive(table.cosine), _positive(table.note_cosine)
@@ -117,7 +117,7 @@ def _positive(values: Floats) -> Floats:
 
 def _weight_of_vectors(table: Candidates, request: RankRequest) -> float:
     """Returns the weight of the vectors for this query, taken from the first vault. In a language that the
-    model does not know, missing words are no evidence in favour of the vectors."""
+    model does not support, missing words are no evidence in favour of the vectors."""
     weights, query = request.settings.weights, request.queries[0]
     if query.language_weight < 1.0 or not (weights.vector and weights.keyword):
         return query.language_weight

@@ -315,7 +315,7 @@ def cover(table: Candidates, request: RankRequest) -> None:
 
 
 def _is_spoken(query: PreparedQuery) -> bool:
-    """Whether the query is in a language of the vault that the model knows. In another language, chunks
+    """Whether the query is in a language of the vault that the model supports. In another language, chunks
     contain only names and words that happen to look alike. If the vectors have little weight, coverage is not
     needed."""
     return query.language_weight >= 1.0 and query.language in query.statistics.languages
@@ -355,8 +355,8 @@ def _speaking(query: PreparedQuery) -> list[QueryTerm]:
 
 def _nearest(terms: Sequence[QueryTerm], vectors: WordVectors, packed: Sequence[bytes]) -> Vectors:
     """Returns for each chunk and each query word the similarity, in [0, 1], of the nearest word of the chunk.
-    `packed` are the words of each chunk. The value is nan for a query word that the model does not know, that
-    is still being typed, or that has weight 0."""
+    `packed` are the words of each chunk. The value is nan for a query word that is not in the model's
+    vocabulary, is still being typed, or has weight 0."""
     every, sizes = unpack_words(packed)
     seen = np.zeros(_NUMBERS, bool)
     # A mask over all numbers finds the distinct words faster than sorting them.

@@ -159,8 +159,8 @@ def language_of(text: str, languages: Sequence[str]) -> str:
 
 
 def language_weight(model: EmbeddingModel, language: str) -> float:
-    """Returns a factor for the weight of the vector ranking: below 1 if the model does not know the language.
-    A model whose languages are unknown has full weight."""
+    """Returns a factor for the weight of the vector ranking: below 1 if the model does not support the
+    language. A model whose languages are unknown has full weight."""
     known = languages_of(model)
     return 1.0 if known is None or not language or language in known else FOREIGN
 

@@ -203,7 +203,7 @@ class Acceptor:
         limit: int,
         has_share: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """`has_share` tells whether a client with this address may have only half of the connections."""
+        """`has_share` returns whether a client with this address is limited to half of the connections."""
         self._listener = listener
         self._connect = connect
         self._connections = connections

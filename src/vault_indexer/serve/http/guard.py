@@ -407,7 +407,7 @@ class _Once:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """Yields the body, whole, and then what the client does."""
+    """Returns a function that receives the whole body, and then the client's messages."""
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:

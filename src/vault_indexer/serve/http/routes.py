@@ -209,7 +209,7 @@ class EndpointRoute:
 
 
 def _with_etag(response: Response, known: Sequence[str]) -> Response:
-    """The response with the hash of its body as ETag, or 304 without a body if the client knows it."""
+    """The response with the hash of its body as ETag, or 304 without a body if the client has it."""
     from starlette.responses import Response
 
     etag = f'"{hashlib.sha256(response.body).hexdigest()[:32]}"'

@@ -358,7 +358,7 @@ def _version_of(params: Message) -> str:
 
 
 def _id_of(line: bytes) -> object:
-    """The id of a request that is too long to be read, if it is the first or the last key beside its
+    """The id of a request that is too long to be read, if it is the first or the last key next to its
     parameters, otherwise None."""
     found = _FIRST_ID.match(line[:_ID_REACH]) or _LAST_ID.search(line[-_ID_REACH:])
     return json.loads(found[1].decode("utf-8", "replace")) if found else None

@@ -147,7 +147,7 @@ def keys(*names: str, **nested: Keep | None) -> Keep:
 
 
 def project(value: JsonValue, keep: Keep | None) -> JsonValue:
-    """The part of a JSON value that `keep` selects, in the order of `keep`. Missing keys stay missing."""
+    """The part of a JSON value that `keep` selects, in the order of `keep`, without missing and null keys."""
     if keep is None:
         return value
     if isinstance(value, list):

@@ -1,5 +1,5 @@
-"""What an agent needs before it writes: where text belongs in a note, and what is wrong with a draft. Nothing
-is written here."""
+"""Information for an agent before it writes: the place of a text in a note, and the problems of a draft.
+Nothing is written here."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ Object = dict[str, JsonValue]
 def insertion_point(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The line behind which new text belongs: at the start or end of a note, or of the own text of a section.
 
-    Raises UsageError for a file that is no note, an unknown heading, and if the note has changed since it was
-    indexed.
+    Raises UsageError for a file that is not a note, an unknown heading, and if the note has changed since it
+    was indexed.
     """
     path, heading, at = (str(arguments[name]) for name in ("path", "heading", "at"))
     service = context.service
@@ -216,7 +216,7 @@ def _without_citations(sentence: str, *, may_follow: bool) -> tuple[str, list[st
 
 
 def _is_beside(text: str) -> bool:
-    """Whether a text has no words but those that stand beside citations."""
+    """Whether a text has no words except those that accompany citations."""
     return all(
         word in _BESIDE or word.lstrip("l").isdecimal() for word in re.findall(r"\w+", text.casefold())
     )
@@ -266,7 +266,7 @@ def _citation(
 
 def _evidence(cited: Sequence[Sentence], claim: str) -> list[tuple[Evidence, int]]:
     """The sentences with the most words of the claim, each with its line. A row of a table is read with its
-    header, and what is above a sentence belongs to it: the names of its note, and the headings."""
+    header, and a sentence with the text above it: the names of its note, and the headings."""
     wanted = _words(claim)
     rows = ([row for row in quotable([one]) if not row.is_composed] or [one] for one in cited)
     nearest = sorted(chain.from_iterable(rows), key=lambda one: -len(wanted & _words(one.readable)))

@@ -60,7 +60,7 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 def fault_of(message: bytes) -> tuple[int, str] | None:
-    """The code and the text of the error for bytes that are no JSON-RPC message; None for a message."""
+    """The code and the text of the error for bytes that are not a JSON-RPC message; None for a message."""
     try:
         # Python accepts NaN and Infinity, which are not JSON.
         found = json.loads(message, parse_constant=_refuse_constant)

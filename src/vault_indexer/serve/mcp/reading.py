@@ -124,11 +124,11 @@ _MORE_LINES = 2
 
 
 def excerpt(text: str, focus: int, words: Collection[str], chunk: tuple[int, int], tokens: int) -> str:
-    """The part of a note, as written, that an agent sees of a hit.
+    """The part of a note, as written, that is shown to an agent for a hit.
 
     It contains the line `focus` of the match and the lines of the chunk with other `words` of the query, the
     item above a nested one and the header of a table, and as many of the lines around it as fit into
-    `tokens`. `chunk` are the first and the last line of the hit. "…" stands for lines left out.
+    `tokens`. `chunk` are the first and the last line of the hit. "…" marks omitted lines.
     """
     lines = text.split("\n")
     at = min(max(focus - 1, 0), len(lines) - 1)

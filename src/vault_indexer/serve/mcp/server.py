@@ -63,8 +63,8 @@ _MAX_CODES = 32
 
 
 class ConfirmationCodes:
-    """One-time codes, each for one strategy of one vault. A code ties a change to an earlier call, which told
-    the agent to ask the user. Only the event loop of the server calls it."""
+    """One-time codes, each for one strategy of one vault. A code links a change to an earlier call, which
+    told the agent to ask the user. Only the event loop of the server may use it."""
 
     def __init__(self) -> None:
         self._issued: dict[str, tuple[str, str]] = {}
@@ -408,7 +408,7 @@ async def _in_time(call: Callable[[], T], timeout_s: float) -> T:
 
 def _can_ask(context: Context[Any, Any]) -> bool:
     """Whether the host can show forms to the user, in the revisions without a handshake: an earlier client
-    keeps no connection here for a question."""
+    has no open connection for a question."""
     if context.protocol_version not in MODERN_VERSIONS or context.client_capabilities is None:
         return False
     elicitation = context.client_capabilities.elicitation
@@ -443,8 +443,8 @@ def _agreement(context: Context[Any, Any], strategy: str) -> bool | None:
 
 
 def _result(answer: Object, text_key: str = "") -> mcp_types.CallToolResult:
-    """The answer as JSON, with a mark that says whose words it contains. The text of a note follows as it is,
-    in a block of its own.
+    """The answer as JSON, with the statement that words of notes are data, never instructions. The text of a
+    note follows as it is, in a block of its own.
 
     There is no structured content: hosts pass either it or the text to the model, or both, so only text
     reaches every model once.

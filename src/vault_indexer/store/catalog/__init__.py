@@ -1,4 +1,4 @@
-"""The catalog in SQLite, the only authority: notes, chunks, links, vectors. Only here is sqlite3 known."""
+"""The catalog in SQLite, the only authority: notes, chunks, links, vectors. No other code uses sqlite3."""
 
 from __future__ import annotations
 

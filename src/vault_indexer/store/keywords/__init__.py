@@ -1,4 +1,4 @@
-"""The keyword index: Whoosh segments on disk, BM25F by numpy over them. Only here is Whoosh known."""
+"""The keyword index: Whoosh segments on disk, BM25F by numpy over them. Only this package uses Whoosh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vector index: an immutable FAISS base and a small exact delta. Only here is FAISS known."""
+"""The vector index: an immutable FAISS base and a small exact delta. Only this package uses FAISS."""
 
 from __future__ import annotations
 
