@@ -10,8 +10,8 @@ from functools import lru_cache, reduce
 from itertools import dropwhile, takewhile
 
 from vault_indexer.answer.asked_kind import AskedKind, Said
-from vault_indexer.answer.check.facts import has_contrary, stems_of
 from vault_indexer.answer.check.lexicon import lexicon
+from vault_indexer.answer.check.words import has_contrary, stems_of
 from vault_indexer.answer.matching import (
     WORD,
     Degrees,

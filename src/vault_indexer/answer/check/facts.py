@@ -20,7 +20,6 @@ from vault_indexer.answer.check.lexicon import (
     elision,
     expand_contractions,
     lexicon,
-    tokens,
 )
 from vault_indexer.answer.check.numbers import Quantity, quantities
 from vault_indexer.answer.check.roles import role_conflict
@@ -30,8 +29,10 @@ from vault_indexer.answer.check.words import (
     clauses,
     clauses_about,
     content_words,
+    has_contrary,
     is_form,
     overlap,
+    stems_of,
     without_limits,
 )
 from vault_indexer.search import function_words, is_common_word
@@ -210,27 +211,12 @@ def _are_exchanged(here: Sequence[str], there: Sequence[str]) -> bool:
     return len(common) > 1 and here.index(common[0]) > here.index(common[-1])
 
 
-def has_contrary(
-    here: Mapping[str, object], there: Mapping[str, object], opposites: Mapping[str, frozenset[str]]
-) -> bool:
-    """Whether a stem in `here` is contrary to one in `there`, and each is only on its own side."""
-    return any(
-        contrary in there and contrary not in here
-        for word in here.keys() - there.keys()
-        for contrary in opposites.get(word, ())
-    )
-
-
 def _has_contrary_part(here: str, there: str, opposites: Mapping[str, frozenset[str]]) -> bool:
     return any(
         word in here and word not in there and contrary in there and contrary not in here
         for word, contraries in opposites.items()
         for contrary in contraries
     )
-
-
-def stems_of(text: str, language: str) -> dict[str, str]:
-    return {one.stem: one.normal for one in tokens(text, language)}
 
 
 def _has_affix(own: Mapping[str, str], other: Mapping[str, str], words: Lexicon) -> bool:

@@ -16,7 +16,14 @@ from itertools import combinations, pairwise
 from vault_indexer.answer.check.dates import find_dates
 from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WordClass, blank, lexicon, tokens
 from vault_indexer.answer.check.numbers import quantities
-from vault_indexer.answer.check.words import content_words, is_form, is_held, share_held
+from vault_indexer.answer.check.words import (
+    content_words,
+    has_contrary,
+    is_form,
+    is_held,
+    share_held,
+    stems_of,
+)
 from vault_indexer.search import function_words
 from vault_indexer.system import record
 from vault_indexer.text.fold import fold, normalize
@@ -296,7 +303,9 @@ def _is_reversed(clause: str, stated: Sequence[str], language: str) -> bool:
             continue
         is_same_order = [name for name in own if name in common] == common
         is_same_voice = _is_passive(clause, own, language) == _is_passive(one, theirs, language)
-        if is_same_order == is_same_voice:
+        converse = lexicon(language).converse  # with such a word, the names must change places
+        is_converse = has_contrary(stems_of(clause, language), stems_of(one, language), converse)
+        if is_same_order == (is_same_voice != is_converse):
             return False
         is_found = True
     return is_found

@@ -154,3 +154,18 @@ def share_held(text: str, known: Collection[str], language: str) -> float:
 def overlap(text: str, other: str, language: str) -> int:
     known = content_words(other, language)
     return sum(is_held(one, known, language) for one in content_words(text, language))
+
+
+def stems_of(text: str, language: str) -> dict[str, str]:
+    return {one.stem: one.normal for one in tokens(text, language)}
+
+
+def has_contrary(
+    here: Mapping[str, object], there: Mapping[str, object], opposites: Mapping[str, frozenset[str]]
+) -> bool:
+    """Whether a stem in `here` is contrary to one in `there`, and each is only on its own side."""
+    return any(
+        contrary in there and contrary not in here
+        for word in here.keys() - there.keys()
+        for contrary in opposites.get(word, ())
+    )
