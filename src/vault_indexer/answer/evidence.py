@@ -24,8 +24,8 @@ from vault_indexer.answer.matching import (
     pairs_of,
     roots_of,
     terms_of,
-    unmarked,
-    weighed,
+    unmark,
+    weigh,
     with_border_pairs,
     without_idle_pairs,
     words_of,
@@ -125,7 +125,7 @@ class Question:
         telling = without_idle_pairs(telling, asked.question)
         self.pairs = pairs_of(telling)
         self.ranked = {word.word: word.weight for word in telling}
-        self.words = tuple(weighed(word, asked) for word in telling)
+        self.words = tuple(weigh(word, asked) for word in telling)
         self.told = tuple(word for word in self.words if word.terms.isdisjoint(asked.implied)) or self.words
         own = lexicon(asked.language)
         self.relations = [word for word in self.words if own.find("relations", word.word)]
@@ -359,7 +359,7 @@ class Question:
         asked = self._with_agents(self._roots(language)).union(*(word.terms for word in self.told))
         if any(map(asked.isdisjoint, roots)) or not label.isdisjoint(roots_of(title, language)):
             return None
-        named = [word for word in self.told if not label.isdisjoint(self._with_agents(unmarked(word.terms)))]
+        named = [word for word in self.told if not label.isdisjoint(self._with_agents(unmark(word.terms)))]
         is_whole = len(named) < len(self.told) or len(parts) >= _SPECIFIC
         return frozenset[str]().union(*(word.terms for word in named)) if is_whole else None
 

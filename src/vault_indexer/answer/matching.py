@@ -72,13 +72,13 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(WORD.findall(text.lower()))
 
 
-def unmarked(terms: frozenset[str]) -> frozenset[str]:
+def unmark(terms: frozenset[str]) -> frozenset[str]:
     return frozenset(term.removeprefix("~") for term in terms)
 
 
 def roots_of(text: str, language: str) -> frozenset[str]:
     """Returns the index terms of a text, those of stems without their mark."""
-    return unmarked(terms_of(text, language))
+    return unmark(terms_of(text, language))
 
 
 @lru_cache(maxsize=4096)
@@ -150,7 +150,7 @@ def is_named(word: QuestionWord, terms: frozenset[str]) -> bool:
     )
 
 
-def weighed(word: QuestionWord, asked: AskedKind) -> QuestionWord:
+def weigh(word: QuestionWord, asked: AskedKind) -> QuestionWord:
     """Returns the word with a low weight if it has little meaning. Otherwise it does not match words with
     little meaning, even if they share a stem ("founded", "is found")."""
     words = lexicon(asked.language)

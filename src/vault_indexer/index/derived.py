@@ -403,7 +403,8 @@ class DerivedIndices:
         self.holder.publish(_snapshot_of(self._generation, catalog, self._vectors, keywords, missing))
 
     def take_healed(self) -> list[str]:
-        repaired, self.healed[:] = self.healed.copy(), []
+        repaired = self.healed.copy()
+        self.healed.clear()
         return repaired
 
     def rebuild(self, stores: Collection[str]) -> None:

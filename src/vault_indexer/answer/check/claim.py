@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import islice
 from typing import Literal
 
 from vault_indexer.answer.check.facts import Statement, conflict
 from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WORD, lexicon
-from vault_indexer.answer.check.words import clauses, content_words, unheld_words
+from vault_indexer.answer.check.words import clauses, content_words, is_held, unheld_words
 from vault_indexer.system import record
 from vault_indexer.text.language import detect_query
 from vault_indexer.text.sentences import sentences
@@ -89,11 +89,8 @@ def check_claim(claim: Claim, offered: Mapping[str, Evidence]) -> Finding:
 def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
     language = cited[0].language or detect_query(" ".join(one.readable for one in cited), ()) or "en"
     statements = [
-        Statement.read(
-            one.readable, f"{one.heading} \n{_antecedent(one, before, language)}", one.quote, language
-        )
-        for before, one in pairwise((None, *cited))
-        if one is not None
+        Statement.read(one.readable, _heading(one, before, language), one.quote, language)
+        for before, one in zip((None, *cited), cited, strict=False)
     ]
     unchecked: list[str] = []
     chosen: list[Statement] = []
@@ -114,10 +111,10 @@ def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
     return Finding("unchecked" if unchecked else "supported", "", tuple(dict.fromkeys(unchecked)))
 
 
-def _antecedent(sentence: Evidence, before: Evidence | None, language: str) -> str:
-    """Returns the sentence before if a sentence begins with a pronoun."""
+def _heading(sentence: Evidence, before: Evidence | None, language: str) -> str:
+    """Returns the headings above a sentence, and the sentence before if it begins with a pronoun."""
     is_pronoun = lexicon(language).starts_with("pronouns", sentence.readable)
-    return before.readable if before is not None and is_pronoun else ""
+    return f"{sentence.heading} \n{before.readable}" if before and is_pronoun else sentence.heading
 
 
 def _best_finding(clause: str, text: str, statements: Sequence[Statement]) -> tuple[Finding, Statement]:
@@ -166,11 +163,11 @@ def _are_joined(text: str, chosen: Sequence[Statement], language: str) -> bool:
     its own subject is in the claim, or a pronoun that refers to the sentence before."""
     own = content_words(text, language)
     first = chosen[0]
-    shared = [one for one in own if not unheld_words({one: one}, first.words, language)]
+    shared = [word for word in own if is_held(word, first.words, language)]
     return all(
         one is first
-        or any(not unheld_words({word: word}, one.words, language) for word in shared)
-        or not unheld_words(dict(list(content_words(one.text, language).items())[:1]), own, language)
+        or any(is_held(word, one.words, language) for word in shared)
+        or all(is_held(word, own, language) for word in islice(content_words(one.text, language), 1))
         or bool(lexicon(language).find("pronouns", one.text))
         for one in chosen
     )

@@ -303,12 +303,13 @@ def conflict(clause: str, claim: str, statement: Statement) -> str:
     """Returns the reason, as a clause for the user, why the statement does not support a clause of a claim,
     or "" if no fact differs."""
     clause, claim = (unicodedata.normalize("NFKC", one) for one in (clause, claim))
-    found = (check(clause, statement) for check in _CHECKS)
+    if reason := next(filter(None, (check(clause, statement) for check in _CHECKS)), ""):
+        return reason
+    about = clauses_about(clause, statement.clauses, statement.language)
     return (
-        next(filter(None, found), "")
-        or _polarity_conflict(clause, claim, statement)
-        or _limit_conflict(clause, claim, statement)
-        or _time_conflict(clause, claim, statement)
+        _polarity_conflict(clause, claim, about, statement)
+        or _limit_conflict(clause, claim, about, statement)
+        or _time_conflict(claim, about, statement.language)
         or role_conflict(clause, claim, statement.clauses, statement.text, statement.language)
     )
 
@@ -366,26 +367,25 @@ def _name_conflict(clause: str, statement: Statement) -> str:
     return f"the name {names[0]} is not in what it cites" if names else ""
 
 
-def _polarity_conflict(clause: str, claim: str, statement: Statement) -> str:
+def _polarity_conflict(clause: str, claim: str, about: Sequence[str], statement: Statement) -> str:
     """Compares the negations of a clause, with the other clauses of the claim that are about the same."""
     language = statement.language
-    if not content_words(clause, language):
+    if not content_words(clause, language) or same_polarity(clause, about, language):
         return ""
-    about = clauses_about(clause, statement.clauses, language)
     others = [
         one for one in clauses(claim, language) if clauses_about(one, statement.clauses, language) == about
     ]
-    if any(same_polarity(one, about, language) for one in (clause, " \n".join(others))):
+    if same_polarity(" \n".join(others), about, language):
         return ""
     return "it denies what the note says, or says what the note denies"
 
 
-def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
+def _limit_conflict(clause: str, claim: str, about: Sequence[str], statement: Statement) -> str:
     own, language = lexicon(statement.language), statement.language
-    about = "\n".join(clauses_about(clause, statement.clauses, language))
-    clause, claim, about, stated = (
+    texts = (clause, claim, "\n".join(about), statement.text)
+    clause, claim, said, stated = (
         blank(plain, ((one.start, one.end) for one in quantities(plain, language)))  # "half an hour"
-        for plain in (_without_months(one, language) for one in (clause, claim, about, statement.text))
+        for plain in (_without_months(one, language) for one in texts)
     )
 
     def has(name: WordClass, text: str) -> bool:
@@ -394,30 +394,29 @@ def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
     for name in _LIMITING:
         is_negative = name == "few" and count_negations(stated, language)  # "not enough", "too few"
         if (has(name, clause) and not has(name, stated) and not is_negative) or (
-            has(name, about) and not has(name, claim)
+            has(name, said) and not has(name, claim)
         ):
             return "it claims more or less than the note"
-    if has("all", clause) and not has("all", stated) and any(has(one, about) for one in _LIMITING):
+    if has("all", clause) and not has("all", stated) and any(has(one, said) for one in _LIMITING):
         return "it claims more than the note"
     if has("only", clause) and not has("only", stated):
         return "it excludes what the note does not"
-    is_denied = bool(count_negations(about, language))  # "not allowed" is certain
-    if has("possible", about) and not has("possible", claim) and not is_denied:
+    is_denied = bool(count_negations(said, language))  # "not allowed" is certain
+    if has("possible", said) and not has("possible", claim) and not is_denied:
         return "it is more certain than the note"
-    if has("necessary", about) and has("possible", clause) and not has("necessary", clause):
+    if has("necessary", said) and has("possible", clause) and not has("necessary", clause):
         return "it makes optional what the note requires"
     return ""
 
 
-def _time_conflict(clause: str, claim: str, statement: Statement) -> str:
-    own, language = lexicon(statement.language), statement.language
-    about = "\n".join(clauses_about(clause, statement.clauses, language))
+def _time_conflict(claim: str, about: Sequence[str], language: str) -> str:
+    own, said = lexicon(language), "\n".join(about)
     is_dated = bool(find_dates(claim, language))  # "The bridge opens in May" is of the future, too
-    if own.find("future", about) and not (
+    if own.find("future", said) and not (
         is_dated or own.find("future", claim) or own.find("possible", claim)
     ):
         return "it says of now or the past what the note says of the future"
-    if own.find("former", about) and not own.find("former", claim):
+    if own.find("former", said) and not own.find("former", claim):
         return "it says of now what the note says of the past"
     return ""
 

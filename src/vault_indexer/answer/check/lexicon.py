@@ -216,15 +216,16 @@ def lexicon(language: str) -> Lexicon:
     calendar = {name: _numbered(read_list(table, name)) for name in get_args(Calendar)}
     prefixes, suffixes = (tuple(map(normalize, read_list(table, name))) for name in ("prefixes", "suffixes"))
     minus = tuple(read_list(table, "minus"))
-    converse = read_list(table, "converse")
-    opposites = _paired([*read_list(table, "opposites"), *converse], language, is_mutual=True)
-    converse_words = _paired(converse, language, is_mutual=True)
+    listed = read_list(table, "converse")
+    opposites = _paired([*read_list(table, "opposites"), *listed], language, is_mutual=True)
+    converse = _paired(listed, language, is_mutual=True)
     alike = _paired(read_list(table, "alike"), language, is_mutual=False)
     pairs = (one.split("/") for one in read_list(table, "numbers"))
     numbers = {fold(normalize(word)): int(value) for word, value in pairs}
     halves = tuple(read_list(table, "halves"))
-    affixes, words = (prefixes, suffixes), (opposites, converse_words, alike)
-    return Lexicon(language, classes, *affixes, *words, calendar, minus, numbers, halves)
+    return Lexicon(
+        language, classes, prefixes, suffixes, opposites, converse, alike, calendar, minus, numbers, halves
+    )
 
 
 @cache

@@ -153,10 +153,10 @@ def _numbers(text: str, language: str) -> Iterator[tuple[Decimal, int, int]]:
         factor, end = _factor_behind(text, match.end(), scales)
         yield value * factor, match.start(), end
     for word in _WORD.finditer(text):
-        value_of = words.get(fold(normalize(word[0])))
-        if value_of is not None and word.start() not in scales:
+        number = words.get(fold(normalize(word[0])))
+        if number is not None and word.start() not in scales:
             factor, end = _factor_behind(text, word.end(), scales)
-            yield Decimal(value_of) * factor, word.start(), end
+            yield Decimal(number) * factor, word.start(), end
     for half in _halves(language).finditer(text):
         if _unit_of(half["unit"])[0]:
             yield Decimal("0.5"), half.start(), half.end()

@@ -151,19 +151,11 @@ def _rivals(item: _Item, other: Sequence[_Item], base: Sequence[_Item], language
         if beside is None:
             continue
         for place, one in enumerate(base):
-            is_same = _is_same_kind(one, beside) if beside.kind else beside.is_in([one])
+            is_same = one.kind == beside.kind if beside.kind else beside.is_in([one])
             if is_same and 0 <= place - step < len(base):
                 rival = base[place - step]
                 if not rival.kind and not rival.is_in(other):
                     yield rival
-
-
-def _is_same_kind(one: _Item, other: _Item) -> bool:
-    """Whether both are values of one kind. A number may lack its unit ("120 euros, the other 60")."""
-    return one.kind == other.kind or (
-        {one.kind.partition(" ")[0], other.kind.partition(" ")[0]} == {"number"}
-        and "number " in (one.kind, other.kind)
-    )
 
 
 def _is_crossed(claim: str, stated: Sequence[str], language: str) -> bool:

@@ -142,11 +142,8 @@ class CodeChunker(DraftChunker[CodeOptions]):
             while index < len(sources) and sources[index].end <= draft.start:
                 index += 1
             if index < len(sources) and sources[index].start < draft.end:
-                facts, context = (
-                    _facts(text, draft, sources[index]),
-                    self._context(text, draft, sources[index]),
-                )
-                draft = replace(draft, extra=facts, context=context)
+                facts = _facts(text, draft, sources[index])
+                draft = replace(draft, extra=facts, context=self._context(text, draft, sources[index]))
             yield draft
 
     def _context(self, text: str, draft: Draft, source: _Source) -> str:
@@ -180,7 +177,7 @@ def _definition_of(text: str, draft: Draft, source: _Source) -> _Definition | No
     start = draft.end - len(body.lstrip())
     outer = [definition for definition in source.definitions if definition.start <= start < definition.end]
     inner = [one for one in source.definitions if start < one.start < draft.end]
-    return next(iter([*outer[-1:], *inner]), None)
+    return outer[-1] if outer else (inner[0] if inner else None)
 
 
 def _content(text: str, block: Element) -> Span:
