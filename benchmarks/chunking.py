@@ -135,7 +135,7 @@ def ours(strategy: str, embedder: Embedder, tokenizer: Tokenizer) -> Cut:
         settings = ChunkingSettings.model_validate(table)
         chunks = chunker_for(settings, embedder=embedder, tokenizer=tokenizer).chunk(note)
         return [
-            (chunk.start_pos - len(chunk.overlap), chunk.end_pos, chunk.embedding_text)
+            (chunk.start_pos - len(chunk.overlap), chunk.end_pos, chunk.embedding_text(note.title))
             for chunk in chunks
             if chunk.embed
         ]

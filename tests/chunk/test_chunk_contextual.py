@@ -48,7 +48,7 @@ def test_a_preamble_a_chunk_is_embedded_and_not_shown(model: ScriptedModel) -> N
     says(model, "One.", ' "Two."\n', "Three,\n\nstill three.", "x" * 401)
     chunks = contextual(model).chunk(NOTE)
     assert [chunk.preamble for chunk in chunks] == ["One.", "Two.", "Three, still three.", "x" * 399 + "…"]
-    assert chunks[0].embedding_text == f"One.\n\n{PLAIN[0].content}"
+    assert chunks[0].embedding_text("") == f"One.\n\n{PLAIN[0].content}"
     assert [replace(chunk, preamble="") for chunk in chunks] == PLAIN
 
 

@@ -48,8 +48,7 @@ def test_a_canvas_without_text_has_a_chunk(cards: list[object]) -> None:
 
 def test_the_title_is_embedded_with_the_properties() -> None:
     (chunk,) = chunks_of(build("none"), note_of("---\nyear: 1910\n---\n", "Books/Howards End.md"))
-    assert "Howards End" in chunk.embedding_text
-    assert "1910" in chunk.embedding_text
+    assert chunk.embedding_text("Howards End") == "Howards End\n\nyear: 1910"
 
 
 def test_a_note_with_a_body_has_no_chunk_of_properties() -> None:

@@ -83,7 +83,7 @@ def test_what_the_model_says_of_its_cuts_is_shown_and_marked(
     assert first.extra.get("reasoning") == kept
     assert first.to_json()["written_by_model"] == (["reasoning"] if kept else [])
     assert "reasoning" not in second.extra
-    assert "changes at 4" not in first.content + first.embedding_text
+    assert "changes at 4" not in first.content + first.embedding_text("")
     assert '"reasoning"' in prompts(model)[0]
 
 
@@ -139,7 +139,7 @@ def test_summaries_stand_beside_the_text(model: ScriptedModel, note: Note) -> No
     assert firsts(chunks) == BY_BOUNDARY
     assert [chunk.preamble for chunk in chunks[:2]] == ["The first.", "The second."]
     assert len(chunks[2].preamble) <= 400
-    assert chunks[0].embedding_text == f"The first.\n\n{chunks[0].content}"
+    assert chunks[0].embedding_text("") == f"The first.\n\n{chunks[0].content}"
     assert "The first." not in chunks[0].content
     assert all("fallback" not in chunk.extra for chunk in chunks)
 

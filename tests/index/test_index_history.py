@@ -321,7 +321,9 @@ def test_the_catalog_gives_the_text_that_was_to_be_embedded(
             chunks = build(strategy, **SMALL[strategy]).chunk(note)
             if contextual:
                 chunks = [replace(chunk, preamble=f"Of {chunk.chunk_id}: trees.") for chunk in chunks]
-            hashes = [text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks]
+            hashes = [
+                text_digest(chunk.embedding_text(note.title)) if chunk.embed else None for chunk in chunks
+            ]
             embedded += sum(digest is not None for digest in hashes)
             file = FileRow(note.path, 0, 0, 0, 0, "", "note")
             writer.put_note(PreparedNote(file, note_rows(note, chunks, hashes), {}, 0, 0), Linker([]), MODEL)
@@ -329,7 +331,9 @@ def test_the_catalog_gives_the_text_that_was_to_be_embedded(
     with CatalogReader(tmp_path / "catalog.db") as catalog:
         owed = catalog.missing_vectors(MODEL)
         rows = catalog.chunks(owed)
-        assert {key: text_digest(row.chunk.embedding_text) for key, row in rows.items()} == owed
+        notes = catalog.notes({row.note_id for row in rows.values()})
+        texts = {key: row.chunk.embedding_text(notes[row.note_id].title) for key, row in rows.items()}
+        assert {key: text_digest(text) for key, text in texts.items()} == owed
         assert len(owed) == embedded > 0
 
 

@@ -117,23 +117,23 @@ def parsed(preparer: Preparer, path: str) -> Parsed:
 
 
 def test_a_note_is_read_with_its_file_as_it_was_then(vault: Path, embedder: Embedder) -> None:
-    (vault / "a.md").write_text(f"{ONE}This is only context for others.\n")
-    stat = (vault / "a.md").stat()
-    found = parsed(preparer_of(vault, embedder), "a.md")
+    (vault / "Oven.md").write_text(f"{ONE}This is only context for others.\n")
+    stat = (vault / "Oven.md").stat()
+    found = parsed(preparer_of(vault, embedder), "Oven.md")
     file = found.file
-    assert (file.path, file.size, file.state, file.reason) == ("a.md", len(ONE) + 33, "note", "")
+    assert (file.path, file.size, file.state, file.reason) == ("Oven.md", len(ONE) + 33, "note", "")
     assert (file.mtime_ns, file.ctime_ns, file.inode) == (stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
     assert file.seen_ns >= stat.st_mtime_ns
     assert len(file.digest) == 64
-    assert found.hashes == (text_digest(ONE), None)
+    assert found.hashes == (text_digest(f"Oven\n\n{ONE}"), None)
     assert text_digest("one") != text_digest("two")
     assert len(text_digest("\ud800")) == 16
     assert embedder.asked == []
 
 
 def test_a_note_that_its_model_did_not_reach_is_split_again_later(vault: Path, embedder: Embedder) -> None:
-    (vault / "a.md").write_text(f"{ONE}unreached\n")
-    found = parsed(preparer_of(vault, embedder), "a.md")
+    (vault / "1.md").write_text(f"{ONE}unreached\n")
+    found = parsed(preparer_of(vault, embedder), "1.md")
     reason = "split without its language model, which has not answered yet; it is asked again"
     assert (found.file.state, found.file.reason) == ("note", reason)
 
@@ -142,7 +142,7 @@ def test_a_note_that_its_model_did_not_reach_is_split_again_later(vault: Path, e
 def test_a_language_model_is_asked_where_notes_may_wait_for_it(
     vault: Path, embedder: Embedder, ask: bool, questions: list[str]
 ) -> None:
-    (vault / "a.md").write_text(ONE)
+    (vault / "1.md").write_text(ONE)
     model = ScriptedLlm(["Anna"])
     llm = LlmSwitch(model)
 
@@ -153,7 +153,7 @@ def test_a_language_model_is_asked_where_notes_may_wait_for_it(
             return super().chunk(note)
 
     preparer = Preparer(vault, SizeLimits(1000), lambda _: Asking(), embedder, llm=llm)
-    assert isinstance(preparer.parse("a.md", ask=ask), Parsed)
+    assert isinstance(preparer.parse("1.md", ask=ask), Parsed)
     llm.complete("Why?", timeout_s=1.0)
     assert model.prompts == questions
 
@@ -188,10 +188,10 @@ def test_a_file_that_is_no_note_is_skipped_with_its_reason(
 
 
 def test_each_text_is_embedded_once_in_one_call(vault: Path, embedder: Embedder) -> None:
-    (vault / "a.md").write_text(f"{ONE}{TWO}{ONE}This is only context for others.\n")
-    (vault / "b.md").write_text(f"{TWO}{THREE}")
+    (vault / "1.md").write_text(f"{ONE}{TWO}{ONE}This is only context for others.\n")
+    (vault / "2.md").write_text(f"{TWO}{THREE}")
     preparer = preparer_of(vault, embedder)
-    first, second = preparer.embed([parsed(preparer, "a.md"), parsed(preparer, "b.md")])
+    first, second = preparer.embed([parsed(preparer, "1.md"), parsed(preparer, "2.md")])
     assert embedder.asked == [[ONE, TWO, THREE]]
     assert set(first.vectors) == {text_digest(ONE), text_digest(TWO)}
     assert np.frombuffer(second.vectors[text_digest(THREE)], np.float16).tolist() == [len(THREE), 1]
@@ -207,17 +207,17 @@ def test_each_text_is_embedded_once_in_one_call(vault: Path, embedder: Embedder)
 def test_so_many_texts_get_their_vectors_at_once(
     vault: Path, embedder: Embedder, at_once: int | None, made: int
 ) -> None:
-    (vault / "a.md").write_text(f"{ONE}{TWO}{THREE}")
+    (vault / "1.md").write_text(f"{ONE}{TWO}{THREE}")
     preparer = preparer_of(vault, embedder)
-    (note,) = preparer.embed([parsed(preparer, "a.md")], at_once)
+    (note,) = preparer.embed([parsed(preparer, "1.md")], at_once)
     assert (len(note.vectors), note.embedded, note.reused) == (made, made, 0)
     assert [len(asked) for asked in embedder.asked] == ([made] if made else [])
 
 
 def test_a_model_that_fails_is_owed_only_where_vectors_may_be(vault: Path, embedder: Embedder) -> None:
-    (vault / "a.md").write_text(ONE)
+    (vault / "1.md").write_text(ONE)
     preparer = preparer_of(vault, embedder)
-    note = parsed(preparer, "a.md")
+    note = parsed(preparer, "1.md")
     embedder.is_down = True
     with pytest.raises(ProviderError, match="down"):
         preparer.embed([note])
@@ -242,9 +242,9 @@ def caches(tmp_path: Path) -> Iterator[list[CatalogReader]]:
 def test_known_vectors_come_from_the_first_cache_that_has_them(
     vault: Path, embedder: Embedder, caches: list[CatalogReader]
 ) -> None:
-    (vault / "a.md").write_text(f"{ONE}{TWO}{THREE}")
+    (vault / "1.md").write_text(f"{ONE}{TWO}{THREE}")
     preparer = preparer_of(vault, embedder, *caches)
-    (note,) = preparer.embed([parsed(preparer, "a.md")])
+    (note,) = preparer.embed([parsed(preparer, "1.md")])
     assert embedder.asked == [[THREE]]
     assert note.vectors[text_digest(ONE)] == bytes([0, 0, 0, 60])
     assert note.vectors[text_digest(TWO)] == bytes([1, 0, 0, 60])
@@ -254,19 +254,19 @@ def test_known_vectors_come_from_the_first_cache_that_has_them(
 def test_a_worker_writes_the_words_of_the_notes_it_reads(
     vault: Path, embedder: Embedder, tmp_path: Path
 ) -> None:
-    (vault / "a.md").write_text("oak\n")
-    (vault / "b.md").write_text("elm\nash context\n")
+    (vault / "1.md").write_text("oak\n")
+    (vault / "2.md").write_text("elm\nash context\n")
     worker = NoteWorker(lambda: preparer_of(vault, embedder))
-    done = worker.handle(PrepareJob(("gone.md", "a.md", "b.md"), (7, 8, 9), tmp_path / "keywords"))
+    done = worker.handle(PrepareJob(("gone.md", "1.md", "2.md"), (7, 8, 9), tmp_path / "keywords"))
     assert isinstance(done, list)
-    assert [one.file.path for one in done] == ["gone.md", "a.md", "b.md"]
+    assert [one.file.path for one in done] == ["gone.md", "1.md", "2.md"]
     assert [type(one) for one in done] == [Skipped, PreparedNote, PreparedNote]
     (segment,) = worker.finish().segments
     assert segment.doc_count_all() == 3
     assert worker.finish().segments == ()
-    assert worker.handle(PrepareJob(("a.md",))) is not None
+    assert worker.handle(PrepareJob(("1.md",))) is not None
     assert worker.finish().segments == (), "no segment was asked for"
-    named = worker.handle(PrepareJob(("a.md",), quarantine="why"))
+    named = worker.handle(PrepareJob(("1.md",), quarantine="why"))
     assert isinstance(named, list)
     assert [one.file.reason for one in named] == ["why"]
 
@@ -369,7 +369,7 @@ def test_token_weights_stay_as_long_as_they_fit(
 
 def rows_by(*strategies: str) -> PreparedNote:
     chunks = [("c", 0, "", 0, 1, 1, 1, strategy, "", "", "", "{}", None) for strategy in strategies]
-    rows = NoteTableRows("a.md", (), b"", (), (), b"", (), (), (), chunks)
+    rows = NoteTableRows("1.md", (), b"", (), (), b"", (), (), (), chunks)
     return PreparedNote(None, rows, {}, 0, 0)  # type: ignore[arg-type]
 
 

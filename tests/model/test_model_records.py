@@ -123,11 +123,29 @@ CHUNK = Chunk("a_chunk_0", 0, "A > B", 1, 9, 2, 3, "body text", "word")
 
 def test_a_chunk_is_its_body_with_what_is_put_before_it() -> None:
     whole = replace(CHUNK, overlap="tail ", context="A", preamble="On a.")
-    assert (CHUNK.content, CHUNK.embedding_text) == ("body text", "body text")
+    assert (CHUNK.content, CHUNK.embedding_text("")) == ("body text", "body text")
     assert whole.content == "A\n\ntail body text"
-    assert whole.embedding_text == "On a.\n\nA\n\ntail body text"
+    assert whole.embedding_text("Trees") == "Trees\n\nOn a.\n\nA\n\ntail body text"
     assert (CHUNK.word_count, whole.word_count) == (2, 4)
     assert (join_context("", "b"), join_context("a", "b")) == ("b", "a\n\nb")
+
+
+@pytest.mark.parametrize(
+    ("title", "context", "body", "embedded"),
+    [
+        ("Kitten care", "", "Feed it.", "Kitten care\n\nFeed it."),
+        ("Kitten care", "", "# **Kitten care**\n\nFeed it.", "# **Kitten care**\n\nFeed it."),
+        ("Kitten care", "KITTEN CARE\nFood", "Feed it.", "KITTEN CARE\nFood\n\nFeed it."),
+        ("Kitten care", "", "Feed it as in Kitten care.", "Kitten care\n\nFeed it as in Kitten care."),
+        ("2026-11-30", "", "Fed it.", "Fed it."),
+        ("x" * 300, "", "Fed it.", f"{'x' * 200}\n\nFed it."),
+        ("猫", "", "魚を食べる。", "猫\n\n魚を食べる。"),
+    ],
+)
+def test_a_chunk_is_embedded_with_the_title_of_its_note(
+    title: str, context: str, body: str, embedded: str
+) -> None:
+    assert replace(CHUNK, context=context, body=body).embedding_text(title) == embedded
 
 
 def test_a_chunk_says_what_its_strategy_alone_knows() -> None:
@@ -150,7 +168,6 @@ def test_a_parent_without_a_vector_is_context(level: int | None, embed: bool, is
 def test_a_chunk_names_what_a_model_wrote_of_it() -> None:
     assert CHUNK.written_by_model == ()
     assert replace(CHUNK, preamble="p").written_by_model == ("preamble",)
-    assert replace(CHUNK, preamble="p", extra={"properties": ["a"]}).written_by_model == ()
     both = replace(CHUNK, preamble="p", extra={"reasoning": "", "other": 1})
     assert both.written_by_model == ("preamble", "reasoning")
 

@@ -152,7 +152,7 @@ def check_bodies(note: Note, chunks: Sequence[Chunk]) -> None:
         assert chunk.start_line == bisect_right(breaks, chunk.start_pos) + 1
         assert chunk.end_line == chunk.start_line + chunk.body.rstrip().count("\n")
         assert chunk.content.endswith(chunk.overlap + chunk.body)
-        assert chunk.content in chunk.embedding_text
+        assert chunk.content in chunk.embedding_text("")
 
 
 def check_cover(note: Note, chunks: Sequence[Chunk]) -> None:

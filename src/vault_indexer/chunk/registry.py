@@ -177,12 +177,11 @@ def _letters_of(value: JsonValue) -> int:
 
 
 def _properties_chunk(note: Note, strategy: str) -> Chunk:
-    """The properties of a note without a body, as written; they may be empty. The note's title is embedded
-    with them, so that its meaning is searchable as well."""
+    """The properties of a note without a body, as written; they may be empty."""
     fenced = note.text[: note.body_start].splitlines(keepends=True) or ["", ""]
     start, end = trim(note.text, len(fenced[0]), note.body_start - len(fenced[-1]))
     has_words = _letters_of(dict(note.frontmatter)) >= LEAST_LETTERS
-    draft = Draft(start, end, preamble=note.title, extra={PROPERTIES: True}, embed=has_words)
+    draft = Draft(start, end, extra={PROPERTIES: True}, embed=has_words)
     return assemble(note, strategy, [draft])[0]
 
 

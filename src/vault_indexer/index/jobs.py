@@ -182,7 +182,9 @@ class EmbedJob:
 
     def run(self, worker: NoteWorker) -> Embedded:
         with CatalogReader(self.generation.catalog) as catalog:
-            texts = [row.chunk.embedding_text for row in catalog.chunks(self.keys).values()]
+            rows = catalog.chunks(self.keys).values()
+            notes = catalog.notes({row.note_id for row in rows})
+            texts = [row.chunk.embedding_text(notes[row.note_id].title) for row in rows]
         started = time.perf_counter()
         vectors = worker.preparer().vectors_of(texts)
         return Embedded(vectors, time.perf_counter() - started)

@@ -288,7 +288,9 @@ class Preparer:
                 chunks = chunks_of(self._chunker_of(note), note)
         except NoteError as error:
             return Skipped(_file_row(read, "skipped", reason_of(error, path)))
-        hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
+        hashes = tuple(
+            text_digest(chunk.embedding_text(note.title)) if chunk.embed else None for chunk in chunks
+        )
         return Parsed(_file_row(read, "note", _flaws(note, chunks)), note, chunks, hashes)
 
     def _note(self, path: str, read: ReadResult, ocr_seconds: float) -> Note:
@@ -342,7 +344,7 @@ class Preparer:
         fails, all of them are left for later.
         """
         texts = {
-            digest: chunk.embedding_text
+            digest: chunk.embedding_text(parsed.note.title)
             for parsed in batch
             for chunk, digest in zip(parsed.chunks, parsed.hashes, strict=True)
             if digest is not None
@@ -408,7 +410,7 @@ def _prepared_note(
 ) -> PreparedNote:
     own = {digest for digest in parsed.hashes if digest is not None}
     vectors = {**{d: known[d] for d in own & known.keys()}, **{d: made[d] for d in own & made.keys()}}
-    numbers = [pack_words(words.numbers(chunk.embedding_text)) for chunk in parsed.chunks]
+    numbers = [pack_words(words.numbers(chunk.embedding_text(parsed.note.title))) for chunk in parsed.chunks]
     return PreparedNote(
         file=parsed.file,
         rows=note_rows(parsed.note, parsed.chunks, parsed.hashes, numbers),

@@ -12,17 +12,21 @@ from vault_indexer.system import record
 
 HEADER_SEPARATOR = " > "
 
+_LONGEST_TITLE = 200
+_MARKS = 8
+"""The maximum characters before a title with which a text begins, as in `# **Title**`."""
+
 
 @record
 class Chunk:
     """`body` is `note.text[start_pos:end_pos]`, never rewritten; lines are 1-based, both inclusive.
 
     `header_path` is the headings that enclose `start_pos`, joined by " > " ("" before the first). `context`
-    (the parents' headings), `preamble` (a model's sentence on the place of the chunk in the note, or the
-    title of a note without a body) and `overlap` (the end of the previous sibling) are additions: they are
-    stored separately from the body and joined to it only in `content` and `embedding_text`. `extra` contains
-    the values of a single strategy (`section_id`, `sentence_ids`, `parent_id`, …), JSON only. `wikilinks` and
-    `markdown_links` are the targets of the links that start in the body, in order, each once.
+    (the parents' headings), `preamble` (a model's sentence on the place of the chunk in the note) and
+    `overlap` (the end of the previous sibling) are additions: they are stored separately from the body and
+    joined to it only in `content` and `embedding_text`. `extra` contains the values of a single strategy
+    (`section_id`, `sentence_ids`, `parent_id`, …), JSON only. `wikilinks` and `markdown_links` are the
+    targets of the links that start in the body, in order, each once.
     """
 
     chunk_id: str
@@ -91,7 +95,7 @@ class Chunk:
     @property
     def written_by_model(self) -> tuple[str, ...]:
         """The keys of the texts that a language model wrote, which are not text of the note."""
-        preamble = ("preamble",) if self.preamble and not self.extra.get("properties") else ()
+        preamble = ("preamble",) if self.preamble else ()
         return (*preamble, *(key for key in ("reasoning",) if key in self.extra))
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -119,10 +123,14 @@ class Chunk:
             "markdown_links": list(self.markdown_links),
         }
 
-    @property
-    def embedding_text(self) -> str:
-        """The text that is embedded: the content, preceded by the preamble."""
-        return join_context(self.preamble, self.content)
+    def embedding_text(self, title: str) -> str:
+        """Returns the text that is embedded: the content, preceded by the preamble and the title of its note.
+        The title is left out if the text begins with it, or if it contains no letter."""
+        text = join_context(self.preamble, self.content)
+        title = title[:_LONGEST_TITLE]
+        begins = text[: len(title) + _MARKS].casefold()
+        has_letters = any(map(str.isalpha, title))
+        return join_context(title, text) if has_letters and title.casefold() not in begins else text
 
 
 def join_context(before: str, text: str) -> str:

@@ -183,7 +183,7 @@ class LogisticMap(NamedTuple):
         return 1.0 / (1.0 + exp(-odds))
 
 
-RELEVANCE = LogisticMap(base=-2.68, share=6.06, title=3.61, deviation=0.51, apart=0.65)
+RELEVANCE = LogisticMap(base=-2.72, share=5.84, title=2.14, deviation=0.57, apart=0.62)
 """The coefficients that `benchmarks/confidence_fit.py` fits."""
 
 _WHOLE = 1.5
