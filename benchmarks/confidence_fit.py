@@ -9,7 +9,7 @@ table: the signs of the first hit of every query of the tuning halves (a hash of
 `quality/queries.py`): of the vaults in DIR, of Obsidian's help, of `mixed` (the notes of all languages in one
 vault, every other one hidden), and of every sixth question of XQuAD (`quality/unanswerable.py`).
 
-The map is a logistic regression of "the vault answers it". All answerable queries weigh 1.2 times as much as
+The map is a logistic regression of "the vault answers it". All answerable queries weigh 1.4 times as much as
 all others, as to hide an answer is worse than to show none; XQuAD, whose sets weigh alike, counts as much as
 the rest.
 """
@@ -39,7 +39,7 @@ from vault_indexer.search.rank import rank
 
 TABLE = Path(__file__).with_name("fits") / "confidence.csv"
 _EXAM, _EXAM_WEIGHT = "xquad", 1.0
-_ANSWERABLE = 1.2
+_ANSWERABLE = 1.4
 _RIDGE = 1e-4
 _DEADLINE_S = 600.0
 

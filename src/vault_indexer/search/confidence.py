@@ -133,8 +133,9 @@ _SMALL_VAULT = 10.0
 """In a vault with this number of chunks, the rarity of a word counts half. In a vault with one note, rarity
 has no meaning. A rule of thumb."""
 
-_LARGEST_Z = 8.0
-"""The upper bound of a deviation. Larger values are no stronger evidence. A rule of thumb."""
+_LARGEST_DEVIATION = 2.0
+"""The upper bound of a deviation relative to the best chunk by chance. Alone, and in a language that the model
+does not read, it makes no hit likely. A rule of thumb."""
 
 _FIRST_HITS = 5
 _LATER_HIT = 0.6
@@ -183,7 +184,7 @@ class LogisticMap(NamedTuple):
         return 1.0 / (1.0 + exp(-odds))
 
 
-RELEVANCE = LogisticMap(base=-2.72, share=5.84, title=2.14, deviation=0.57, apart=0.62)
+RELEVANCE = LogisticMap(base=-2.64, share=5.86, title=2.09, deviation=0.64, apart=0.62)
 """The coefficients that `benchmarks/confidence_fit.py` fits."""
 
 _WHOLE = 1.5
@@ -206,7 +207,8 @@ def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) ->
     weights = word_weights(prepared) if prepared.words else np.empty(0)
     shares = _shares(prepared, weights, keys) ** (1.0 if RUN.search(prepared.text) else _WHOLE)
     titles = held_share(weights, _titled(prepared, keys))
-    deviations = _above_background(prepared, keys) / best_by_chance(prepared.statistics.documents)
+    chance = best_by_chance(prepared.statistics.documents)
+    deviations = np.minimum(_above_background(prepared, keys) / chance, _LARGEST_DEVIATION)
     foreign = _foreign_notes(prepared, keys)
     is_read = prepared.language_weight >= 1.0
     columns = zip(*(column.tolist() for column in (ordered, keys, shares, titles, deviations)), strict=True)
@@ -279,12 +281,12 @@ def best_by_chance(chunks: int) -> float:
 
 
 def standardized(cosines: Floats, background: Floats) -> Floats:
-    """Returns the number of standard deviations, in [0, 8], by which each cosine exceeds the mean of the
+    """Returns the number of standard deviations, at least 0, by which each cosine exceeds the mean of the
     background. It is 0 for a missing cosine (NaN), or if the background cosines are all equal."""
     spread = float(background.std()) if len(background) else 0.0
     if spread <= _LEAST_SPREAD:
         return np.zeros(len(cosines))
-    deviations: Floats = np.clip(np.nan_to_num((cosines - background.mean()) / spread), 0.0, _LARGEST_Z)
+    deviations: Floats = np.maximum(np.nan_to_num((cosines - background.mean()) / spread), 0.0)
     return deviations
 
 
