@@ -261,9 +261,12 @@ class VaultService:
         check_request(request)
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
-            known = snapshot.catalog.file(vault_path(self.vault, note))
-            if known and known.reason and known.state != "note":
-                raise UnknownNoteError(f"{known.path} is not in the index: {known.reason}")
+            path = vault_path(self.vault, note)
+            files = snapshot.catalog.files_at((path, f"{path}.md"))
+            for file in files.values():
+                if file.reason and file.state != "note":
+                    raise UnknownNoteError(f"{file.path} is not in the index: {file.reason}")
+            known = files.get(path)
             deadline = QueryDeadline(opened.searcher.settings.deadline_s, is_cancelled)
             if known and known.state == "linked" and model.kind_of(known.path) in _FOUND_BY_NAME:
                 return opened.searcher.explain_attachment(snapshot, known.path, request, deadline)

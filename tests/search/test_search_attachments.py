@@ -132,11 +132,16 @@ def test_a_note_that_cannot_be_read_is_found_by_name_and_one_with_a_mistake_is_n
     vault.mkdir()
     (vault / "Marmalade.md").write_bytes("Рецепт".encode("cp1251"))
     (vault / "Jam.md").write_bytes(b"---\ntitle: Re: jam\n---\nQuince \x93jelly\x94.\n")
+    (vault / "Compote.md").write_bytes(b"sugar " * (1 << 20))
     with indexed_vault(vault, tmp_path / "index") as (opened, _):
-        answer = opened.search(SearchRequest("Marmalade"))
-        skipped = opened.status().skipped
-    assert (answer.results[0].path, answer.missing_words) == ("Marmalade.md", ())
-    assert answer.results[0].snippet.startswith("not read: not UTF-8")
-    assert [(one.path, one.is_indexed) for one in skipped] == [("Jam.md", True), ("Marmalade.md", False)]
-    assert "line 4: some bytes" in skipped[0].reason
-    assert "line 2: not valid YAML" in skipped[0].reason
+        for query, reason in (("Marmalade", "not UTF-8"), ("file:Compote", "too large")):
+            answer = opened.search(SearchRequest(query))
+            assert answer.missing_words == ()
+            assert answer.results[0].snippet.startswith(f"not read: {reason}")
+            with pytest.raises(UnknownNoteError, match=f"is not in the index: {reason}"):
+                opened.explain(answer.results[0].path.removesuffix(".md"), SearchRequest("sugar"))
+        jam, *unread = sorted(opened.status().skipped, key=lambda one: not one.is_indexed)
+    assert [(one.path, one.is_indexed) for one in unread] == [("Compote.md", False), ("Marmalade.md", False)]
+    assert (jam.path, jam.is_indexed) == ("Jam.md", True)
+    assert "line 4: some bytes" in jam.reason
+    assert "line 2: not valid YAML" in jam.reason

@@ -48,9 +48,14 @@ def test_a_phrase_at_two_places_leaves_both_chunks_and_none_before_between_or_be
         assert sorted(row.chunk.header_path for row in found) == ["2", "4"]
 
 
-def test_accents_of_a_name_tell_words_apart(open_notes: OpenNotes) -> None:
-    _, reader = open_notes({f"{title}.md": "text" for title in ("Ma", "Mạ", "Mả", "Mo")})
+def test_accents_of_a_name_tell_words_apart_and_signs_of_file_names_do_not(open_notes: OpenNotes) -> None:
+    names = ("Ma", "Mạ", "Mả", "Mo", "Red Kite", "nut-oil", "2026-01")
+    _, reader = open_notes({f"{title}.md": "text" for title in names})
     titles = {
+        "red-kite": {"Red Kite"},
+        "nut_oil": {"nut-oil"},
+        "nut oil": {"nut-oil"},
+        "2026 01": set(),
         "ma": {"Ma", "Mạ", "Mả"},  # without accents: all that are written so
         "mạ": {"Mạ"},  # with some: the one with just these
         "mã": {"Ma"},  # none has these: the one without, and no word that has others

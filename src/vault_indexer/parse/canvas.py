@@ -32,6 +32,7 @@ from vault_indexer.parse.notes import (
     stem,
     tags_problem,
     unique_tags,
+    without_addresses,
 )
 
 SEPARATOR = "\n\n"
@@ -197,7 +198,7 @@ def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]
 
 def _words(card: Mapping[str, JsonValue]) -> str:
     """The text of a card without a file: its text, a group's label, or title and address of a web page."""
-    text = _text(card, "text")
+    text = without_addresses(_text(card, "text"))
     return text or "\n".join(filter(None, (_text(card, key) for key in ("label", "title", "url"))))
 
 

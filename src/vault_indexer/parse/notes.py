@@ -74,10 +74,16 @@ _DATA_URL = re.compile(
       data:[a-z]+/[\w.+-]{1,100}(?:;[\w.+-]{1,100}(?:=[\w.+-]{1,100})?){0,5};base64,(?:\s*\n\s*)?[\w+/=%-]{16,}
       (?:\s*\n[ \t]*[\w+/=]{20,}(?=[\s"'>)]))* (?:\s*\n[ \t]*[\w+/=]+(?=\s*["'>]))?
       | data:image/[\w.+-]{1,100}(?:;[\w.+=-]{1,100}){0,5},[^\s"'()<>]{16,}
-    )(?P<close>["'>)]{0,3})
+    )(?P<close>
+      (?:[ \t]+(?:"[^"\r\n]{0,200}"|'[^'\r\n]{0,200}'))?[ \t]*\)(?:\]\([^()\s]{0,500}\))?
+      | ["']?(?:[ \t/][^<>\r\n]{0,500})?>\)?
+      | ["')]{0,3}
+    )
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
+"""The address and the rest of its link, or of the tag of which it is an attribute."""
+
 _OUTSIDE = "//"
 """Replaces a `data:` URL, so that an image stays an image: an address outside the vault, without words."""
 
@@ -96,8 +102,13 @@ def without_data(text: str, start: int) -> str:
     return text[:start] + (body if body[shown:] == text[start + shown :] else body[:shown] + "\n")
 
 
+def without_addresses(text: str) -> str:
+    """The text with each inlined image reduced to an address without words. Offsets change."""
+    return _DATA_URL.sub(rf"{_OUTSIDE}\g<close>", text)
+
+
 def _empty_address(match: re.Match[str]) -> str:
-    """Moves the closing characters directly after the address, so that no chunk ends in between."""
+    """Moves the rest of the link or tag directly after the address, so that no chunk ends in between."""
     address = _OUTSIDE + match["close"]
     return address + _blank(match)[len(address) :]
 

@@ -23,6 +23,7 @@ CODE_OR_ENTITY = re.compile(
     rf"|(?P<entity>{ENTITY.pattern})",
     re.DOTALL | re.MULTILINE,
 )
+BARE_URL = re.compile(r"(?:https?://|www\.)[!-;=?-{}~]*(?<![?!.,:*_~=])")
 COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 ESCAPABLE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -194,6 +195,8 @@ def _edits(text: str, definitions: Mapping[str, str]) -> tuple[list[Edit], list[
             case _:
                 edits.append(Edit(span.start, span.end, _shown(text, span)))
                 atoms.append((span.start, span.end))
+    if "://" in text or "www." in text:
+        atoms += (match.span() for match in BARE_URL.finditer(text))
     return edits, sorted(atoms)
 
 

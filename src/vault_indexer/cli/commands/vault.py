@@ -30,7 +30,7 @@ from vault_indexer.cli.parameters import (
     confirm_folder,
 )
 from vault_indexer.cli.vault_folder import config_file_of, config_of, vaults_in_config
-from vault_indexer.config import NamedVault, add_vault, load_own, remove_vault, vaults_of
+from vault_indexer.config import NamedVault, Settings, add_vault, load_own, remove_vault, vaults_of
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.api.endpoints import VAULTS
@@ -79,7 +79,8 @@ def remove(
 
     Its publication on a Milvus server also stays: `indexer gateway unpublish` removes it.
     """
-    vault, index_dir = _removable(name, selection)
+    found = _removable(name, selection)
+    vault, index_dir = found.path, found.index_dir or default_index_dir(found.path, os.environ)
     daemon = _daemon(selection)
     if delete:
         keeper = read_daemon(index_dir)
@@ -88,9 +89,9 @@ def remove(
             raise UsageError(
                 f"Its daemon is running. Stop it first: indexer stop --vault {quoted_word(name)}"
             )
-    if name in vaults_in_config(selection, os.environ):
-        remove_vault(config_file_of(selection, os.environ), name)
-        note(f"Removed {name} from {config_file_of(selection, os.environ)}. Its notes stay.")
+    if found.name in vaults_in_config(selection, os.environ):
+        remove_vault(config_file_of(selection, os.environ), found.name)
+        note(f"Removed {found.name} from {config_file_of(selection, os.environ)}. Its notes stay.")
         if daemon is not None:
             note("The running daemon closes it now.")
     if not delete:
@@ -104,22 +105,23 @@ def remove(
     forget_vault(vault)
 
 
-def _removable(name: str, selection: VaultSelection) -> tuple[Path, Path]:
-    """The folder and the index of a vault in the table, or of an indexed folder or left-over index, which may
-    also be given by its folder. Raises UsageError."""
-    settings = load_own(config_of(selection, os.environ), os.environ).settings
-    listed = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
-    if name in listed:
-        vault = listed[name].path
-        return vault, listed[name].index_dir or default_index_dir(vault, os.environ)
-    named = known_vaults()
-    for known in recorded_vaults():
-        if (
-            name in (known.vault, known.index_dir, folder_slug(known.folder))
-            or named.get(name) == known.folder
-        ):
-            return known.folder, Path(known.index_dir)
-    there = ", ".join(sorted({*listed, *named}))
+def _removable(name: str, selection: VaultSelection) -> NamedVault:
+    """The vault with this name or folder: one of `vault list`, or a left-over index, which may also be given
+    by the folder of the index. Raises UsageError."""
+    vaults = _named_vaults(load_own(config_of(selection, os.environ), os.environ).settings)
+    by_folder = {canonical_folder(one.path): one for one in vaults.values()}
+    records = {canonical_folder(one.folder): one for one in recorded_vaults()}
+    folder = canonical_folder(vaults[name].path if name in vaults else with_home(Path(name)).absolute())
+    if folder not in by_folder | records:
+        other_names = ((path, (one.index_dir, folder_slug(one.folder))) for path, one in records.items())
+        folder = next((path for path, names in other_names if name in names), folder)
+    vault, record = by_folder.get(folder), records.get(folder)
+    is_listed = vault is not None and vault.name in vaults_in_config(selection, os.environ)
+    if record and not is_listed:
+        return NamedVault("", record.folder, Path(record.index_dir))
+    if vault:
+        return vault
+    there = ", ".join(sorted(vaults))
     raise UsageError(f"No vault is called {name}. {f'Your vaults: {there}.' if there else NO_VAULTS}")
 
 
@@ -158,15 +160,21 @@ def _vaults(selection: VaultSelection) -> VaultListJson:
         with suppress(NotListeningError):  # the daemon is exiting
             answered = DaemonClient(info).ask(VAULTS)
     kept = {one["name"]: one for one in answered["vaults"]}
+    named = _named_vaults(settings)
+    found = [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
+    # Daemons of earlier versions do not send `problem`.
+    return {"vaults": found, "problem": answered.get("problem", "")}
+
+
+def _named_vaults(settings: Settings) -> dict[str, NamedVault]:
+    """The vaults of the configuration and the other indexed folders, by name."""
     named = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
     listed = {canonical_folder(one.path) for one in named.values()}
     for name, folder in known_vaults().items():
         if canonical_folder(folder) not in listed:
             free = free_name(name, named)
             named[free] = NamedVault(free, folder)
-    found = [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
-    # Daemons of earlier versions do not send `problem`.
-    return {"vaults": found, "problem": answered.get("problem", "")}
+    return named
 
 
 def _not_kept(named: NamedVault) -> VaultSummaryJson:

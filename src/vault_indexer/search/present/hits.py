@@ -362,7 +362,7 @@ class HitBuilder:
             start_line=1,
             end_line=1,
             score=score,
-            snippet=f"not read: {file.reason}" if file.state == "skipped" else "",
+            snippet=f"not read: {file.reason}" if file.reason else "",
             content="",
             modified_time=iso_time(file.mtime_ns),
             tags=(),

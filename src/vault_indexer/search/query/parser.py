@@ -70,8 +70,10 @@ _ALIKE = 0.7
 _OPERATOR = re.compile(r"([a-z]+(?:-[a-z]+)?):(?!//)")
 _OR = re.compile(r"OR(?=\s)")
 _ANOTHER_OR = re.compile(r"OR(?:\s|$)")
-_FLAG = re.compile(r"-(?:$|[\s\-]|[A-Za-z](?:\s|$))")
-_PROPERTY = re.compile(r"\[\s*(?:\"([^\"\]]+)\"|([^\W\d][^\[\]:\"\n]+?))\s*(?=[\]:])")
+_FLAG = re.compile(r"-(?:$|[\s\->]|[A-Za-z](?:\s|$))")
+_WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")
+# One letter needs a value: `[x]` is text.
+_PROPERTY = re.compile(r"\[\s*(?:\"([^\"\]]+)\"|([^\W\d](?:[^\[\]:\"\n]+?|(?=\s*:))))\s*(?=[\]:])")
 _TASKS = frozenset({Scope.TASK, Scope.TASK_TODO, Scope.TASK_DONE})
 _DUE = "task-due"
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*")
@@ -393,6 +395,14 @@ class _Parser:
             raise QueryError(f"{_DUE}: takes one value", argument + 1)
         return Within(Scope.TASK_TODO, Property("due", value, column), column)
 
+    def _wikilink(self) -> Word | None:
+        """Returns the wikilink here with all its words, or None."""
+        found = _WIKILINK.match(self.text, self.at)
+        if not found:
+            return None
+        self.at = found.end()
+        return Word(found[0], found.start() + 1)
+
     def _argument(self, end: str, opening: str = '("/') -> Node | None:
         operator = _OPERATOR.match(self.text, self.at)
         if self.text[self.at] in opening or (operator and operator[1] in _CASE):
@@ -401,7 +411,7 @@ class _Parser:
 
     def _value(self, name: str, argument: int, end: str) -> Node:
         column, self.at = self.at + 1, argument
-        value = self._argument(end)
+        value = self._wikilink() or self._argument(end)
         if not isinstance(value, (Word, Phrase)):
             raise QueryError(f"{name}: takes one value", argument + 1)
         text = value.text

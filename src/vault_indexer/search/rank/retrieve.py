@@ -3,6 +3,7 @@ whole notes, the words that they cover, and copies."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -180,17 +181,23 @@ def _first_chunks(query: PreparedQuery) -> list[int]:
     return first
 
 
+_JOINED = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W\d_])")
+"""A sign between two words. In a date or a version it has a meaning."""
+
+
 def match_titles(snapshot: Snapshot, name: str) -> frozenset[int]:
-    """Returns the ids of the notes whose title, alias or file name is `name`, ignoring case and accents.
+    """Returns the ids of the notes whose title, alias or file name is `name`, ignoring case, accents and the
+    signs of file names (`red-kite`, `red_kite`).
 
     If `name` has accents, notes with exactly these accents replace all others, and notes with different
     accents do not match: `mạ` and `mả` are different words.
     """
-    wanted, written = plain(name), _spelling(name)
+    written = _spelling(name)
+    wanted = plain(written)
     same, similar = set(), set()
     for note_id, note in snapshot.catalog.notes(_candidates(snapshot, name)).items():
         names = (note.title, *note.aliases, doc_id_of(note.path.rpartition("/")[2]))
-        spellings = {_spelling(str(one)) for one in names if plain(str(one)) == wanted}
+        spellings = {one for one in map(_spelling, map(str, names)) if plain(one) == wanted}
         if written in spellings:
             same.add(note_id)
         elif spellings and (written == wanted or wanted in spellings):
@@ -199,8 +206,8 @@ def match_titles(snapshot: Snapshot, name: str) -> frozenset[int]:
 
 
 def _spelling(name: str) -> str:
-    """Returns the name without case, but with accents, and with single spaces."""
-    return " ".join(normalize(name).split())
+    """Returns the name without case, but with accents, and with single spaces between its words."""
+    return " ".join(_JOINED.sub(" ", normalize(name)).split())
 
 
 def _candidates(snapshot: Snapshot, name: str) -> list[int]:

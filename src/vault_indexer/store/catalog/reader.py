@@ -324,14 +324,14 @@ class CatalogReader:
         if names is None or names.stamp != stamp:
             # Notes that the user excludes from search are link targets as well: their names are not searched.
             rows = self.rows(
-                "SELECT path, mtime_ns, state FROM files"
+                "SELECT path, mtime_ns, state, reason FROM files"
                 " WHERE state = 'linked' OR (state = 'skipped' AND reason != '') ORDER BY mtime_ns DESC, path"
             )
             files = (
                 (path, mtime_ns)
-                for path, mtime_ns, state in rows
-                if (kind_of(path) is FileKind.ATTACHMENT) == (state == "linked")
-                or kind_of(path) is FileKind.DOCUMENT
+                for path, mtime_ns, state, reason in rows
+                if (state == "linked" if (kind := kind_of(path)) is FileKind.ATTACHMENT else reason)
+                or kind is FileKind.DOCUMENT
             )
             names = self._cache.attachments = AttachmentNames(stamp, files)
         self._attachments = names
