@@ -129,7 +129,7 @@ HOUSE = {
         "## Budget\n\nThe frame costs 450 crowns this spring.\n"
     ),
     "Ben.md": "---\ncost: 2.5\n---\n# Ben\n\n- [ ] Repair the roof [due:: 2999-01-01]\n",
-    "Log/2026-01-05.md": "# Day\n\nRain. #log/wet See [[Alpha]] and [[Nowhere]].\n",
+    "Log/2026-01-05.md": "# Day\n\nRain. #log/wet See [[Alpha]], [[Ben#Roof]] and [[Nowhere]].\n",
 }
 
 
@@ -246,6 +246,12 @@ def test_a_place_in_a_section_is_refused_while_the_file_is_newer_than_the_index(
     finally:
         file.write_text(HOUSE["Ben.md"], "utf-8", newline="")
     assert refused == "Ben.md has changed since it was indexed: call again in a few seconds"
+
+
+def test_a_link_names_its_part_and_the_problem_with_it(house: Tools) -> None:
+    found = house.answer("links", path="2026-01-05")["outgoing"]
+    assert [one["target"] for one in found] == ["Alpha", "Ben#Roof", "Nowhere"]
+    assert [one.get("problem") for one in found] == [None, "no heading Roof", None]
 
 
 def test_a_citation_has_the_date_of_its_note_and_no_second_copy_of_the_sentence(house: Tools) -> None:

@@ -4,6 +4,7 @@ tables with their header, code with its explanation, and text below a heading th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -289,12 +290,23 @@ def _header(text: str, row: Span) -> Span | None:
     below = _line_at(text, row[1] + 1) if row[1] < len(text) else None
     if below and _DELIMITER_ROW.fullmatch(text[slice(*below)].rstrip()):
         return row
-    line = row
-    while line[0] and "|" in text[slice(*line)]:
-        line = _line_at(text, line[0] - 1)
-        if _DELIMITER_ROW.fullmatch(text[slice(*line)].rstrip()):
-            return _line_at(text, line[0] - 1) if line[0] else None
-    return None
+    delimiters, others = _table_lines(text)
+    number = bisect_left(delimiters, row[0])
+    if not number or bisect_left(others, delimiters[number - 1]) != bisect_right(others, row[0]):
+        return None
+    return _line_at(text, delimiters[number - 1] - 1) if delimiters[number - 1] else None
+
+
+@lru_cache(maxsize=8)  # asked for each row in turn; each entry keeps the text of a note
+def _table_lines(text: str) -> tuple[list[int], list[int]]:
+    """Returns the starts of the delimiter rows of a text, and of its lines without a bar."""
+    delimiters, others = list[int](), list[int]()
+    for line in _LINE.finditer(text):
+        if "|" not in line[0]:
+            others.append(line.start())
+        elif _DELIMITER_ROW.fullmatch(line[0].rstrip()):
+            delimiters.append(line.start())
+    return delimiters, others
 
 
 def _cells(row: str) -> list[str]:

@@ -76,6 +76,7 @@ _TASKS = frozenset({Scope.TASK, Scope.TASK_TODO, Scope.TASK_DONE})
 _DUE = "task-due"
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*")
 _COMPARED = re.compile(r"\"[^\"\]]*\"|[^\s\])]+")
+_WIKILINK = re.compile(r"\[\[[^\[\]\n]+\]\]")
 _ESCAPE = re.compile(r"\\([\"\\])")
 _SPACES = re.compile(r"\s+")
 _NAME_SEARCH = re.compile(r"\[\s*(?:/[^\]\n]+/|\([^\]\n]+\))\s*(?:\]|:[^\]\n]*\])(?!\()")
@@ -401,7 +402,9 @@ class _Parser:
 
     def _value(self, name: str, argument: int, end: str) -> Node:
         column, self.at = self.at + 1, argument
-        value = self._argument(end)
+        link = _WIKILINK.match(self.text, argument) if name in ("links-to", "linked-from") else None
+        value = Word(link[0], argument + 1) if link else self._argument(end)
+        self.at = link.end() if link else self.at
         if not isinstance(value, (Word, Phrase)):
             raise QueryError(f"{name}: takes one value", argument + 1)
         text = value.text

@@ -215,7 +215,8 @@ def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Valu
     room = _room(arguments)
     least, most = _SNIPPET_TOKENS
     each = max(least, min(most, room // max(1, len(wanted)) - _HIT_TOKENS))
-    query = str(arguments["query"])
+    searched = (correction.searched for correction in found.corrections)
+    query = " ".join((str(arguments["query"]), *searched))
     hits = tuple(
         _found_note(context, hit, query, 0 if arguments["detail"] == "full" else each, offset + number)
         for number, hit in enumerate(wanted)
@@ -516,6 +517,8 @@ def _links(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value
         raise UsageError(f"direction is given, and view is {arguments['view']}: only the view note has one")
     found = _row_answer(view, context, arguments)
     unwanted = {"in": ("outgoing", "unresolved"), "out": ("backlinks",)}.get(str(arguments["direction"]), ())
+    for link in cast("list[Object]", found.get("outgoing", [])):
+        link["target"] = f"{link['target']}#{link['subpath']}" if link["subpath"] else link["target"]
     return {name: [] if name in unwanted else value for name, value in found.items()}
 
 
