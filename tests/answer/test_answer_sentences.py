@@ -94,6 +94,23 @@ def test_a_line_of_code_knows_its_block_and_has_no_markup_around_it() -> None:
     assert block is not None and "run _x_" in text[slice(*block)]
 
 
+TWICE = "Write ~~x~~ twice."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("~~The shop is in Bonn.~~ It moved.", ["It moved."]),
+        ("It costs ~~40~~ 50 euros.", ["It costs 50 euros."]),
+        ("Write `~~x~~` twice.\n\n~~~\na ~~b~~ c\n~~~", [TWICE, f"{TWICE}\na ~~b~~ c"]),
+        ("The list is:\n\n- ~~rye~~\n- oats", ["The list is:\noats", "oats"]),
+        ("| a | b |\n| - | - |\n| ~~rye~~ oats | 3 |", ["a: oats; b: 3"]),
+    ],
+)
+def test_what_is_struck_out_is_no_longer_said(text: str, said: list[str]) -> None:
+    assert [one.readable for one in quotable(read(text, text))] == said
+
+
 def test_a_sentence_of_two_hits_is_listed_once_for_the_first() -> None:
     text = "One is. Two is.\n\nThree is."
     hits = [replace(HIT, start_pos=17, end_pos=19), HIT, replace(HIT, start_pos=8, end_pos=10)]

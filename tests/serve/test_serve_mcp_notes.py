@@ -25,6 +25,7 @@ GARDEN = {
     "Corn.md": LINE * 900,
     "Short.md": "# Short\n\n## First\n\nSalt. [[Nowhere]]\n\n## Second\n\nA ripe starter.\n",
     "Steps.md": f"# Steps\n\n{STEPS}",
+    "Beds.canvas": '{"nodes":[{"id":"1","type":"text","text":"Two beds","x":0,"y":0,"width":1,"height":1}]}',
     "Plots/Peas.md": "Peas climb. #green\n",
     "Plots/Rye.md": "Rye stands, and peas do not. #green\n",
 }
@@ -116,7 +117,7 @@ def test_notes_are_listed_in_pages_of_the_size_that_is_asked_for(garden: Tools) 
     second = garden.answer("list_notes", limit=4, offset=first["next_offset"])
     paths = [one["path"] for one in (*first["notes"], *second["notes"])]
     assert (first["next_offset"], paths) == (4, sorted(GARDEN))
-    assert first["count"] == second["count"] == 6
+    assert first["count"] == second["count"] == 7
     assert "next_offset" not in second
     tagged = garden.answer("list_notes", folder="Plots", tag="green")
     assert [one["path"] for one in tagged["notes"]] == ["Plots/Peas.md", "Plots/Rye.md"]
@@ -246,6 +247,12 @@ def test_a_place_in_a_section_is_refused_while_the_file_is_newer_than_the_index(
     finally:
         file.write_text(HOUSE["Ben.md"], "utf-8", newline="")
     assert refused == "Ben.md has changed since it was indexed: call again in a few seconds"
+
+
+def test_the_lines_of_a_canvas_are_those_of_its_hits(garden: Tools) -> None:
+    hit = garden.answer("search", query="two beds", limit=1)["results"][0]
+    found = garden.answer("read_note", path=hit["id"], start_line=hit["line"], end_line=hit["line"])
+    assert (found["path"], found["text"].strip()) == ("Beds.canvas", "Two beds")
 
 
 def test_a_link_names_its_part_and_the_problem_with_it(house: Tools) -> None:

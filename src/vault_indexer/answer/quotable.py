@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from vault_indexer.answer.asked_kind import is_label_row
 from vault_indexer.answer.check.lexicon import lexicon
-from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span
+from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span, without_struck
 from vault_indexer.parse import readable
 
 LONGEST_LIST = 1_000
@@ -154,7 +154,7 @@ def _of_span(sentence: Sentence, start: int, end: int) -> Sentence | None:
 
 def _lines(source: str) -> str:
     """Returns the text as it is read, with one unit on each line."""
-    shown = readable(source)
+    shown = readable(without_struck(source))
     return "\n".join(shown.text[slice(*unit)] for unit in shown.units)
 
 
@@ -311,7 +311,7 @@ def _table_lines(text: str) -> tuple[list[int], list[int]]:
 
 def _cells(row: str) -> list[str]:
     """Returns the cells of a row as they are read."""
-    row = row.strip(" \t>\r")
+    row = without_struck(row).strip(" \t>\r")
     row = row.removeprefix("|")
     row = row[:-1] if row.endswith("|") and not row.endswith("\\|") else row
     return [readable(cell.strip()).text.strip() for cell in re.split(r"(?<!\\)\|", row)]

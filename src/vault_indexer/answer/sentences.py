@@ -29,6 +29,8 @@ ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 WORD_CHAR = re.compile(r"\w")
 _MARKUP_BEFORE = re.compile(r"(?:[*_`~=]+|!?\[\[(?:[^\]\n|]*\|)?|!?\[)+\Z")
 _MARKUP_AFTER = re.compile(r"(?:\]\([^()\s]*\)|\]\]|[*_`~=]+)+")
+_STRUCK = re.compile(r"`[^`\n]*`|(?<!~)~~(?=[^\s~])[^~\n]+(?<=\S)~~(?!~)")
+_SPACES = re.compile(r" {2,}")
 _LONGEST_MARKUP = 200
 _FENCES = ("---", "+++", ";;;")
 _UNQUOTED = frozenset({"tags", "tag", "aliases", "alias", "cssclass", "cssclasses"})
@@ -281,17 +283,28 @@ def _sentences(note: NoteText, span: Span, headings: Iterable[Heading], hit: int
         fence, headings = SOURCE_FENCE, ()
     else:
         fence = open_fence(note.text[max(0, start - _FENCE_REACH) : start])
-    shown = readable(source, fence)
     titles = [(heading.start - start, heading.end - start) for heading in headings]
     code = [(first, last) for first, last, _ in code_blocks(source, fence)]
+    shown = readable(without_struck(source, code), fence)
     for first, last in shown.units:
         own = shown.source(first), shown.source(last - 1) + 1
         text = shown.text[first:last]
+        if "~~" in source[slice(*own)]:
+            text = _SPACES.sub(" ", text)
         if WORD_CHAR.search(text) and not _overlapping(own, titles):
             block = _overlapping(own, code)
             first, last = own if block else _with_markup(source, own)
             within = (start + block[0], start + block[1]) if block else None
             yield Sentence(note, start + first, start + last, text, hit, within)
+
+
+def without_struck(source: str, code: Sequence[Span] = ()) -> str:
+    """Returns the text with spaces in place of what is struck out (`~~old~~`), which no longer holds."""
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0][0] == "`" or _overlapping(found.span(), code) else " " * len(found[0])
+
+    return _STRUCK.sub(blank, source) if "~~" in source else source
 
 
 def _with_markup(source: str, span: Span) -> Span:

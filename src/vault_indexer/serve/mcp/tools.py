@@ -215,8 +215,7 @@ def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Valu
     room = _room(arguments)
     least, most = _SNIPPET_TOKENS
     each = max(least, min(most, room // max(1, len(wanted)) - _HIT_TOKENS))
-    searched = (correction.searched for correction in found.corrections)
-    query = " ".join((str(arguments["query"]), *searched))
+    query = " ".join([str(arguments["query"]), *(one.searched for one in found.corrections)])
     hits = tuple(
         _found_note(context, hit, query, 0 if arguments["detail"] == "full" else each, offset + number)
         for number, hit in enumerate(wanted)
@@ -554,9 +553,11 @@ def _why_related(note: model.RelatedNote) -> str:
 
 
 def note_text(context: AnswerContext, path: str) -> model.NoteText:
-    """The current text of a note of the index. Raises VaultIndexerError."""
+    """The current text of a note of the index, or the cards of a canvas, whose lines are those of its hits.
+    Raises VaultIndexerError."""
     note: model.NoteText = _asked(NOTE, context, {"path": path})
-    return note
+    is_canvas = model.kind_of(note.path) is model.FileKind.CANVAS
+    return replace(note, text=context.service.indexed_text(note.path)) if is_canvas else note
 
 
 _OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Object]] = {
