@@ -11,7 +11,9 @@ from typing import cast
 import pytest
 from golden_cases import check_golden, of_parts
 from hit_maker import make_hit
+from linear_time import check_linear
 
+from vault_indexer.answer.quotable import quotable
 from vault_indexer.answer.sentences import Sentence, SentenceReader
 from vault_indexer.model import Heading, NoteRow, Passage
 from vault_indexer.store.catalog import CatalogReader
@@ -38,13 +40,9 @@ class Catalog:
         assert note_id == 1
         return [one for one in self._headings() if start <= one.start < end]
 
-    def headings_above(self, note_id: int, start: int) -> list[Heading]:
-        assert note_id == 1
-        above: list[Heading] = []
-        for one in self._headings():
-            if one.start < start:
-                above = [*(other for other in above if other.level < one.level), one]
-        return above
+    def outlines(self, note_ids: Sequence[int]) -> Mapping[int, Sequence[Heading]]:
+        assert list(note_ids) == [1]
+        return {1: self._headings()}
 
     def block_spans(self, note_ids: Sequence[int]) -> Mapping[int, Sequence[tuple[int, int]]]:
         assert list(note_ids) == [1]
@@ -96,6 +94,23 @@ def test_a_line_of_code_knows_its_block_and_has_no_markup_around_it() -> None:
     assert block is not None and "run _x_" in text[slice(*block)]
 
 
+TWICE = "Write ~~x~~ twice."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("~~The shop is in Bonn.~~ It moved.", ["It moved."]),
+        ("It costs ~~40~~ 50 euros.", ["It costs 50 euros."]),
+        ("Write `~~x~~` twice.\n\n~~~\na ~~b~~ c\n~~~", [TWICE, f"{TWICE}\na ~~b~~ c"]),
+        ("The list is:\n\n- ~~rye~~\n- oats", ["The list is:\noats", "oats"]),
+        ("| a | b |\n| - | - |\n| ~~rye~~ oats | 3 |", ["a: oats; b: 3"]),
+    ],
+)
+def test_what_is_struck_out_is_no_longer_said(text: str, said: list[str]) -> None:
+    assert [one.readable for one in quotable(read(text, text))] == said
+
+
 def test_a_sentence_of_two_hits_is_listed_once_for_the_first() -> None:
     text = "One is. Two is.\n\nThree is."
     hits = [replace(HIT, start_pos=17, end_pos=19), HIT, replace(HIT, start_pos=8, end_pos=10)]
@@ -104,6 +119,17 @@ def test_a_sentence_of_two_hits_is_listed_once_for_the_first() -> None:
         ("One is.", 1),
         ("Two is.", 1),
     ]
+
+
+@pytest.mark.parametrize("line", ["| Item {} | {} |\n", "# Day {}\n\nThe lake was {} metres deep.\n\n"])
+def test_a_long_note_takes_linear_time(line: str) -> None:
+    def read_all(lines: int) -> None:
+        text = "| name | price |\n| - | - |\n" + "".join(line.format(one, one) for one in range(lines))
+        row = NoteRow(1, "n.md", "Title", "en", "{}", "[]", "[]", 0)
+        found = reader_of(text).of_note(row, (0, len(text)))
+        assert len(quotable(found)) >= lines
+
+    check_linear(read_all, 500, 2_000)
 
 
 def test_the_passage_of_a_hit_counts_before_its_chunk() -> None:

@@ -19,6 +19,7 @@ from vault_indexer.contract.parameters import (
     request_of,
     validate,
 )
+from vault_indexer.contract.requests import NotesRequest
 from vault_indexer.errors import UsageError
 
 
@@ -139,11 +140,13 @@ def test_the_request_is_made_of_the_values() -> None:
         (Request("x", limit=-1), "limit -1: must be from 1 to 20"),
         (Request("x", least=1.5), "least 1.5: must be from 0 to 1"),
         (Request("x", least=0.0), ""),
+        (NotesRequest(offset=-1, limit=1), "offset -1: must be from 0 to 1000000000"),
+        (Request("x", view="d"), "view 'd': choose one of a, b, c"),  # type: ignore[arg-type]
         (Request("x", limit=21, depth=9), "limit 21: must be from 1 to 20"),
     ],
     ids=str,
 )
-def test_a_request_is_within_its_bounds(request_: Request, said: str) -> None:
+def test_a_request_is_within_its_bounds(request_: Request | NotesRequest, said: str) -> None:
     try:
         check_bounds(request_)
     except UsageError as error:

@@ -66,7 +66,9 @@ class Service:
         if self.failures:
             raise self.failures.pop(0)
         return model.SearchAnswer(
-            request.query, 1.0, model.IndexState(1, 1, 0), tuple(self.hits), likely=self.likely
+            *(request.query, 1.0, model.IndexState(1, 1, 0), tuple(self.hits)),
+            corrections=(model.Correction("owns", "owner"),) * ("owns" in request.query),
+            likely=self.likely,
         )
 
     def ask_events(self, _request: object) -> Sequence[object]:

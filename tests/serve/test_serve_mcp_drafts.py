@@ -59,6 +59,10 @@ DAYS = "The sensor is changed in 10 days"
             f"---\na: 1\n---\n\n1. {DAYS} [[Pump]]\n2. The sensor is changed [[Pump]]",
             [(5, *PUMP[1:]), (6, *PUMP[1:])],
         ),
+        (
+            f"{DAYS}.\n[[Pump]]\nThe rack is in the cellar. [[Servers]]",
+            [PUMP, (3, "Servers.md", "quoted")],
+        ),
         ("The sensor of [[Pump]] is changed.", [(1, "Pump.md", "not checked")]),
         ("99 days [[Pump]].", [(1, "Pump.md", "unsupported")]),
         ("So what?\n\n- [[Pump]]", [(3, "Pump.md", "not checked")]),
@@ -87,6 +91,13 @@ def test_the_names_and_properties_of_a_note_belong_to_its_sentences(
     tools: Tools, sentence: str, verdict: str
 ) -> None:
     assert checked(tools, f"{sentence} [[Mara]].") == [(1, "Mara.md", verdict)]
+
+
+def test_the_nearest_sentence_is_one_that_supports_the_claim_and_copies_are_named_once(tools: Tools) -> None:
+    draft = "Mara, who lives elsewhere, has the role lead [[Mara]]. " + f"{DAYS}. " * 2
+    found = tools.answer("check_draft", text=draft)
+    assert [one["nearest"]["line"] for one in found["citations"]] == [3]
+    assert [one["path"] for one in found["same"]] == ["Manual.html", "Reference/Pump.md"]
 
 
 def test_an_alias_names_the_only_note_that_has_it(tools: Tools) -> None:

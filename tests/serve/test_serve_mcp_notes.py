@@ -25,6 +25,7 @@ GARDEN = {
     "Corn.md": LINE * 900,
     "Short.md": "# Short\n\n## First\n\nSalt. [[Nowhere]]\n\n## Second\n\nA ripe starter.\n",
     "Steps.md": f"# Steps\n\n{STEPS}",
+    "Beds.canvas": '{"nodes":[{"id":"1","type":"text","text":"Two beds","x":0,"y":0,"width":1,"height":1}]}',
     "Plots/Peas.md": "Peas climb. #green\n",
     "Plots/Rye.md": "Rye stands, and peas do not. #green\n",
 }
@@ -116,7 +117,7 @@ def test_notes_are_listed_in_pages_of_the_size_that_is_asked_for(garden: Tools) 
     second = garden.answer("list_notes", limit=4, offset=first["next_offset"])
     paths = [one["path"] for one in (*first["notes"], *second["notes"])]
     assert (first["next_offset"], paths) == (4, sorted(GARDEN))
-    assert first["count"] == second["count"] == 6
+    assert first["count"] == second["count"] == 7
     assert "next_offset" not in second
     tagged = garden.answer("list_notes", folder="Plots", tag="green")
     assert [one["path"] for one in tagged["notes"]] == ["Plots/Peas.md", "Plots/Rye.md"]
@@ -129,7 +130,7 @@ HOUSE = {
         "## Budget\n\nThe frame costs 450 crowns this spring.\n"
     ),
     "Ben.md": "---\ncost: 2.5\n---\n# Ben\n\n- [ ] Repair the roof [due:: 2999-01-01]\n",
-    "Log/2026-01-05.md": "# Day\n\nRain. #log/wet See [[Alpha]] and [[Nowhere]].\n",
+    "Log/2026-01-05.md": "# Day\n\nRain. #log/wet See [[Alpha]], [[Ben#Roof]] and [[Nowhere]].\n",
 }
 
 
@@ -246,6 +247,18 @@ def test_a_place_in_a_section_is_refused_while_the_file_is_newer_than_the_index(
     finally:
         file.write_text(HOUSE["Ben.md"], "utf-8", newline="")
     assert refused == "Ben.md has changed since it was indexed: call again in a few seconds"
+
+
+def test_the_lines_of_a_canvas_are_those_of_its_hits(garden: Tools) -> None:
+    hit = garden.answer("search", query="two beds", limit=1)["results"][0]
+    found = garden.answer("read_note", path=hit["id"], start_line=hit["line"], end_line=hit["line"])
+    assert (found["path"], found["text"].strip()) == ("Beds.canvas", "Two beds")
+
+
+def test_a_link_names_its_part_and_the_problem_with_it(house: Tools) -> None:
+    found = house.answer("links", path="2026-01-05")["outgoing"]
+    assert [one["target"] for one in found] == ["Alpha", "Ben#Roof", "Nowhere"]
+    assert [one.get("problem") for one in found] == [None, "no heading Roof", None]
 
 
 def test_a_citation_has_the_date_of_its_note_and_no_second_copy_of_the_sentence(house: Tools) -> None:

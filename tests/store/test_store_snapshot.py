@@ -47,7 +47,7 @@ def test_a_snapshot_is_of_one_state_and_holds_the_whole_vault(make: Callable[[],
 
 def test_before_the_first_and_after_the_last_there_is_nothing_to_read(make: Callable[[], Snapshot]) -> None:
     holder = SnapshotHolder()
-    with pytest.raises(IndexUnusableError, match="not open yet"), holder.lease():
+    with pytest.raises(IndexUnusableError, match="not open"), holder.lease():
         pass
     only = make()
     holder.publish(only)
@@ -58,7 +58,7 @@ def test_before_the_first_and_after_the_last_there_is_nothing_to_read(make: Call
     assert is_open(only), "it is still the current one"
     holder.publish(None)
     assert not is_open(only)
-    with pytest.raises(IndexUnusableError, match="not open yet"), holder.lease():
+    with pytest.raises(IndexUnusableError, match="not open"), holder.lease():
         pass
 
 

@@ -4,6 +4,7 @@ tables with their header, code with its explanation, and text below a heading th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -11,7 +12,7 @@ from itertools import takewhile
 
 from vault_indexer.answer.asked_kind import is_label_row
 from vault_indexer.answer.check.lexicon import lexicon
-from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span
+from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span, without_struck
 from vault_indexer.parse import readable
 
 LONGEST_LIST = 1_000
@@ -153,7 +154,7 @@ def _of_span(sentence: Sentence, start: int, end: int) -> Sentence | None:
 
 def _lines(source: str) -> str:
     """Returns the text as it is read, with one unit on each line."""
-    shown = readable(source)
+    shown = readable(without_struck(source))
     return "\n".join(shown.text[slice(*unit)] for unit in shown.units)
 
 
@@ -289,17 +290,28 @@ def _header(text: str, row: Span) -> Span | None:
     below = _line_at(text, row[1] + 1) if row[1] < len(text) else None
     if below and _DELIMITER_ROW.fullmatch(text[slice(*below)].rstrip()):
         return row
-    line = row
-    while line[0] and "|" in text[slice(*line)]:
-        line = _line_at(text, line[0] - 1)
-        if _DELIMITER_ROW.fullmatch(text[slice(*line)].rstrip()):
-            return _line_at(text, line[0] - 1) if line[0] else None
-    return None
+    delimiters, others = _table_lines(text)
+    number = bisect_left(delimiters, row[0])
+    if not number or bisect_left(others, delimiters[number - 1]) != bisect_right(others, row[0]):
+        return None
+    return _line_at(text, delimiters[number - 1] - 1) if delimiters[number - 1] else None
+
+
+@lru_cache(maxsize=8)  # asked for each row in turn; each entry keeps the text of a note
+def _table_lines(text: str) -> tuple[list[int], list[int]]:
+    """Returns the starts of the delimiter rows of a text, and of its lines without a bar."""
+    delimiters, others = list[int](), list[int]()
+    for line in _LINE.finditer(text):
+        if "|" not in line[0]:
+            others.append(line.start())
+        elif _DELIMITER_ROW.fullmatch(line[0].rstrip()):
+            delimiters.append(line.start())
+    return delimiters, others
 
 
 def _cells(row: str) -> list[str]:
     """Returns the cells of a row as they are read."""
-    row = row.strip(" \t>\r")
+    row = without_struck(row).strip(" \t>\r")
     row = row.removeprefix("|")
     row = row[:-1] if row.endswith("|") and not row.endswith("\\|") else row
     return [readable(cell.strip()).text.strip() for cell in re.split(r"(?<!\\)\|", row)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -28,6 +29,8 @@ ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 WORD_CHAR = re.compile(r"\w")
 _MARKUP_BEFORE = re.compile(r"(?:[*_`~=]+|!?\[\[(?:[^\]\n|]*\|)?|!?\[)+\Z")
 _MARKUP_AFTER = re.compile(r"(?:\]\([^()\s]*\)|\]\]|[*_`~=]+)+")
+_STRUCK = re.compile(r"`[^`\n]*`|(?<!~)~~(?=[^\s~])[^~\n]+(?<=\S)~~(?!~)")
+_SPACES = re.compile(r" {2,}")
 _LONGEST_MARKUP = 200
 _FENCES = ("---", "+++", ";;;")
 _UNQUOTED = frozenset({"tags", "tag", "aliases", "alias", "cssclass", "cssclasses"})
@@ -102,6 +105,7 @@ class SentenceReader:
         self._catalogs = catalogs
         self._notes: dict[tuple[str, str], NoteText | None] = {}
         self._sentences: dict[tuple[str, str], NoteSentences] = {}
+        self._sections: dict[tuple[str, str], list[tuple[Heading, ...]]] = {}
 
     def of_hits(self, hits: Sequence[Hit]) -> list[Sentence]:
         """Returns the sentences of all hits, best hit first. A sentence that two hits share is listed
@@ -140,16 +144,30 @@ class SentenceReader:
                 yield note, number
 
     def _headings_of(self, note: NoteText, hit: int) -> Iterator[Sentence]:
-        catalog = self._catalogs[note.vault]
-        for heading in catalog.headings(note.row.note_id):
-            if heading.text and heading.text != note.row.title and not heading.nested:
-                above = catalog.headings_above(note.row.note_id, heading.start)
-                texts = tuple(one.text for one in above)
+        for above in self._sections_of(note):
+            heading, texts = above[-1], tuple(one.text for one in above)
+            if heading.text and heading.text != note.row.title:
                 yield Sentence(note, heading.start, heading.end, heading.text, hit, None, None, texts, True)
+
+    def _sections_of(self, note: NoteText) -> list[tuple[Heading, ...]]:
+        """Returns each heading of a note, in order, with the headings above it, outermost first."""
+        place = note.vault, note.row.path
+        if place not in self._sections:
+            above: tuple[Heading, ...] = ()
+            found = self._sections[place] = []
+            for heading in self._catalogs[note.vault].outlines([note.row.note_id])[note.row.note_id]:
+                above = (*(one for one in above if one.level < heading.level), heading)
+                found.append(above)
+        return self._sections[place]
+
+    def _headings_above(self, note: NoteText, pos: int) -> tuple[Heading, ...]:
+        sections = self._sections_of(note)
+        number = bisect_right(sections, pos, key=lambda above: above[-1].start)
+        return sections[number - 1] if number else ()
 
     def cite(self, sentence: Sentence) -> Citation:
         note, start, end = sentence.note, sentence.start, sentence.end
-        above = self._catalogs[note.vault].headings_above(note.row.note_id, start)
+        above = self._headings_above(note, start)
         header_path = HEADER_SEPARATOR.join(heading.text for heading in above)
         block = _block_id(note.text, start, end)
         quote = sentence.quote
@@ -214,7 +232,7 @@ class SentenceReader:
         catalog = self._catalogs[note.vault]
         headings = catalog.headings_between(note.row.note_id, *span)
         for sentence in _sentences(note, span, headings, hit):
-            above = catalog.headings_above(note.row.note_id, sentence.start)
+            above = self._headings_above(note, sentence.start)
             yield replace(sentence, headings=tuple(heading.text for heading in above))
 
     def _note(self, hit: Hit) -> NoteText | None:
@@ -265,17 +283,28 @@ def _sentences(note: NoteText, span: Span, headings: Iterable[Heading], hit: int
         fence, headings = SOURCE_FENCE, ()
     else:
         fence = open_fence(note.text[max(0, start - _FENCE_REACH) : start])
-    shown = readable(source, fence)
     titles = [(heading.start - start, heading.end - start) for heading in headings]
     code = [(first, last) for first, last, _ in code_blocks(source, fence)]
+    shown = readable(without_struck(source, code), fence)
     for first, last in shown.units:
         own = shown.source(first), shown.source(last - 1) + 1
         text = shown.text[first:last]
-        if WORD_CHAR.search(text) and not _overlaps(own, titles):
-            block = next((span for span in code if _overlaps(own, [span])), None)
+        if "~~" in source[slice(*own)]:
+            text = _SPACES.sub(" ", text)
+        if WORD_CHAR.search(text) and not _overlapping(own, titles):
+            block = _overlapping(own, code)
             first, last = own if block else _with_markup(source, own)
             within = (start + block[0], start + block[1]) if block else None
             yield Sentence(note, start + first, start + last, text, hit, within)
+
+
+def without_struck(source: str, code: Sequence[Span] = ()) -> str:
+    """Returns the text with spaces in place of what is struck out (`~~old~~`), which no longer holds."""
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0][0] == "`" or _overlapping(found.span(), code) else " " * len(found[0])
+
+    return _STRUCK.sub(blank, source) if "~~" in source else source
 
 
 def _with_markup(source: str, span: Span) -> Span:
@@ -287,8 +316,10 @@ def _with_markup(source: str, span: Span) -> Span:
     return line + before.start() if before else start, after.end() if after else end
 
 
-def _overlaps(span: Span, others: Iterable[Span]) -> bool:
-    return any(span[0] < end and start < span[1] for start, end in others)
+def _overlapping(span: Span, others: Sequence[Span]) -> Span | None:
+    """Returns the last of the spans, which are in order and apart, that overlaps another one."""
+    number = bisect_left(others, (span[1], 0))
+    return others[number - 1] if number and span[0] < others[number - 1][1] else None
 
 
 def _block_id(text: str, start: int, end: int) -> str:

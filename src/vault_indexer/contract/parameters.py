@@ -168,14 +168,16 @@ def validate(
 
 
 def check_bounds(request: object) -> None:
-    """Raises UsageError for a number of a request that is out of bounds."""
+    """Raises UsageError for a number of a request that is out of bounds, and a text that is no choice."""
     kind: Any = type(request)
     for one in parameters_of(kind):
         value = getattr(request, one.field)
+        if one.choices and not one.yes and value is not None and value not in one.choices:
+            raise UsageError(f"{one.name} {value!r}: choose one of {', '.join(filter(None, one.choices))}")
         low, high = one.minimum, one.maximum
         if low is None or high is None or value is None or low <= value <= high:
             continue
-        least = max(1, low) if one.kind is int else low  # 0 means the configured number
+        least = max(1, low) if one.name == "limit" else low  # 0 means the configured number
         raise UsageError(f"{one.name} {value:g}: must be from {least} to {high}")
 
 

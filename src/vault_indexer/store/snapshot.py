@@ -118,7 +118,7 @@ class SnapshotHolder:
         with self._lock:
             snapshot = self._current
             if snapshot is None:
-                raise IndexUnusableError("the index is not open yet")
+                raise IndexUnusableError("the index is not open")
             # By identity: the comparison of two snapshots would compare all their vectors.
             self._readers[id(snapshot)] = self._readers.get(id(snapshot), 0) + 1
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 
 from vault_indexer.answer.check.dates import find_dates
 from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WORD, WordClass, blank, lexicon, tokens
@@ -111,10 +112,16 @@ def _is_part(word: str, other: str) -> bool:
 
 def clauses(text: str, language: str) -> list[str]:
     """Returns the pieces between commas and words that join clauses. A piece without a content word, date or
-    number is joined to its neighbour."""
-    parts = (piece.strip() for part in _SENTENCE_MARK.split(text) for piece in _split(part, language))
+    number is joined to its neighbour. A date is in one piece ("am 3. Mai", "March 3, 2020")."""
+    dates = find_dates(text, language)
+    marks = [
+        (mark.start(), mark.end())
+        for mark in _SENTENCE_MARK.finditer(text)
+        if not any(date.start <= mark.start() < date.end for date in dates)
+    ]
+    parts = [text[end:start] for (_, end), (start, _) in pairwise([(0, 0), *marks, (len(text), len(text))])]
     found: list[str] = []
-    for piece in filter(None, parts):
+    for piece in filter(None, (piece.strip() for part in parts for piece in _split(part, language))):
         if found and not (_says_something(piece, language) and _says_something(found[-1], language)):
             found[-1] += f", {piece}"
         else:

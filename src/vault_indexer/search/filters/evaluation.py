@@ -15,7 +15,7 @@ import numpy as np
 
 from vault_indexer.arrays import first_of_each
 from vault_indexer.errors import QueryError
-from vault_indexer.model import CHUNK_KEY_BITS, KINDS
+from vault_indexer.model import CHUNK_KEY_BITS, KINDS, doc_id_of
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import TEXT_FIELDS, Ids, Matches, TextCandidates
 from vault_indexer.search.filters.path_filter import NameReader, path_condition
@@ -44,7 +44,7 @@ from vault_indexer.search.query import (
 )
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import tag_condition
-from vault_indexer.text.fold import tag_name
+from vault_indexer.text.fold import did_you_mean, tag_name
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
@@ -259,7 +259,9 @@ class Evaluation:
         paths = [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
         # A typing error would otherwise look like a note without links.
         if not paths:
-            raise QueryError(f"{node.direction}: there is no note named {node.target!r}", node.column)
+            names = {path: doc_id_of(path).rpartition("/")[2] for path in self._catalog.note_paths()}
+            near = did_you_mean(node.target.rpartition("/")[2], names)
+            raise QueryError(f"{node.direction}: there is no note named {node.target!r}{near}", node.column)
         if node.direction is Direction.TO:
             sql = "SELECT note_id FROM links WHERE resolved = ?"
         else:

@@ -6,11 +6,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
+from vault_indexer.answer.check import Claim, Evidence, Finding, check_claim, on_one_line
 from vault_indexer.answer.quotable import quotable
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.contract.parameters import Value
@@ -39,6 +39,7 @@ _FIRST_MARK = 0xF0000
 _MARK = re.compile("[\U000f0000-\U000ffffd]")
 """Characters that stand for the links of a draft while its sentences are read, one for each link."""
 
+_CITED_BEFORE = re.compile(rf"^(?:\s|{_MARK.pattern})+")
 _FOOTNOTE = re.compile(r"^\[(\^[^\]\n]+)\]:([^\n]*)", re.MULTILINE)
 _FOOTNOTE_SIGN = re.compile(r"[ \t]*\[(\^[^\]\n]+)\]")
 _HEADING_SIGN = re.compile(r"[ \t>]*#{1,6}[ \t]*")
@@ -70,6 +71,7 @@ _SAME = 0.7
 """The share of a sentence's words in a chunk from which both say the same. A rule of thumb."""
 
 Object = dict[str, JsonValue]
+_Cited: TypeAlias = "Sequence[tuple[set[str], Sentence]]"
 
 
 def insertion_point(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
@@ -121,7 +123,7 @@ def check_draft(_view: ToolView, context: AnswerContext, arguments: Mapping[str,
     text, path = str(arguments["text"]), str(arguments["path"])
     links = context.service.draft_links(path or _UNNAMED_DRAFT, text)
     drafted = list(_drafted(text, links))
-    citable = cache(context.service.citable)  # most citations of a draft are of a few notes
+    citable = cache(partial(_citable, context))  # most citations of a draft are of a few notes
     return {
         "links": len(links),
         "problems": [_problem(link) for _, link in links if link.resolved is None or link.problem],
@@ -131,7 +133,7 @@ def check_draft(_view: ToolView, context: AnswerContext, arguments: Mapping[str,
             for number, link in enumerate((*one.cites, *one.others))
             if link.resolved and not link.problem
         ],
-        "same": list(_same(context, drafted, path)),
+        "same": list({str(one): one for one in _same(context, drafted, path)}.values()),
     }
 
 
@@ -170,6 +172,8 @@ def _drafted(text: str, links: Sequence[tuple[Link, OutgoingLink]]) -> Iterator[
             if last:
                 yield last
             named = _MARK.sub(lambda mark: _label(*outgoing(mark[0])), bare)
+            if before:
+                at = shown.source(first + len(written) - len(_CITED_BEFORE.sub("", written)))
             line = text.count("\n", 0, start) + marked.count("\n", 0, at) + 1
             last = _DraftSentence(line, on_one_line(named), outgoing(cites), outgoing(_MARK.findall(bare)))
     if last:
@@ -232,7 +236,7 @@ def _problem(link: OutgoingLink) -> Object:
 
 
 def _citation(
-    citable: Callable[[str, str], Sequence[Sentence]], sentence: str, link: OutgoingLink, *, is_cited: bool
+    citable: Callable[[str, str], _Cited], sentence: str, link: OutgoingLink, *, is_cited: bool
 ) -> Object:
     path = str(link.resolved)
     own: Object = {
@@ -252,26 +256,39 @@ def _citation(
             reason = "its text is not in the index"
     if not found:
         return {**own, "verdict": "not checked", "reason": reason}
-    offered = {str(number): evidence for number, (evidence, _) in enumerate(found)}
-    finding = check_claim(Claim(sentence, tuple(offered), found[0][0].quote), offered)
+    finding = _finding(sentence, [evidence for evidence, _ in found])
     verdict = "unsupported" if finding.verdict == "dropped" else finding.verdict
+    alone = (one for one in found if _finding(sentence, [one[0]]).verdict == finding.verdict)
+    nearest, line = next(alone, found[0])
     return {
         **own,
         "verdict": verdict,
         **({"reason": finding.reason} if finding.reason else {}),
         **({"unchecked": list(finding.unchecked)} if finding.unchecked else {}),
-        **({} if verdict == "quoted" else {"nearest": {"line": found[0][1], "text": found[0][0].readable}}),
+        **({} if verdict == "quoted" else {"nearest": {"line": line, "text": nearest.readable}}),
     }
 
 
-def _evidence(cited: Sequence[Sentence], claim: str) -> list[tuple[Evidence, int]]:
-    """The sentences with the most words of the claim, each with its line. A row of a table is read with its
-    header, and a sentence with the text above it: the names of its note, and the headings."""
-    wanted = _words(claim)
+def _finding(sentence: str, cited: Sequence[Evidence]) -> Finding:
+    offered = {str(number): evidence for number, evidence in enumerate(cited)}
+    return check_claim(Claim(sentence, tuple(offered), cited[0].quote), offered)
+
+
+def _citable(context: AnswerContext, path: str, subpath: str) -> _Cited:
+    """The rows and sentences of a cited place, each with its words. A row of a table is read with its
+    header."""
+    cited = context.service.citable(path, subpath)
     rows = ([row for row in quotable([one]) if not row.is_composed] or [one] for one in cited)
-    nearest = sorted(chain.from_iterable(rows), key=lambda one: -len(wanted & _words(one.readable)))
+    return [(_words(one.readable), one) for one in chain.from_iterable(rows)]
+
+
+def _evidence(cited: _Cited, claim: str) -> list[tuple[Evidence, int]]:
+    """The sentences with the most words of the claim, each with its line and with the text above it: the
+    names of its note, and the headings."""
+    wanted = _words(claim)
+    nearest = sorted(cited, key=lambda one: -len(wanted & one[0]))
     found = []
-    for one in nearest[:_CITED_SENTENCES]:
+    for _, one in nearest[:_CITED_SENTENCES]:
         row = one.note.row
         above = " ".join((row.title, stem(row.path), *row.aliases, *one.headings))
         evidence = Evidence(one.quote, one.readable.strip(), above, row.language)

@@ -35,7 +35,9 @@ def section_of(outline: NoteOutline, heading: str) -> tuple[int, int]:
     """
     found = Anchors(outline.headings, ()).find(heading.lstrip("# "), slugs=True)
     if found.start is None:
+        wanted = heading.rpartition("#")[2].strip().casefold()
         names = [repr(one.text[:_NAME_CHARS]) for one in outline.headings]
+        names.sort(key=lambda name: wanted not in name.casefold())
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         raise UsageError(
             f"{found.problem or 'no heading is named'}: {outline.path} has the headings "

@@ -215,7 +215,7 @@ def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Valu
     room = _room(arguments)
     least, most = _SNIPPET_TOKENS
     each = max(least, min(most, room // max(1, len(wanted)) - _HIT_TOKENS))
-    query = str(arguments["query"])
+    query = " ".join([str(arguments["query"]), *(one.searched for one in found.corrections)])
     hits = tuple(
         _found_note(context, hit, query, 0 if arguments["detail"] == "full" else each, offset + number)
         for number, hit in enumerate(wanted)
@@ -516,6 +516,8 @@ def _links(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value
         raise UsageError(f"direction is given, and view is {arguments['view']}: only the view note has one")
     found = _row_answer(view, context, arguments)
     unwanted = {"in": ("outgoing", "unresolved"), "out": ("backlinks",)}.get(str(arguments["direction"]), ())
+    for link in cast("list[Object]", found.get("outgoing", [])):
+        link["target"] = f"{link['target']}#{link['subpath']}" if link["subpath"] else link["target"]
     return {name: [] if name in unwanted else value for name, value in found.items()}
 
 
@@ -551,9 +553,11 @@ def _why_related(note: model.RelatedNote) -> str:
 
 
 def note_text(context: AnswerContext, path: str) -> model.NoteText:
-    """The current text of a note of the index. Raises VaultIndexerError."""
+    """The current text of a note of the index, or the cards of a canvas, whose lines are those of its hits.
+    Raises VaultIndexerError."""
     note: model.NoteText = _asked(NOTE, context, {"path": path})
-    return note
+    is_canvas = model.kind_of(note.path) is model.FileKind.CANVAS
+    return replace(note, text=context.service.indexed_text(note.path)) if is_canvas else note
 
 
 _OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Object]] = {

@@ -247,7 +247,7 @@ _VIEWS = (
             *("path", "names", "count", "links", "targets"),
             *("outgoing_count", "backlink_count", "unresolved_count"),
             backlinks=keys("path", "line", "snippet"),
-            outgoing=keys("target", "line", "resolved"),
+            outgoing=keys("target", "line", "resolved", "problem"),
             unresolved=keys("target", "count", sources=keys("path", "line")),
             orphans=keys("path", "title"),
             mentions=keys("path", "line", "name", "snippet"),
