@@ -80,6 +80,13 @@ PAGES = {
     "Hebrew": (
         lines(72, 700, ["שלום עולם זה מסמך"[::-1], "בעברית עם שתי שורות"[::-1]], font="F3"),
         "שלום עולם זה מסמך בעברית עם שתי שורות"),
+    "brackets, numbers and Latin words between Hebrew ones": (
+        lines(72, 700, ["4.5% םע (PDF Reader 2-ל) ךירדמ", ".03-1234567 :ןופלט ב"], font="F3"),
+        "מדריך (ל-PDF Reader 2) עם 4.5% ב טלפון: 03-1234567."),
+    "numbers between Arabic words": (
+        show(72, 700, "%4.5 " + "في عام"[::-1] + " (2024/25)", font="F3"), "(2024/25) في عام 4.5%"),
+    "Hebrew words between Latin ones": (
+        show(72, 700, "It is " + "שלום עולם"[::-1] + " (hello)", font="F3"), "It is שלום עולם (hello)"),
     "Chinese lines have no blank between them": (
         lines(72, 700, ["这是第一行中文文本没有", "空格第二行继续 Python 下去"], font="F3"),
         "这是第一行中文文本没有空格第二行继续 Python 下去"),

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
+from vault_indexer.documents.pdf_bidi import is_rtl
+
 Run = tuple[str, str]
 """Text and the address that it links to, or ""."""
 
@@ -15,7 +17,6 @@ _CJK = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 CJK_BORDER = re.compile(f"{_CJK}\0{_CJK}")
 """Two characters, with a NUL between them, that no blank separates."""
 
-_RTL = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _MAX_DEPTH = 6
 _MAX_STRIPS = 2_000
 """A strip is a point wide on pages of usual size."""
@@ -214,8 +215,7 @@ def _lines(segments: list[Segment], column: int) -> list[Line]:
 
 
 def _line(row: list[Segment], column: int) -> Line:
-    text = "".join(word.text for segment in row for word in segment.words)
-    mirrored = len(_RTL.findall(text)) * 2 > len(text)
+    mirrored = is_rtl(" ".join(word.text for segment in row for word in segment.words))
     row.sort(key=lambda segment: -segment.x1 if mirrored else segment.x0)
     main = max(row, key=lambda segment: segment.length)
     words = [word for segment in row for word in segment.words]
