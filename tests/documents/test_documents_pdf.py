@@ -29,6 +29,10 @@ HIGHLIGHT = "<< /Type /Annot /Subtype /Highlight /Rect [80 698 155 710] " + (
 )
 COMMENT = "<< /Type /Annot /Subtype /Text /Rect [10 10 20 20] /Contents (Ask [[Ann]]) >>"
 FIELD = "<< /Type /Annot /Subtype /Widget /FT /Tx /T (t) /V (Jane Doe) /Ff {} /Rect [110 696 200 712] >>"
+BOX = (
+    "<< /Type /Annot /Subtype /Widget /FT /Btn /T (b) /V /{0} /AS /{0} /AP << /N << /On 6 0 R /Off 6 0 R >> >> {1} "
+    "/Rect [{2}] >>"
+)
 
 
 def texts(pdf: Pdf) -> list[str]:
@@ -239,12 +243,21 @@ def test_annotations(annotation: str, expected: str) -> None:
     assert texts(Pdf([show(72, 700, "See our page for more")], annotations={0: [annotation]})) == [expected]
 
 
-@pytest.mark.parametrize(("flags", "expected"), [(0, "Name: Jane Doe\n\nCity:"), (1 << 13, "Name:\n\nCity:")])
-def test_the_value_of_a_form_field_is_text_at_its_place(flags: int, expected: str) -> None:
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        (FIELD.format(0), "Name: Jane Doe\n\nCity:"),
+        (FIELD.format(1 << 13), "Name:\n\nCity:"),
+        (BOX.format("On", "", "60 700 68 708"), "☒ Name:\n\nCity:"),
+        (BOX.format("Off", "", "110 700 118 708"), "Name: ☐\n\nCity:"),
+        (BOX.format("On", "/Ff 32768", "60 670 68 678"), "Name:\n\n☒ City:"),
+    ],
+)
+def test_the_value_of_a_form_field_is_text_at_its_place(field: str, expected: str) -> None:
     pdf = Pdf(
         [show(72, 700, "Name:") + show(72, 670, "City:")],
         annotations={0: ["7 0 R"]},
-        extra=[FIELD.format(flags)],
+        extra=[field],
         catalog="/AcroForm << /Fields [7 0 R] >>",
     )
     assert texts(pdf) == [expected]

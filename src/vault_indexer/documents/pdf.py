@@ -404,24 +404,35 @@ class _Reader:
 
     def _add_field(self, annotation: Any, words: list[Word]) -> None:
         raw, rect = self._raw, self._raw.FS_RECTF()
-        kinds = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
-        if raw.FPDFAnnot_GetFormFieldType(self._form, annotation) not in kinds:
-            return
-        if raw.FPDFAnnot_GetFormFieldFlags(self._form, annotation) & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
-            return
-        value = _utf16(raw.FPDFAnnot_GetFormFieldValue, self._form, annotation)
-        lines = [line for line in map(str.strip, value.splitlines()) if line]
+        lines = [line for line in map(str.strip, self._field_value(annotation).splitlines()) if line]
         if not lines or not raw.FPDFAnnot_GetRect(annotation, rect):
             return
         left, bottom, right, top = _ordered(rect)
         size = max(1.0, min(12.0, (top - bottom) / len(lines)))
         for number, line in enumerate(lines):
             word = Word(line, left, right, top - size * (number + 0.8), size)
-            same = [at for at, w in enumerate(words) if abs(w.y - word.y) <= size and w.x1 <= left + 2]
-            at = max(same, key=lambda at: words[at].x1, default=None)
-            words.insert(len(words) if at is None else at + 1, word)
-            if at is not None:
-                word.y = words[at].y
+            same = [at for at, w in enumerate(words) if abs(w.y - word.y) <= size]
+            left_of = [at for at in same if words[at].x1 <= left + 2]
+            right_of = [at for at in same if words[at].x0 >= right - 2]
+            near = max(left_of, key=lambda at: words[at].x1, default=None)
+            if near is None:
+                near = min(right_of, key=lambda at: words[at].x0, default=None)
+            if near is not None:
+                word.y = words[near].y
+            words.insert(len(words) if near is None else near + bool(left_of), word)
+
+    def _field_value(self, annotation: Any) -> str:
+        """Returns the text of a form field, or the mark of a check box; "" for a password."""
+        raw = self._raw
+        kind = raw.FPDFAnnot_GetFormFieldType(self._form, annotation)
+        if kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
+            state = _utf16(raw.FPDFAnnot_GetStringValue, annotation, b"AS")
+            return "☐" if state in ("", "Off") else "☒"
+        kinds = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+        flags = raw.FPDFAnnot_GetFormFieldFlags(self._form, annotation)
+        if kind not in kinds or flags & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
+            return ""
+        return _utf16(raw.FPDFAnnot_GetFormFieldValue, self._form, annotation)
 
     def _outline(self) -> list[Entry]:
         entries: list[Entry] = []
