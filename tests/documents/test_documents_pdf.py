@@ -115,6 +115,13 @@ PAGES = {
     "a table": (
         "".join(show(x, 700 - 14 * row, TABLE[row][at]) for row in range(4) for at, x in enumerate((72, 200))),
         "| Item | Price |\n| --- | --- |\n| Apple \\| red | 1.50 |\n| Pear | 2.25 |\n| Plum | 0.75 |"),
+    "cells of several lines": (
+        show(72, 700, "Key") + show(150, 700, "Type") + show(250, 700, "Meaning")
+        + show(72, 680, "cache") + show(150, 680, "integer") + lines(250, 680, ["How many mega-", "bytes are kept"])
+        + show(72, 650, "log") + lines(150, 656, ["text or", "number"]) + show(250, 650, "What is written"),
+        "| Key | Type | Meaning |\n| --- | --- | --- |\n| cache | integer | How many megabytes are kept |\n"
+        "| log | text or number | What is written |"),
+    "numbers below each other": (lines(72, 700, ["10", "2", "3"]), "10 2 3"),
     "headings by size and weight": (
         show(72, 740, "Of Rivers", 20) + show(72, 700, "Their Sources", 14) + lines(72, 680, WIDE)
         + show(72, 630, "Short and bold", font="F2") + lines(72, 614, WIDE),

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
-from itertools import islice
+from itertools import islice, pairwise
 from threading import Lock
 from typing import Any
 
@@ -247,9 +247,16 @@ class _Reader:
             yield word, x, y
 
     def _spans(self, text: Any, written: str, at: list[int]) -> Iterator[tuple[int, int]]:
-        """Yields the spans of words; the number of a footnote is a word of its own."""
+        """Yields the spans of words; the number of a footnote is a word of its own, and so is a number below
+        another one, between which PDFium has no break if they are single digits."""
         for match in _WORD.finditer(written):
             start, end = match.span()
+            if match.group().isdigit() and self._place(text, at[start], self._raw.FS_RECTF())[0] == 0:
+                bottoms = [box[2] for box in self._boxes(text, at[start:end])]
+                for index, (bottom, after) in enumerate(pairwise(bottoms), match.start() + 1):
+                    if bottom - after > _SMALLEST:
+                        yield start, index
+                        start = index
             if leading := _RAISED.match(match.group()):
                 border = start + leading.end()
                 number, letter = self._boxes(text, at[border - 1 : border + 1])

@@ -18,6 +18,7 @@ CJK_BORDER = re.compile(f"{_CJK}\0{_CJK}")
 """Two characters, with a NUL between them, that no blank separates."""
 
 _MAX_DEPTH = 6
+_MAX_CELL_LINES = 12
 _MAX_STRIPS = 2_000
 """A strip is a point wide on pages of usual size."""
 
@@ -195,10 +196,54 @@ def _are_columns(left: list[Segment], right: list[Segment]) -> bool:
     )
 
 
+def _with_joined_cells(segments: list[Segment]) -> Iterator[Segment]:
+    """Yields the segments, with those of a cell of several lines as one. A cell is written by line before
+    the next; where all cells beside each other have the same lines, these are rows."""
+    cells: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda segment: segment.order):
+        if cells and _is_below(cells[-1][-1], segment):
+            cells[-1].append(segment)
+        else:
+            cells.append([segment])
+    rows: list[list[list[Segment]]] = []
+    bottom = 0.0
+    for cell in sorted(cells, key=lambda cell: -cell[0].y):
+        if rows and cell[0].y > bottom - 0.5 * cell[0].size:
+            rows[-1].append(cell)
+            bottom = min(bottom, cell[-1].y)
+        else:
+            rows.append([cell])
+            bottom = cell[-1].y
+    for row in rows:
+        row.sort(key=lambda cell: min(segment.x0 for segment in cell))
+        apart = all(max(s.x1 for s in a) < min(s.x0 for s in b) for a, b in pairwise(row))
+        heights = {tuple(round(segment.y) for segment in cell) for cell in row}
+        if apart and len(heights) > 1 and max(map(len, row)) <= _MAX_CELL_LINES:
+            for cell in row:
+                joined = Segment(
+                    [word for segment in cell for word in segment.words], cell[0].order
+                ).measure()
+                joined.y = min(segment.y for other in row for segment in other)
+                yield joined
+        else:
+            yield from chain.from_iterable(row)
+
+
+def _is_below(segment: Segment, following: Segment) -> bool:
+    """Whether the second is the next line of a cell: left aligned, centred or right aligned."""
+    size = max(segment.size, following.size)
+    left, right = following.x0 - segment.x0, following.x1 - segment.x1
+    return (
+        following.order == segment.order + 1
+        and 0.5 * size < segment.y - following.y < 1.7 * size
+        and min(abs(left), abs(right), abs(left + right) / 2) < 0.3 * size
+    )
+
+
 def _lines(segments: list[Segment], column: int) -> list[Line]:
     rows: list[list[Segment]] = []
     base: Segment | None = None
-    for segment in sorted(segments, key=lambda segment: -segment.y):
+    for segment in sorted(_with_joined_cells(segments), key=lambda segment: -segment.y):
         if base and base.y - segment.y <= 0.5 * max(base.size, segment.size):
             rows[-1].append(segment)
             base = max(base, segment, key=lambda segment: segment.length)
@@ -243,9 +288,10 @@ def join_words(words: list[Word]) -> list[Run]:
     for word in words:
         text = word.text
         if last:
-            gap = max(word.x0 - last.x1, last.x0 - word.x1)
-            is_joined = CJK_BORDER.fullmatch(f"{last.text[-1]}\0{text[0]}") and gap < 0.6 * word.size
-            text = text if is_joined else " " + text
+            is_next_line = last.y - word.y > 0.5 * max(word.size, last.size)  # of a cell
+            is_near = is_next_line or max(word.x0 - last.x1, last.x0 - word.x1) < 0.6 * word.size
+            is_joined = is_near and CJK_BORDER.fullmatch(f"{last.text[-1]}\0{text[0]}")
+            text = text if is_joined else ("\n" if is_next_line else " ") + text
         if runs and runs[-1][1] == word.uri:
             runs[-1] = (runs[-1][0] + text, word.uri)
         else:
