@@ -81,13 +81,14 @@ def test_rows_of_values_are_bounded() -> None:
 def test_notebook() -> None:
     cells = notebook(
         {"cell_type": "markdown", "source": ["# Head [[A]] #t\n", "- [ ] x `k:: [[c]]`\n\n", "```\n#x [[y]]\n```\n[w](https://x.org)"]},
-        {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["\x1b[31m1\n"]}, {"data": {"text/plain": "'x'"}}]},
+        {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["\x1b[31m1\n"]}, {"data": {"text/plain": "'x'"}},
+            {"data": {"text/plain": "<Markdown object>", "text/markdown": "*Sum* [[A]]"}}]},
         {"cell_type": "code", "source": "f()", "outputs": [{"evalue": "bad", "traceback": []}, {"text": "y" * 9_000}]},
         {"cell_type": "raw", "source": "*"},
     )  # fmt: skip
     assert extract("a.ipynb", cells) == (
         "# Head \\[\\[A]] \\#t\n- \\[ ] x `k:: [[c]]`\n\n```\n#x [[y]]\n```\n[w](https://x.org)\n\n"
-        "```python\nprint(1)\n```\n\n```\n1\n```\n\n```\n'x'\n```\n\n```python\nf()\n```\n\n```\nbad\n```\n\n"
+        "```python\nprint(1)\n```\n\n```\n1\n```\n\n```\n'x'\n```\n\n*Sum* \\[\\[A]]\n\n```python\nf()\n```\n\n```\nbad\n```\n\n"
         f"```\n{'y' * 2_000}\n```\n\n\\*\n"
     )
 

@@ -222,10 +222,9 @@ class _Reader:
                 height = head.top - head.bottom
                 direction, size, x, y = self._place(text, at[start], head)
                 along, over = x - head.left, y - head.bottom
-            # A word in two directions may reach further than its ends.
-            inner = self._boxes(text, at[start + 1 : end]) if tail.left < head.left else []
-            left = min(head.left, tail.left, *(box[0] for box in inner))
-            right = max(head.right, tail.right, *(box[1] for box in inner))
+            left, right = min(head.left, tail.left), max(head.right, tail.right)
+            if tail.left < head.left:  # a word in two directions may reach further than its ends
+                left, right = _sides(self._boxes(text, at[start : end + 1]))
             bottom, top = min(head.bottom, tail.bottom), max(head.top, tail.top)
             if not (size >= _SMALLEST and math.isfinite(left + right + bottom + top)):
                 continue
@@ -251,12 +250,16 @@ class _Reader:
         another one, between which PDFium has no break if they are single digits."""
         for match in _WORD.finditer(written):
             start, end = match.span()
-            if match.group().isdigit() and self._place(text, at[start], self._raw.FS_RECTF())[0] == 0:
+            if end - start > 1 and match.group().isdigit():
                 bottoms = [box[2] for box in self._boxes(text, at[start:end])]
-                for index, (bottom, after) in enumerate(pairwise(bottoms), match.start() + 1):
-                    if bottom - after > _SMALLEST:
-                        yield start, index
-                        start = index
+                breaks = [
+                    place
+                    for place, step in enumerate(pairwise(bottoms), start + 1)
+                    if step[0] - step[1] > _SMALLEST
+                ]
+                if breaks and self._place(text, at[start], self._raw.FS_RECTF())[0] == 0:
+                    yield from pairwise([start, *breaks])
+                    start = breaks[-1]
             if leading := _RAISED.match(match.group()):
                 border = start + leading.end()
                 number, letter = self._boxes(text, at[border - 1 : border + 1])
@@ -517,6 +520,10 @@ def _ordered(rect: Any) -> tuple[float, float, float, float]:
 def _bounds(quads: Any) -> tuple[float, float, float, float]:
     xs, ys = (quads.x1, quads.x2, quads.x3, quads.x4), (quads.y1, quads.y2, quads.y3, quads.y4)
     return min(xs), min(ys), max(xs), max(ys)
+
+
+def _sides(boxes: list[tuple[float, float, float, float]]) -> tuple[float, float]:
+    return min(box[0] for box in boxes), max(box[1] for box in boxes)
 
 
 def _inside(box: _Link, x: float, y: float) -> bool:

@@ -217,8 +217,7 @@ def _with_joined_cells(segments: list[Segment]) -> Iterator[Segment]:
     for row in rows:
         row.sort(key=lambda cell: min(segment.x0 for segment in cell))
         apart = all(max(s.x1 for s in a) < min(s.x0 for s in b) for a, b in pairwise(row))
-        heights = {tuple(round(segment.y) for segment in cell) for cell in row}
-        if apart and len(heights) > 1 and max(map(len, row)) <= _MAX_CELL_LINES:
+        if apart and _are_aligned(row) and all(map(_is_wrapped, row)):
             for cell in row:
                 joined = Segment(
                     [word for segment in cell for word in segment.words], cell[0].order
@@ -232,12 +231,31 @@ def _with_joined_cells(segments: list[Segment]) -> Iterator[Segment]:
 def _is_below(segment: Segment, following: Segment) -> bool:
     """Whether the second is the next line of a cell: left aligned, centred or right aligned."""
     size = max(segment.size, following.size)
+    bolds = {segment.words[0].bold, following.words[0].bold} - {None}
     left, right = following.x0 - segment.x0, following.x1 - segment.x1
     return (
         following.order == segment.order + 1
+        and len(bolds) < 2
+        and abs(segment.size - following.size) < 0.1 * size
         and 0.5 * size < segment.y - following.y < 1.7 * size
         and min(abs(left), abs(right), abs(left + right) / 2) < 0.3 * size
     )
+
+
+def _are_aligned(row: list[list[Segment]]) -> bool:
+    """Whether cells of different lines begin at the same height, or have the same middle."""
+    if len({tuple(round(segment.y) for segment in cell) for cell in row}) < 2:
+        return False
+    tops = [cell[0].y for cell in row]
+    middles = [(cell[0].y + cell[-1].y) / 2 for cell in row]
+    return min(max(ys) - min(ys) for ys in (tops, middles)) < 0.4 * row[0][0].size
+
+
+def _is_wrapped(cell: list[Segment]) -> bool:
+    """Whether no line ends so early that the break is meant, as in a listing."""
+    width = max(segment.x1 for segment in cell) - min(segment.x0 for segment in cell)
+    used = (a.x1 - a.x0 + b.words[0].x1 - b.words[0].x0 for a, b in pairwise(cell))
+    return len(cell) <= _MAX_CELL_LINES and all(length > 0.6 * width for length in used)
 
 
 def _lines(segments: list[Segment], column: int) -> list[Line]:

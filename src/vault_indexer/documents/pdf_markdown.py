@@ -319,6 +319,8 @@ def _table_rows(lines: list[Line], at: int) -> int:
     """Returns how many lines from here on are the rows of a table; 0 if it is not clear that they are one."""
     end = at
     while end < len(lines) and len(lines[end].cells) > 1 and lines[end].column == lines[at].column:
+        if _BULLET.match(lines[end].text):
+            break
         end += 1
     rows = lines[at:end]
     if len(rows) < 3 or any(line.heading for line in rows):
@@ -331,7 +333,7 @@ def _table_rows(lines: list[Line], at: int) -> int:
         and len(cells) >= 0.6 * len(columns) * len(rows)
         and all(len(_filled(row, columns)) == len(row.cells) for row in rows)
         and sum(len(cell[2]) for cell in cells) <= 40 * sum(1 + cell[2].count("\n") for cell in cells)
-        and not any(_BULLET.match(row.text) or _LEADERS.search(row.text) for row in rows)
+        and not any(_LEADERS.search(row.text) for row in rows)
         and len({row.text for row in rows}) > 1
     )
     return len(rows) if clear else 0

@@ -204,7 +204,10 @@ def read_ipynb(data: bytes) -> Document:
         elif kind == "code":
             writer.code(source, language)
             for output in cell.nodes("outputs"):
-                text = output.text("text") or output.node("data").text("text/plain") or output.text("evalue")
+                data = output.node("data")
+                writer.markdown_block(only_markdown(data.text("text/markdown")[:_MAX_OUTPUT]))
+                plain = "" if data.text("text/markdown") else data.text("text/plain")
+                text = output.text("text") or plain or output.text("evalue")
                 writer.code(_TERMINAL_COLOR.sub("", text)[:_MAX_OUTPUT])
         else:
             writer.paragraph(Inline(source))
