@@ -21,6 +21,7 @@ from vault_indexer.parse import render_markdown
         ("a.tsv", "a\tb\n\n1\t2", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
         ("a.csv", 'a,b\n"open,1\n' + "x" * 140_000, f"| a | b |\n| --- | --- |\n| \"open | 1 |\n| {'x' * 140_000} |  |"),
         ("a.csv", "word\nother", "word\n\nother"),
+        ("a.csv", "sep=;\r\na,b;c\r\n1,5;2", "| a,b | c |\n| --- | --- |\n| 1,5 | 2 |"),
         (
             "a.srt",
             "1\n00:00:01,000 --> 00:00:03,000\n<i>Hello</i>\n{\\an8}there.\n\n2\n00:00:05,000 --> 00:00:07,000\n42 more\n\n"
