@@ -83,7 +83,7 @@ def _from_left(letters: Sequence[Letter]) -> list[int]:
         middle, near = letters[mark].left + letters[mark].right, bisect(bases, mark)
         around = bases[max(0, near - _REACH) : near + _REACH]
         base = min(around, key=lambda at: abs(letters[at].left + letters[at].right - middle))
-        marks.setdefault(base, []).insert(0, mark)
+        marks.setdefault(base, []).append(mark)
     order: list[int] = []
     last: Letter | None = None
     # Lam and alef may be one glyph, and come in either order.
@@ -91,7 +91,7 @@ def _from_left(letters: Sequence[Letter]) -> list[int]:
         letter = letters[at]
         if last and letter.left - last.right > (_WITHIN if last.word == letter.word else _BETWEEN):
             order.append(-1)
-        order += [*marks.get(at, ()), at]
+        order += [*reversed(marks.get(at, ())), at]
         last = letter
     return order
 
