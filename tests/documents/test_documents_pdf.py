@@ -115,6 +115,11 @@ PAGES = {
     "a table": (
         "".join(show(x, 700 - 14 * row, TABLE[row][at]) for row in range(4) for at, x in enumerate((72, 200))),
         "| Item | Price |\n| --- | --- |\n| Apple \\| red | 1.50 |\n| Pear | 2.25 |\n| Plum | 0.75 |"),
+    "a table in Hebrew begins at the right": (
+        show(200, 700, "םש", font="F3") + show(72, 700, "ליג", font="F3")
+        + show(200, 686, "דוד", font="F3") + show(72, 686, "ריעצ", font="F3")
+        + show(200, 672, "השמ", font="F3") + show(72, 672, "ןקז", font="F3"),
+        "| שם | גיל |\n| --- | --- |\n| דוד | צעיר |\n| משה | זקן |"),
     "cells of several lines": (
         show(72, 700, "Key") + show(150, 700, "Type") + show(250, 700, "Meaning")
         + show(72, 680, "cache") + show(150, 680, "integer") + lines(250, 680, ["How many mega-", "bytes are kept"])

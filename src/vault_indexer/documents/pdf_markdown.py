@@ -11,6 +11,7 @@ from statistics import median
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Part, one_line
+from vault_indexer.documents.pdf_bidi import is_rtl
 from vault_indexer.documents.pdf_layout import CJK_BORDER, Line, Run
 
 Entry = tuple[int, int, str]
@@ -493,7 +494,9 @@ def _write(writer: MarkdownWriter, blocks: list[_Block], hyphens: _Hyphens) -> N
         if block.kind == "table":
             columns = _table_columns(block.lines)
             rows = [_filled(line, columns) for line in block.lines]
-            writer.table([[Inline(row.get(number, "")) for number in range(len(columns))] for row in rows])
+            step = -1 if is_rtl(" ".join(line.text for line in block.lines)) else 1
+            order = range(len(columns))[::step]
+            writer.table([[Inline(row.get(number, "")) for number in order] for row in rows])
             continue
         text = Inline()
         for part, address in _joined_runs(block, hyphens):
