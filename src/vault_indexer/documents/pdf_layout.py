@@ -197,8 +197,8 @@ def _are_columns(left: list[Segment], right: list[Segment]) -> bool:
 
 
 def _with_joined_cells(segments: list[Segment]) -> Iterator[Segment]:
-    """Yields the segments, with those of a cell of several lines as one. A cell is written by line before
-    the next; where all cells beside each other have the same lines, these are rows."""
+    """Yields the segments, with those of a cell of several lines as one. All lines of a cell are written
+    before the next cell; where cells beside each other have the same lines, these are rows."""
     cells: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda segment: segment.order):
         if cells and _is_below(cells[-1][-1], segment):
@@ -218,11 +218,11 @@ def _with_joined_cells(segments: list[Segment]) -> Iterator[Segment]:
         row.sort(key=lambda cell: min(segment.x0 for segment in cell))
         apart = all(max(s.x1 for s in a) < min(s.x0 for s in b) for a, b in pairwise(row))
         if apart and _are_aligned(row) and all(map(_is_wrapped, row)):
+            bottom = min(cell[-1].y for cell in row)
             for cell in row:
-                joined = Segment(
-                    [word for segment in cell for word in segment.words], cell[0].order
-                ).measure()
-                joined.y = min(segment.y for other in row for segment in other)
+                words = [word for segment in cell for word in segment.words]
+                joined = Segment(words, cell[0].order).measure()
+                joined.y = bottom
                 yield joined
         else:
             yield from chain.from_iterable(row)
