@@ -29,6 +29,10 @@ HIGHLIGHT = "<< /Type /Annot /Subtype /Highlight /Rect [80 698 155 710] " + (
 )
 COMMENT = "<< /Type /Annot /Subtype /Text /Rect [10 10 20 20] /Contents (Ask [[Ann]]) >>"
 FIELD = "<< /Type /Annot /Subtype /Widget /FT /Tx /T (t) /V (Jane Doe) /Ff {} /Rect [110 696 200 712] >>"
+BOX = (
+    "<< /Type /Annot /Subtype /Widget /FT /Btn /T (b) /V /{0} /AS /{0} /AP << /N << /On 6 0 R /Off 6 0 R >> >> {1} "
+    "/Rect [{2}] >>"
+)
 
 
 def texts(pdf: Pdf) -> list[str]:
@@ -80,6 +84,13 @@ PAGES = {
     "Hebrew": (
         lines(72, 700, ["שלום עולם זה מסמך"[::-1], "בעברית עם שתי שורות"[::-1]], font="F3"),
         "שלום עולם זה מסמך בעברית עם שתי שורות"),
+    "brackets, numbers and Latin words between Hebrew ones": (
+        lines(72, 700, ["4.5% םע (PDF Reader 2-ל) ךירדמ", ".03-1234567 :ןופלט ב"], font="F3"),
+        "מדריך (ל-PDF Reader 2) עם 4.5% ב טלפון: 03-1234567."),
+    "numbers between Arabic words": (
+        show(72, 700, "%4.5 " + "في عام"[::-1] + " (2024/25)", font="F3"), "(2024/25) في عام 4.5%"),
+    "Hebrew words between Latin ones": (
+        show(72, 700, "It is " + "שלום עולם"[::-1] + " (hello)", font="F3"), "It is שלום עולם (hello)"),
     "Chinese lines have no blank between them": (
         lines(72, 700, ["这是第一行中文文本没有", "空格第二行继续 Python 下去"], font="F3"),
         "这是第一行中文文本没有空格第二行继续 Python 下去"),
@@ -104,6 +115,18 @@ PAGES = {
     "a table": (
         "".join(show(x, 700 - 14 * row, TABLE[row][at]) for row in range(4) for at, x in enumerate((72, 200))),
         "| Item | Price |\n| --- | --- |\n| Apple \\| red | 1.50 |\n| Pear | 2.25 |\n| Plum | 0.75 |"),
+    "a table in Hebrew begins at the right": (
+        show(200, 700, "םש", font="F3") + show(72, 700, "ליג", font="F3")
+        + show(200, 686, "דוד", font="F3") + show(72, 686, "ריעצ", font="F3")
+        + show(200, 672, "השמ", font="F3") + show(72, 672, "ןקז", font="F3"),
+        "| שם | גיל |\n| --- | --- |\n| דוד | צעיר |\n| משה | זקן |"),
+    "cells of several lines": (
+        show(72, 700, "Key") + show(150, 700, "Type") + show(250, 700, "Meaning")
+        + show(72, 680, "cache") + show(150, 680, "integer") + lines(250, 680, ["How many mega-", "bytes are kept"])
+        + show(72, 650, "log") + lines(150, 656, ["text or", "number"]) + show(250, 650, "What is written"),
+        "| Key | Type | Meaning |\n| --- | --- | --- |\n| cache | integer | How many megabytes are kept |\n"
+        "| log | text or number | What is written |"),
+    "numbers below each other": (lines(72, 700, ["10", "2", "3"]), "10 2 3"),
     "headings by size and weight": (
         show(72, 740, "Of Rivers", 20) + show(72, 700, "Their Sources", 14) + lines(72, 680, WIDE)
         + show(72, 630, "Short and bold", font="F2") + lines(72, 614, WIDE),
@@ -232,12 +255,21 @@ def test_annotations(annotation: str, expected: str) -> None:
     assert texts(Pdf([show(72, 700, "See our page for more")], annotations={0: [annotation]})) == [expected]
 
 
-@pytest.mark.parametrize(("flags", "expected"), [(0, "Name: Jane Doe\n\nCity:"), (1 << 13, "Name:\n\nCity:")])
-def test_the_value_of_a_form_field_is_text_at_its_place(flags: int, expected: str) -> None:
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        (FIELD.format(0), "Name: Jane Doe\n\nCity:"),
+        (FIELD.format(1 << 13), "Name:\n\nCity:"),
+        (BOX.format("On", "", "60 700 68 708"), "☒ Name:\n\nCity:"),
+        (BOX.format("Off", "", "110 700 118 708"), "Name: ☐\n\nCity:"),
+        (BOX.format("On", "/Ff 32768", "60 670 68 678"), "Name:\n\n☒ City:"),
+    ],
+)
+def test_the_value_of_a_form_field_is_text_at_its_place(field: str, expected: str) -> None:
     pdf = Pdf(
         [show(72, 700, "Name:") + show(72, 670, "City:")],
         annotations={0: ["7 0 R"]},
-        extra=[FIELD.format(flags)],
+        extra=[field],
         catalog="/AcroForm << /Fields [7 0 R] >>",
     )
     assert texts(pdf) == [expected]

@@ -21,6 +21,7 @@ from vault_indexer.parse import render_markdown
         ("a.tsv", "a\tb\n\n1\t2", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
         ("a.csv", 'a,b\n"open,1\n' + "x" * 140_000, f"| a | b |\n| --- | --- |\n| \"open | 1 |\n| {'x' * 140_000} |  |"),
         ("a.csv", "word\nother", "word\n\nother"),
+        ("a.csv", "sep=;\r\na,b;c\r\n1,5;2", "| a,b | c |\n| --- | --- |\n| 1,5 | 2 |"),
         (
             "a.srt",
             "1\n00:00:01,000 --> 00:00:03,000\n<i>Hello</i>\n{\\an8}there.\n\n2\n00:00:05,000 --> 00:00:07,000\n42 more\n\n"
@@ -81,13 +82,14 @@ def test_rows_of_values_are_bounded() -> None:
 def test_notebook() -> None:
     cells = notebook(
         {"cell_type": "markdown", "source": ["# Head [[A]] #t\n", "- [ ] x `k:: [[c]]`\n\n", "```\n#x [[y]]\n```\n[w](https://x.org)"]},
-        {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["\x1b[31m1\n"]}, {"data": {"text/plain": "'x'"}}]},
+        {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["\x1b[31m1\n"]}, {"data": {"text/plain": "'x'"}},
+            {"data": {"text/plain": "<Markdown object>", "text/markdown": "*Sum* [[A]]"}}]},
         {"cell_type": "code", "source": "f()", "outputs": [{"evalue": "bad", "traceback": []}, {"text": "y" * 9_000}]},
         {"cell_type": "raw", "source": "*"},
     )  # fmt: skip
     assert extract("a.ipynb", cells) == (
         "# Head \\[\\[A]] \\#t\n- \\[ ] x `k:: [[c]]`\n\n```\n#x [[y]]\n```\n[w](https://x.org)\n\n"
-        "```python\nprint(1)\n```\n\n```\n1\n```\n\n```\n'x'\n```\n\n```python\nf()\n```\n\n```\nbad\n```\n\n"
+        "```python\nprint(1)\n```\n\n```\n1\n```\n\n```\n'x'\n```\n\n*Sum* \\[\\[A]]\n\n```python\nf()\n```\n\n```\nbad\n```\n\n"
         f"```\n{'y' * 2_000}\n```\n\n\\*\n"
     )
 

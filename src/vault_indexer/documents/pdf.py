@@ -7,7 +7,7 @@ import logging
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from itertools import islice, pairwise
@@ -16,6 +16,7 @@ from typing import Any
 
 from vault_indexer.documents.markdown import MAX_CHARACTERS, Document, Part
 from vault_indexer.documents.package import keywords_in
+from vault_indexer.documents.pdf_bidi import JOINT, RTL_LETTER, Letter, is_rtl, logical_line
 from vault_indexer.documents.pdf_layout import Word, lay_out
 from vault_indexer.documents.pdf_markdown import Entry, Page, to_parts
 from vault_indexer.errors import NoteError
@@ -66,19 +67,15 @@ _LIGATURE = re.compile(
 _RAISED = re.compile(r"\d{1,3}(?=[^\W\d_]|[\"'“‘„«(\[])")
 """The number of a footnote, before its text."""
 
-_TOUCH = {True: (-0.15, 0.06), False: (-0.1, 0.02)}
-"""The least and the largest gap of two letters of one word, in sizes of a letter; right to left, or not."""
-
 _ACCENTS = dict(
     zip("´ˆ˜¨ˇ˘˚˝¸˛", "\u0301\u0302\u0303\u0308\u030c\u0306\u030a\u030b\u0327\u0328", strict=True)
 )
 _ACCENT = re.compile(f"[{''.join(_ACCENTS)}]")
 _DOTLESS = {0x131: "i", 0x237: "j"}
 _LINE = re.compile(r"[^\r\n]+")
+_LINE_OR_END = re.compile(r"[^\r\n]+|[\r\n]+")
 _REACH = 1_000
 
-_RTL = re.compile(r"[\u0590-\u065f\u066a-\u06ef\u06fa-\u08ff]{2,}")
-_RTL_LETTER = re.compile(r"[\u0590-\u08ff]")
 _BOLD = re.compile(rb"(?i)bold|black|heavy|demi|cmbx|sfbx|\bcmb\d")
 _FORCE_BOLD = 1 << 18
 _DYNAMIC_XFA = 2
@@ -208,36 +205,38 @@ class _Reader:
         refs = ctypes.byref(head), ctypes.byref(tail)
         get_box = self._raw.FPDFText_GetLooseCharBox
         links = links[: _MAX_CHECKS // (count // 5 + 1)]
-        written = self._composed(text, self._text(text, count))
+        written, at = self._logical(text, self._composed(text, self._text(text, count)))
         height = -1.0
         direction, size, over, along = 0, 0.0, 0.0, 0.0
         last: Word | None = None
         after = 0
-        for start, border in self._spans(text, written):
+        for start, border in self._spans(text, written, at):
             end, between, after = border, written[after:start], border
             begins = start == 0 or written[start - 1] in _LINE_END
             ends = end == len(written) or written[end] in _LINE_END or written[end - 1] in _HYPHEN
             end -= 1 + (written[end - 1] in _HYPHEN and end - start > 1)  # a moved hyphen has no box
-            get_box(text, start, refs[0])
-            get_box(text, end, refs[1])
+            get_box(text, at[start], refs[0])
+            get_box(text, at[end], refs[1])
             if head.top - head.bottom != height:
                 # Letters of one height are of one font; a call costs more than all the rest of a word.
                 height = head.top - head.bottom
-                direction, size, x, y = self._place(text, start, head)
+                direction, size, x, y = self._place(text, at[start], head)
                 along, over = x - head.left, y - head.bottom
             left, right = min(head.left, tail.left), max(head.right, tail.right)
+            if tail.left < head.left:  # a word in two directions may reach further than its ends
+                left, right = _sides(self._boxes(text, at[start : end + 1]))
             bottom, top = min(head.bottom, tail.bottom), max(head.top, tail.top)
             if not (size >= _SMALLEST and math.isfinite(left + right + bottom + top)):
                 continue
             x, y = (left + right) / 2, (bottom + top) / 2
             origin = (head.left + along, head.bottom + over)
-            word = _word(written[start:border], (left, bottom, right, top), origin, direction, size)
+            word = _word(
+                written[start:border].replace(JOINT, " "), (left, bottom, right, top), origin, direction, size
+            )
             if not word.text.strip():
                 continue
-            if direction == 0 and head.left < tail.left and _RTL.fullmatch(word.text):
-                word.text = self._reversed(text, range(start, end + 1), size)
             if begins or ends:
-                word.bold = self._is_bold(text, start)
+                word.bold = self._is_bold(text, at[start])
             if last and between and not between.strip(" ") and _touch(last, word):
                 last.append(word)
                 continue
@@ -246,13 +245,24 @@ class _Reader:
             last = word
             yield word, x, y
 
-    def _spans(self, text: Any, written: str) -> Iterator[tuple[int, int]]:
-        """Yields the spans of words; the number of a footnote is a word of its own."""
+    def _spans(self, text: Any, written: str, at: list[int]) -> Iterator[tuple[int, int]]:
+        """Yields the spans of words; the number of a footnote is a word of its own, and so is a number below
+        another one, between which PDFium has no break if they are single digits."""
         for match in _WORD.finditer(written):
             start, end = match.span()
+            if end - start > 1 and match.group().isdigit():
+                bottoms = [box[2] for box in self._boxes(text, at[start:end])]
+                breaks = [
+                    place
+                    for place, step in enumerate(pairwise(bottoms), start + 1)
+                    if step[0] - step[1] > _SMALLEST
+                ]
+                if breaks and self._place(text, at[start], self._raw.FS_RECTF())[0] == 0:
+                    yield from pairwise([start, *breaks])
+                    start = breaks[-1]
             if leading := _RAISED.match(match.group()):
                 border = start + leading.end()
-                number, letter = self._boxes(text, range(border - 1, border + 1))
+                number, letter = self._boxes(text, at[border - 1 : border + 1])
                 height = letter[3] - letter[2]
                 if number[2] > letter[2] + 0.1 * height and number[3] - number[2] < 0.9 * height:
                     yield start, border
@@ -304,23 +314,38 @@ class _Reader:
                     letters[base], letters[at] = letter, " "
         return "".join(letters)
 
-    def _boxes(self, text: Any, indices: range) -> list[tuple[float, float, float, float]]:
+    def _boxes(self, text: Any, indices: Iterable[int]) -> list[tuple[float, float, float, float]]:
         box, boxes = self._raw.FS_RECTF(), []
         for index in indices:
             self._raw.FPDFText_GetLooseCharBox(text, index, box)
             boxes.append((box.left, box.right, box.bottom, box.top))
         return boxes
 
-    def _reversed(self, text: Any, indices: range, size: float) -> str:
-        """Returns right-to-left letters, which PDFium has from left to right, by their places."""
-        letters = [
-            (left, right, chr(self._raw.FPDFText_GetUnicode(text, index)))
-            for index, (left, right, _, _) in zip(indices, self._boxes(text, indices), strict=True)
-        ]
-        letters.sort(key=lambda letter: -letter[0] - letter[1])
-        blanks = [" " if a[0] - b[1] > 0.12 * size else "" for a, b in pairwise(letters)]
-        pairs = zip(letters, [*blanks, ""], strict=True)
-        return _plain("".join(letter[2] + blank for letter, blank in pairs))
+    def _logical(self, text: Any, written: str) -> tuple[str, list[int]]:
+        """Returns the text with right-to-left lines in logical order, and the index of each character."""
+        if not RTL_LETTER.search(written):
+            return written, list(range(len(written)))
+        shown, at, is_rtl_page = "", [], is_rtl(written)
+        for match in _LINE_OR_END.finditer(written):
+            line, order = match.group(), range(*match.span())
+            if RTL_LETTER.search(line) and self._place(text, order[0], self._raw.FS_RECTF())[0] == 0:
+                line, places = logical_line(self._letters(text, line, order), is_rtl_page)
+                at += [order[place] for place in places]
+            else:
+                at += order
+            shown += line
+        return shown, at
+
+    def _letters(self, text: Any, line: str, indices: range) -> list[Letter]:
+        letters, word = [], 0
+        boxes = self._boxes(text, indices)
+        height = max(top - bottom for _, _, bottom, top in boxes) or 1
+        x, y = ctypes.c_double(), ctypes.c_double()
+        for index, character, (_, right, _, _) in zip(indices, line, boxes, strict=True):
+            self._raw.FPDFText_GetCharOrigin(text, index, x, y)
+            word += character.isspace()
+            letters.append(Letter(character, x.value / height, right / height, word))
+        return letters
 
     def _text(self, text: Any, count: int) -> str:
         """Returns a character for each index of PDFium; halves of surrogate pairs have one each."""
@@ -389,24 +414,35 @@ class _Reader:
 
     def _add_field(self, annotation: Any, words: list[Word]) -> None:
         raw, rect = self._raw, self._raw.FS_RECTF()
-        kinds = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
-        if raw.FPDFAnnot_GetFormFieldType(self._form, annotation) not in kinds:
-            return
-        if raw.FPDFAnnot_GetFormFieldFlags(self._form, annotation) & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
-            return
-        value = _utf16(raw.FPDFAnnot_GetFormFieldValue, self._form, annotation)
-        lines = [line for line in map(str.strip, value.splitlines()) if line]
+        lines = [line for line in map(str.strip, self._field_value(annotation).splitlines()) if line]
         if not lines or not raw.FPDFAnnot_GetRect(annotation, rect):
             return
         left, bottom, right, top = _ordered(rect)
         size = max(1.0, min(12.0, (top - bottom) / len(lines)))
         for number, line in enumerate(lines):
             word = Word(line, left, right, top - size * (number + 0.8), size)
-            same = [at for at, w in enumerate(words) if abs(w.y - word.y) <= size and w.x1 <= left + 2]
-            at = max(same, key=lambda at: words[at].x1, default=None)
-            words.insert(len(words) if at is None else at + 1, word)
-            if at is not None:
-                word.y = words[at].y
+            same = [at for at, w in enumerate(words) if abs(w.y - word.y) <= size]
+            left_of = [at for at in same if words[at].x1 <= left + 2]
+            right_of = [at for at in same if words[at].x0 >= right - 2]
+            near = max(left_of, key=lambda at: words[at].x1, default=None)
+            if near is None:
+                near = min(right_of, key=lambda at: words[at].x0, default=None)
+            if near is not None:
+                word.y = words[near].y
+            words.insert(len(words) if near is None else near + bool(left_of), word)
+
+    def _field_value(self, annotation: Any) -> str:
+        """Returns the text of a form field, or the mark of a check box; "" for a password."""
+        raw = self._raw
+        kind = raw.FPDFAnnot_GetFormFieldType(self._form, annotation)
+        if kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
+            state = _utf16(raw.FPDFAnnot_GetStringValue, annotation, b"AS")
+            return "☐" if state in ("", "Off") else "☒"
+        kinds = (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
+        flags = raw.FPDFAnnot_GetFormFieldFlags(self._form, annotation)
+        if kind not in kinds or flags & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
+            return ""
+        return _utf16(raw.FPDFAnnot_GetFormFieldValue, self._form, annotation)
 
     def _outline(self) -> list[Entry]:
         entries: list[Entry] = []
@@ -437,16 +473,14 @@ def _word(
 def _touch(first: Word, second: Word) -> bool:
     """Whether the letters on both sides of a blank touch, so that it is none. PDFium puts one where an accent
     has moved the pen; others are drawn below letters that are stretched."""
-    rtl = bool(_RTL_LETTER.match(first.text, len(first.text) - 1) and _RTL_LETTER.match(second.text))
-    least, most = _TOUCH[rtl]
-    gap = first.x0 - second.x1 if rtl else second.x0 - first.x1
+    gap = second.x0 - first.x1
     letters = first.text[-1] + second.text[0]
     return (
         letters.isalpha()
         and not letters.isascii()
         and first.direction == second.direction
         and abs(first.y - second.y) < 0.1 * second.size
-        and least * second.size < gap < most * second.size
+        and -0.1 * second.size < gap < 0.02 * second.size
     )
 
 
@@ -486,6 +520,10 @@ def _ordered(rect: Any) -> tuple[float, float, float, float]:
 def _bounds(quads: Any) -> tuple[float, float, float, float]:
     xs, ys = (quads.x1, quads.x2, quads.x3, quads.x4), (quads.y1, quads.y2, quads.y3, quads.y4)
     return min(xs), min(ys), max(xs), max(ys)
+
+
+def _sides(boxes: list[tuple[float, float, float, float]]) -> tuple[float, float]:
+    return min(box[0] for box in boxes), max(box[1] for box in boxes)
 
 
 def _inside(box: _Link, x: float, y: float) -> bool:

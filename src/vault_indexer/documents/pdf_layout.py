@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
+from vault_indexer.documents.pdf_bidi import is_rtl
+
 Run = tuple[str, str]
 """Text and the address that it links to, or ""."""
 
@@ -15,8 +17,8 @@ _CJK = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 CJK_BORDER = re.compile(f"{_CJK}\0{_CJK}")
 """Two characters, with a NUL between them, that no blank separates."""
 
-_RTL = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _MAX_DEPTH = 6
+_MAX_CELL_LINES = 12
 _MAX_STRIPS = 2_000
 """A strip is a point wide on pages of usual size."""
 
@@ -194,10 +196,72 @@ def _are_columns(left: list[Segment], right: list[Segment]) -> bool:
     )
 
 
+def _with_joined_cells(segments: list[Segment]) -> Iterator[Segment]:
+    """Yields the segments, with those of a cell of several lines as one. All lines of a cell are written
+    before the next cell; where cells beside each other have the same lines, these are rows."""
+    cells: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda segment: segment.order):
+        if cells and _is_below(cells[-1][-1], segment):
+            cells[-1].append(segment)
+        else:
+            cells.append([segment])
+    rows: list[list[list[Segment]]] = []
+    bottom = 0.0
+    for cell in sorted(cells, key=lambda cell: -cell[0].y):
+        if rows and cell[0].y > bottom - 0.5 * cell[0].size:
+            rows[-1].append(cell)
+            bottom = min(bottom, cell[-1].y)
+        else:
+            rows.append([cell])
+            bottom = cell[-1].y
+    for row in rows:
+        row.sort(key=lambda cell: min(segment.x0 for segment in cell))
+        apart = all(max(s.x1 for s in a) < min(s.x0 for s in b) for a, b in pairwise(row))
+        if apart and _are_aligned(row) and all(map(_is_wrapped, row)):
+            bottom = min(cell[-1].y for cell in row)
+            for cell in row:
+                words = [word for segment in cell for word in segment.words]
+                joined = Segment(words, cell[0].order).measure()
+                joined.y = bottom
+                yield joined
+        else:
+            yield from chain.from_iterable(row)
+
+
+def _is_below(segment: Segment, following: Segment) -> bool:
+    """Whether the second is the next line of a cell: left aligned, centred or right aligned."""
+    size = max(segment.size, following.size)
+    bolds = {segment.words[0].bold, following.words[0].bold} - {None}
+    left, right = following.x0 - segment.x0, following.x1 - segment.x1
+    return (
+        following.order == segment.order + 1
+        and len(bolds) < 2
+        and abs(segment.size - following.size) < 0.1 * size
+        and 0.5 * size < segment.y - following.y < 1.7 * size
+        and min(abs(left), abs(right), abs(left + right) / 2) < 0.3 * size
+    )
+
+
+def _are_aligned(row: list[list[Segment]]) -> bool:
+    """Whether cells of different lines begin at the same height, or have the same middle."""
+    if len({tuple(round(segment.y) for segment in cell) for cell in row}) < 2:
+        return False
+    tops = [cell[0].y for cell in row]
+    middles = [(cell[0].y + cell[-1].y) / 2 for cell in row]
+    return min(max(ys) - min(ys) for ys in (tops, middles)) < 0.4 * row[0][0].size
+
+
+def _is_wrapped(cell: list[Segment]) -> bool:
+    """Whether no line ends so early that the break is meant, as in a listing."""
+    width = max(segment.x1 for segment in cell) - min(segment.x0 for segment in cell)
+    used = (a.x1 - a.x0 + b.words[0].x1 - b.words[0].x0 for a, b in pairwise(cell))
+    return len(cell) <= _MAX_CELL_LINES and all(length > 0.6 * width for length in used)
+
+
 def _lines(segments: list[Segment], column: int) -> list[Line]:
     rows: list[list[Segment]] = []
     base: Segment | None = None
-    for segment in sorted(segments, key=lambda segment: -segment.y):
+    for segment in sorted(_with_joined_cells(segments), key=lambda segment: -segment.y):
         if base and base.y - segment.y <= 0.5 * max(base.size, segment.size):
             rows[-1].append(segment)
             base = max(base, segment, key=lambda segment: segment.length)
@@ -214,8 +278,7 @@ def _lines(segments: list[Segment], column: int) -> list[Line]:
 
 
 def _line(row: list[Segment], column: int) -> Line:
-    text = "".join(word.text for segment in row for word in segment.words)
-    mirrored = len(_RTL.findall(text)) * 2 > len(text)
+    mirrored = is_rtl(" ".join(word.text for segment in row for word in segment.words))
     row.sort(key=lambda segment: -segment.x1 if mirrored else segment.x0)
     main = max(row, key=lambda segment: segment.length)
     words = [word for segment in row for word in segment.words]
@@ -243,9 +306,10 @@ def join_words(words: list[Word]) -> list[Run]:
     for word in words:
         text = word.text
         if last:
-            gap = max(word.x0 - last.x1, last.x0 - word.x1)
-            is_joined = CJK_BORDER.fullmatch(f"{last.text[-1]}\0{text[0]}") and gap < 0.6 * word.size
-            text = text if is_joined else " " + text
+            is_next_line = last.y - word.y > 0.5 * max(word.size, last.size)  # of a cell
+            is_near = is_next_line or max(word.x0 - last.x1, last.x0 - word.x1) < 0.6 * word.size
+            is_joined = is_near and CJK_BORDER.fullmatch(f"{last.text[-1]}\0{text[0]}")
+            text = text if is_joined else ("\n" if is_next_line else " ") + text
         if runs and runs[-1][1] == word.uri:
             runs[-1] = (runs[-1][0] + text, word.uri)
         else:

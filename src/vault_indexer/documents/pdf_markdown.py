@@ -11,6 +11,7 @@ from statistics import median
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Part, one_line
+from vault_indexer.documents.pdf_bidi import is_rtl
 from vault_indexer.documents.pdf_layout import CJK_BORDER, Line, Run
 
 Entry = tuple[int, int, str]
@@ -48,6 +49,7 @@ _NUMBER = re.compile(r"(\d{1,3})[.)]\s+(?=\S)")
 _NOTE = re.compile(r"(?:\[?\d{1,3}\b|[*†‡§¶])")
 _LEADERS = re.compile(r"(?:\s?[.·…]){4,}\s*")
 _HYPHENATED = re.compile(r"(\w(?:[\w-]*\w)?)[-\u2010]$")
+_CELL_BREAK = re.compile(r"(\w(?:[\w-]*\w)?)[-\u2010]\n(?=(\w+))|\n")
 _CONJUNCTIONS = {"and", "or", "und", "oder", "bis", "et", "ou", "y", "o", "e", "en", "of", "to"}
 """After a hyphen these begin another word: "pre- and postwar"."""
 
@@ -88,6 +90,9 @@ def to_parts(pages: list[Page], outline: Iterable[Entry]) -> tuple[Part, ...]:
     if found * 2 < len(entries) or not found:
         _mark_headings(blocks, body, lines)
     hyphens = _Hyphens(lines)
+    for line in lines:
+        line.runs = [(hyphens.join(text), uri) for text, uri in line.runs]
+        line.cells = [(start, end, hyphens.join(text)) for start, end, text in line.cells]
     for page in blocks:
         _move_notes(page, body)
     return tuple(_parts(pages, blocks, hyphens))
@@ -315,6 +320,8 @@ def _table_rows(lines: list[Line], at: int) -> int:
     """Returns how many lines from here on are the rows of a table; 0 if it is not clear that they are one."""
     end = at
     while end < len(lines) and len(lines[end].cells) > 1 and lines[end].column == lines[at].column:
+        if _BULLET.match(lines[end].text):
+            break
         end += 1
     rows = lines[at:end]
     if len(rows) < 3 or any(line.heading for line in rows):
@@ -326,8 +333,8 @@ def _table_rows(lines: list[Line], at: int) -> int:
         and len(rows[0].cells) >= len(columns) - 1
         and len(cells) >= 0.6 * len(columns) * len(rows)
         and all(len(_filled(row, columns)) == len(row.cells) for row in rows)
-        and sum(len(cell[2]) for cell in cells) <= 40 * len(cells)
-        and not any(_BULLET.match(row.text) or _LEADERS.search(row.text) for row in rows)
+        and sum(len(cell[2]) for cell in cells) <= 40 * sum(1 + cell[2].count("\n") for cell in cells)
+        and not any(_LEADERS.search(row.text) for row in rows)
         and len({row.text for row in rows}) > 1
     )
     return len(rows) if clear else 0
@@ -420,14 +427,21 @@ class _Hyphens:
 
     def __init__(self, lines: list[Line]) -> None:
         self._words: set[str] = set()
-        if not any(line.text.endswith("-") for line in lines):
+        texts = [text for line in lines for text in line.text.splitlines()]
+        if not any(text.endswith("-") for text in texts):
             return
         broken = False
-        for line in lines:
-            words = _WORD.findall(line.text.casefold())
-            ends = line.text.endswith("-")
+        for text in texts:
+            words = _WORD.findall(text.casefold())
+            ends = text.endswith("-")
             self._words.update(words[broken : len(words) - ends])
             broken = ends
+
+    def join(self, text: str) -> str:
+        """Returns the text of a cell with its lines as one."""
+        return _CELL_BREAK.sub(
+            lambda end: f"{end[1]}{'-' * self.is_kept(end[1], end[2])}" if end[1] else " ", text
+        )
 
     def is_kept(self, first: str, second: str) -> bool:
         """Whether the hyphen between two parts belongs to the word."""
@@ -480,7 +494,9 @@ def _write(writer: MarkdownWriter, blocks: list[_Block], hyphens: _Hyphens) -> N
         if block.kind == "table":
             columns = _table_columns(block.lines)
             rows = [_filled(line, columns) for line in block.lines]
-            writer.table([[Inline(row.get(number, "")) for number in range(len(columns))] for row in rows])
+            step = -1 if is_rtl(" ".join(line.text for line in block.lines)) else 1
+            order = range(len(columns))[::step]
+            writer.table([[Inline(row.get(number, "")) for number in order] for row in rows])
             continue
         text = Inline()
         for part, address in _joined_runs(block, hyphens):

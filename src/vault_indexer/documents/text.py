@@ -39,6 +39,9 @@ _BY_LANGUAGE = {
 """The encodings of Windows for languages in Latin letters, where it is not that of Western Europe."""
 
 _SEPARATORS = ",;\t|"
+_NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
+"""The first line of files that Excel is to open."""
+
 _CUE_TIME = re.compile(r"(?:(\d+):)?(\d\d):(\d\d)[.,]\d{1,3}\s*-->")
 _SPEAKER = re.compile(r"<v[^<>\s]*\s+([^<>]+)>")
 _CUE_MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|<\d[\d:.]*>|\{\\[^}]*\}")
@@ -85,7 +88,9 @@ def read_text(data: bytes) -> Document:
 def read_csv(data: bytes) -> Document:
     """Reads a file of values with any usual separator as a table whose header is the first row."""
     text = decode_text(data)
-    separator = _separator(text)
+    named = _NAMED_SEPARATOR.match(text)
+    text = text[named.end() :] if named else text
+    separator = named[1] if named else _separator(text)
     rows = list(islice(_rows(text, separator), MAX_ROWS + 1))
     writer = MarkdownWriter()
     writer.table([[Inline(cell) for cell in row[:_MAX_COLUMNS]] for row in rows[:MAX_ROWS]])
@@ -204,7 +209,13 @@ def read_ipynb(data: bytes) -> Document:
         elif kind == "code":
             writer.code(source, language)
             for output in cell.nodes("outputs"):
-                text = output.text("text") or output.node("data").text("text/plain") or output.text("evalue")
+                shown = output.node("data")
+                markdown = shown.text("text/markdown")[:_MAX_OUTPUT]
+                writer.markdown_block(only_markdown(markdown))
+                plain = (
+                    "" if markdown else shown.text("text/plain")
+                )  # "<IPython.core.display.Markdown object>"
+                text = output.text("text") or plain or output.text("evalue")
                 writer.code(_TERMINAL_COLOR.sub("", text)[:_MAX_OUTPUT])
         else:
             writer.paragraph(Inline(source))
