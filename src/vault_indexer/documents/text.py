@@ -212,9 +212,8 @@ def read_ipynb(data: bytes) -> Document:
                 shown = output.node("data")
                 markdown = shown.text("text/markdown")[:_MAX_OUTPUT]
                 writer.markdown_block(only_markdown(markdown))
-                plain = (
-                    "" if markdown else shown.text("text/plain")
-                )  # "<IPython.core.display.Markdown object>"
+                # Beside Markdown it is only "<IPython.core.display.Markdown object>".
+                plain = "" if markdown else shown.text("text/plain")
                 text = output.text("text") or plain or output.text("evalue")
                 writer.code(_TERMINAL_COLOR.sub("", text)[:_MAX_OUTPUT])
         else:
