@@ -134,8 +134,8 @@ _SMALL_VAULT = 10.0
 has no meaning. A rule of thumb."""
 
 _LARGEST_DEVIATION = 2.0
-"""The upper bound of a deviation relative to the best chunk by chance, so that it alone makes no hit likely in
-a language that the model does not read. A rule of thumb."""
+"""The upper bound of a deviation relative to the best chunk by chance. So it alone makes no hit likely in a
+language that the model does not read. A rule of thumb."""
 
 _FIRST_HITS = 5
 _LATER_HIT = 0.6
