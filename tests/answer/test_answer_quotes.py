@@ -73,7 +73,7 @@ def test_a_question_on_nothing_here_is_declined(notes: AskedVault) -> None:
 
 
 QUESTION_WITHOUT_ANSWER = (
-    "does whiskey contain rye flour starter barley malt distillery bourbon cask oak peat smoke smell"
+    "does whiskey contain rye starter barley malt distillery bourbon cask oak peat smoke smell"
 )
 
 
@@ -86,7 +86,7 @@ def test_a_weak_verdict_gives_passages_only(notes: AskedVault, tmp_path: Path) -
 
 def test_a_weak_verdict_without_a_sentence_that_says_enough_is_declined(notes: AskedVault) -> None:
     """The passages are there to be read all the same."""
-    answer = notes.ask("how many minutes until the parliament turns the tax law into steps")
+    answer = notes.ask("how many minutes until the parliament debates the tax law")
     assert (answer.kind, answer.verdict, answer.sentences) == ("declined", "weak", ())
     assert {"parliament", "tax", "law"} <= set(answer.missing_words)
     assert answer.passages
