@@ -91,15 +91,9 @@ class UserShares:
         }
 
 
-@dataclass
-class _Place:
-    """The place of one request. The last of its handlers gives it back."""
-
-    release: Callable[[], None]
-    is_begun: bool = field(default=False)
-
-
-_PLACE: ContextVar[_Place | None] = ContextVar("gateway_place", default=None)
+_PLACE: ContextVar[list[Callable[[], None]] | None] = ContextVar("gateway_place", default=None)
+"""The function that gives the place of the request back. Whoever takes it from the list calls it, so that it
+is called once: a pipelined request inherits the list of the request before it."""
 
 
 class Shared:
@@ -127,13 +121,13 @@ class Shared:
             await refuse(send, Refusal(429, "share", _TOO_MANY, (retry_after,)))
             return
         await self._shares.begin(name)
-        place = _Place(lambda: self._shares.end(name))
+        place = [lambda: self._shares.end(name)]
         _PLACE.set(place)
         try:
             await self._app(scope, receive, send)
         finally:
-            if not place.is_begun:
-                place.release()
+            if place:
+                place.pop()()
 
     async def _pause(self) -> None:
         if self._pausing >= _MOST_PAUSING:
@@ -151,12 +145,11 @@ def giving_back(app: App) -> App:
 
     async def answer(scope: Message, receive: Receive, send: Send) -> None:
         place = _PLACE.get()
-        if place is not None:
-            place.is_begun = True
+        release = place.pop() if place else None
         try:
             await app(scope, receive, send)
         finally:
-            if place is not None:
-                place.release()
+            if release is not None:
+                release()
 
     return answer

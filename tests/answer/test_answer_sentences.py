@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 from golden_cases import check_golden, of_parts
@@ -19,11 +18,18 @@ from vault_indexer.model import Heading, NoteRow, Passage
 from vault_indexer.store.catalog import CatalogReader
 
 
-@dataclass(frozen=True)
-class Catalog:
+class Catalog(CatalogReader):
     """The catalog of one note, whose headings are its lines with a number sign."""
 
-    text_: str
+    def __init__(self, text: str) -> None:
+        self.text_ = text
+        above: tuple[Heading, ...] = ()
+        self.sections_ = []
+        for one in re.finditer(r"^(#+) (.*)$", text, re.MULTILINE):
+            level = len(one[1])
+            heading = Heading(level, one[2], one.start(), one.end(), 1)
+            above = (*(higher for higher in above if higher.level < level), heading)
+            self.sections_.append(above)
 
     def note(self, path: str) -> NoteRow | None:
         return None if path == "gone.md" else NoteRow(1, path, "Title", "en", "{}", "[]", "[]", 0)
@@ -32,28 +38,18 @@ class Catalog:
         assert note_id == 1
         return self.text_
 
-    def _headings(self) -> list[Heading]:
-        found = re.finditer(r"^(#+) (.*)$", self.text_, re.MULTILINE)
-        return [Heading(len(one[1]), one[2], one.start(), one.end(), 1) for one in found]
+    def sections(self, note_ids: Iterable[int]) -> dict[int, tuple[tuple[Heading, ...], ...]]:
+        return dict.fromkeys(note_ids, tuple(self.sections_))
 
-    def headings_between(self, note_id: int, start: int, end: int) -> list[Heading]:
-        assert note_id == 1
-        return [one for one in self._headings() if start <= one.start < end]
-
-    def outlines(self, note_ids: Sequence[int]) -> Mapping[int, Sequence[Heading]]:
-        assert list(note_ids) == [1]
-        return {1: self._headings()}
-
-    def block_spans(self, note_ids: Sequence[int]) -> Mapping[int, Sequence[tuple[int, int]]]:
-        assert list(note_ids) == [1]
-        return {1: [match.span() for match in re.finditer(r"[^\n]+", self.text_)]}
+    def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+        return {one: [match.span() for match in re.finditer(r"[^\n]+", self.text_)] for one in note_ids}
 
 
 HIT = make_hit("a/n.md", title="Title", chunk_id="n_chunk_0", uri="file:///a/n.md")
 
 
 def reader_of(text: str, vault: str = "") -> SentenceReader:
-    return SentenceReader({vault: cast("CatalogReader", Catalog(text))})
+    return SentenceReader({vault: Catalog(text)})
 
 
 def read(text: str, part: str, **changes: str) -> list[Sentence]:

@@ -109,7 +109,9 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
         statuses = [(await asked_by(app, "ana"))["status"] for _ in range(2)]
         ended.set()
         await asyncio.gather(*running)
-        return [*statuses, *[(await asked_by(app, name))["status"] for name in ("ana", "")]]
+        statuses += [(await asked_by(app, name))["status"] for name in ("ana", "")]
+        await asyncio.gather(*running)
+        return statuses
 
     found = asyncio.run(scenario())
     assert found == ([504, 429, 504, 504] if is_begun else [504, 504, 504, 504])

@@ -81,10 +81,10 @@ def test_the_headings_of_a_place_are_those_whose_sections_hold_it(
         headings = catalog.headings(note_id)
         assert len(headings) == len(levels)
         for pos in range(len(text)):
-            assert catalog.headings_above(note_id, pos) == above(headings, pos)
+            assert list(catalog.headings_above(note_id, pos)) == above(headings, pos)
             between = [one for one in headings if pos <= one.start < pos + 5]
             assert catalog.headings_between(note_id, pos, pos + 5) == between
-        assert catalog.headings_above(note_id + 1, 3) == []
+        assert catalog.headings_above(note_id + 1, 3) == ()
 
 
 # The languages of a catalog, counted now and then.

@@ -226,10 +226,10 @@ def test_headings_in_quotes_are_no_part_of_the_outline(catalog: CatalogReader) -
     outline = [(one.level, one.text, one.nested) for one in found]
     assert outline == [(1, "Garden", False), (2, "Quoted", True), (2, "Beans", False)]
     garden, _, beans = found
-    assert catalog.outlines([1, 3, 9]) == {1: (garden, beans), 3: (), 9: ()}
+    assert catalog.sections([1, 3, 9]) == {1: ((garden,), (garden, beans)), 3: (), 9: ()}
     assert isinstance(found[1], Heading)
     assert found[1].nested is True
-    assert catalog.headings_above(1, len(GARDEN)) == [garden, beans]
+    assert catalog.headings_above(1, len(GARDEN)) == (garden, beans)
     assert catalog.headings_between(1, garden.start + 1, beans.start) == []
     assert catalog.headings_between(1, garden.start, beans.start + 1) == [garden, beans]
 

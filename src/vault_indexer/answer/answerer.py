@@ -22,7 +22,7 @@ from vault_indexer.answer.prompt import (
     prompt_for,
     within_budget,
 )
-from vault_indexer.answer.quotable import below_heading, quotable
+from vault_indexer.answer.quotable import below_heading, quotable, shown_text
 from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.answer.written import StreamOptions, Writer
 from vault_indexer.chunk import UnusableAnswerError
@@ -188,7 +188,8 @@ class Answerer:
             asked = Question(kind, words, {hit.title for hit in hits})
             chosen = choose_quotes(offered, hits, asked, self.settings.ask.sentences)
             quotes = tuple(
-                AnswerSentence(sentence.readable, reader.citations(sentence), "quoted") for sentence in chosen
+                AnswerSentence(shown_text(sentence), reader.citations(sentence), "quoted")
+                for sentence in chosen
             )
             is_declined = not quotes and (
                 result.verdict == "none"

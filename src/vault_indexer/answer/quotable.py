@@ -27,6 +27,7 @@ _QUESTION = ("?", "？", "؟")
 _STEP = re.compile(r"[ \t>]*\d{1,3}[.)][ \t]")
 _INDENTED = re.compile(r"(?: {2,}|\t)[ \t]*\S")
 _LINE = re.compile(r"[^\n]*\n?")
+_BOX = re.compile(rf"^(?:{ITEM.pattern})?[ \t]*(?P<box>\[[^\]\n]\])(?=[ \t])", re.MULTILINE)
 _ROW = re.compile(r"[ \t>]*\|")
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _BREAKS = re.compile(r"[ \t>]*\n(?:[ \t>]*\n)*")
@@ -156,6 +157,20 @@ def _lines(source: str) -> str:
     """Returns the text as it is read, with one unit on each line."""
     shown = readable(without_struck(source))
     return "\n".join(shown.text[slice(*unit)] for unit in shown.units)
+
+
+def shown_text(quote: Sentence) -> str:
+    """Returns the text of a quote with the box of each task, which tells whether it is done."""
+    source = quote.quote
+    boxes = {match.start(): f"{match['box']} " for match in _BOX.finditer(source)}
+    if not boxes or not quote.is_composed:
+        return boxes.get(0, "") + quote.readable
+    shown = readable(without_struck(source))
+    starts = (source.rfind("\n", 0, shown.source(first) + 1) + 1 for first, _ in shown.units)
+    return "\n".join(
+        boxes.pop(start, "") + shown.text[slice(*unit)]
+        for start, unit in zip(starts, shown.units, strict=True)
+    )
 
 
 def _list_end(text: str, start: int) -> int:

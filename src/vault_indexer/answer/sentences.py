@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -28,6 +28,7 @@ _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t\n]))\^([A-Za-z0-9-]+)[ \t\r]*\Z")
 ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 WORD_CHAR = re.compile(r"\w")
 _MARKUP_BEFORE = re.compile(r"(?:[*_`~=]+|!?\[\[(?:[^\]\n|]*\|)?|!?\[)+\Z")
+_BOX_BEFORE = re.compile(rf"{ITEM.pattern}[ \t]*(\[[^\]\n]\][ \t]+)\Z")
 _MARKUP_AFTER = re.compile(r"(?:\]\([^()\s]*\)|\]\]|[*_`~=]+)+")
 _STRUCK = re.compile(r"`[^`\n]*`|(?<!~)~~(?=[^\s~])[^~\n]+(?<=\S)~~(?!~)")
 _SPACES = re.compile(r" {2,}")
@@ -105,7 +106,6 @@ class SentenceReader:
         self._catalogs = catalogs
         self._notes: dict[tuple[str, str], NoteText | None] = {}
         self._sentences: dict[tuple[str, str], NoteSentences] = {}
-        self._sections: dict[tuple[str, str], list[tuple[Heading, ...]]] = {}
 
     def of_hits(self, hits: Sequence[Hit]) -> list[Sentence]:
         """Returns the sentences of all hits, best hit first. A sentence that two hits share is listed
@@ -144,30 +144,14 @@ class SentenceReader:
                 yield note, number
 
     def _headings_of(self, note: NoteText, hit: int) -> Iterator[Sentence]:
-        for above in self._sections_of(note):
+        for above in self._catalogs[note.vault].sections([note.row.note_id])[note.row.note_id]:
             heading, texts = above[-1], tuple(one.text for one in above)
             if heading.text and heading.text != note.row.title:
                 yield Sentence(note, heading.start, heading.end, heading.text, hit, None, None, texts, True)
 
-    def _sections_of(self, note: NoteText) -> list[tuple[Heading, ...]]:
-        """Returns each heading of a note, in order, with the headings above it, outermost first."""
-        place = note.vault, note.row.path
-        if place not in self._sections:
-            above: tuple[Heading, ...] = ()
-            found = self._sections[place] = []
-            for heading in self._catalogs[note.vault].outlines([note.row.note_id])[note.row.note_id]:
-                above = (*(one for one in above if one.level < heading.level), heading)
-                found.append(above)
-        return self._sections[place]
-
-    def _headings_above(self, note: NoteText, pos: int) -> tuple[Heading, ...]:
-        sections = self._sections_of(note)
-        number = bisect_right(sections, pos, key=lambda above: above[-1].start)
-        return sections[number - 1] if number else ()
-
     def cite(self, sentence: Sentence) -> Citation:
         note, start, end = sentence.note, sentence.start, sentence.end
-        above = self._headings_above(note, start)
+        above = self._catalogs[note.vault].headings_above(note.row.note_id, start)
         header_path = HEADER_SEPARATOR.join(heading.text for heading in above)
         block = _block_id(note.text, start, end)
         quote = sentence.quote
@@ -232,7 +216,7 @@ class SentenceReader:
         catalog = self._catalogs[note.vault]
         headings = catalog.headings_between(note.row.note_id, *span)
         for sentence in _sentences(note, span, headings, hit):
-            above = self._headings_above(note, sentence.start)
+            above = catalog.headings_above(note.row.note_id, sentence.start)
             yield replace(sentence, headings=tuple(heading.text for heading in above))
 
     def _note(self, hit: Hit) -> NoteText | None:
@@ -308,12 +292,14 @@ def without_struck(source: str, code: Sequence[Span] = ()) -> str:
 
 
 def _with_markup(source: str, span: Span) -> Span:
-    """Returns the span with adjacent marks of emphasis, code and links."""
+    """Returns the span with adjacent marks of emphasis, code and links, and with the box of a task."""
     start, end = span
     line = max(source.rfind("\n", 0, start) + 1, start - _LONGEST_MARKUP)
     before = _MARKUP_BEFORE.search(source[line:start])
     after = _MARKUP_AFTER.match(source, end)
-    return line + before.start() if before else start, after.end() if after else end
+    start = line + before.start() if before else start
+    box = _BOX_BEFORE.match(source[line:start])
+    return line + box.start(1) if box else start, after.end() if after else end
 
 
 def _overlapping(span: Span, others: Sequence[Span]) -> Span | None:

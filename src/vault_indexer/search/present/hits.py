@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from operator import attrgetter
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 from urllib.parse import quote
@@ -224,7 +223,6 @@ def passage_at(text: str, span: Span, kind: str, name: str = "") -> Passage:
     return Passage(kind, start, end, first, first + text.count("\n", start, end), text[start:end], name)
 
 
-_START = attrgetter("start")
 _FENCE_REACH = 32_768
 """The number of characters before a chunk that are searched for an open code fence. A rule of thumb."""
 
@@ -248,7 +246,6 @@ class _ShownNote:
         catalog: CatalogReader,
         row: NoteRow,
         text: str,
-        outline: Sequence[Heading],
         fields: Mapping[str, JsonValue],
         *,
         stale: bool,
@@ -268,7 +265,6 @@ class _ShownNote:
         self.labels = link_labels(text)
         self.body_start = body_start(text)
         self._text = text
-        self._outline = outline
         self._catalog = catalog
 
     def headings_of(self, chunk: Chunk) -> list[ChunkHeading]:
@@ -277,11 +273,8 @@ class _ShownNote:
         if self.is_canvas or self._is_source:
             return []
         start, end = chunk.start_pos, chunk.end_pos
-        first, last = (bisect_left(self._outline, pos, key=_START) for pos in (start, end))
-        return [
-            ChunkHeading(heading.level, heading.start - start, min(heading.end, end) - start)
-            for heading in self._outline[first:last]
-        ]
+        between = self._catalog.headings_between(self.row.note_id, start, end)
+        return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in between]
 
     def part(self, position: int) -> str:
         """Returns the part of the document at a position, such as "page 3"; "" if it has no parts."""
@@ -298,8 +291,8 @@ class _ShownNote:
         """Returns the fence of the code block that contains `start`, or "" if there is none."""
         if self._is_source:
             return SOURCE_FENCE
-        above = bisect_right(self._outline, start, key=_START)
-        section = self._outline[above - 1].start if above else 0
+        above = self._catalog.headings_above(self.row.note_id, start)
+        section = above[-1].start if above else 0
         if section == start or self.is_canvas:
             return ""
         return open_fence(self._text[max(section, start - _FENCE_REACH) : start])
@@ -450,14 +443,14 @@ class HitBuilder:
     def _shown_notes(self, note_ids: set[int]) -> dict[int, _ShownNote]:
         rows = with_display_titles(self._catalog, self._catalog.notes(note_ids))
         stale = self._changed_files(row.path for row in rows.values())
-        texts, outlines = self._catalog.texts(rows), self._catalog.outlines(rows)
+        self._catalog.sections(rows)  # reads those of all notes at once
+        texts = self._catalog.texts(rows)
         fields = self._catalog.fields(rows)
         return {
             note_id: _ShownNote(
                 self._catalog,
                 row,
                 texts.get(note_id, ""),
-                outlines[note_id],
                 fields.get(note_id, {}),
                 stale=row.path in stale,
             )

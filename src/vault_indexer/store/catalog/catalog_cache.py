@@ -1,4 +1,4 @@
-"""Caches for catalog readers: texts, outlines, chunks and the names of attachments."""
+"""Caches for catalog readers: texts, sections, chunks and the names of attachments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fold_path(path: str) -> str:
     return path.lower() if path.isascii() else fold(normalize(path))
 
 
-Outline = tuple[Heading, ...]
+Sections = tuple[tuple[Heading, ...], ...]
 
 _TEXT_BYTES = 64_000_000
 """Enough for all texts of the large vault (16,593 notes). A phrase or expression that no index narrows reads
@@ -94,7 +94,7 @@ class CatalogCache:
     """Caches data that never changes while a note keeps its id. Ids and keys are never reused, so nothing
     expires.
 
-    The readers of a catalog share one cache. Texts are decompressed UTF-8; `outlines` contains the headings
+    The readers of a catalog share one cache. Texts are decompressed UTF-8; `sections` contains the headings
     without those nested in quotes and lists. `attachments` and `languages` are the values that a reader read
     last.
     """
@@ -104,7 +104,7 @@ class CatalogCache:
 
     def clear(self) -> None:
         self.texts: LruCache[int, bytes] = LruCache(_TEXT_BYTES, len)
-        self.outlines: LruCache[int, Outline] = LruCache(_HEADINGS, lambda outline: len(outline) + 1)
+        self.sections: LruCache[int, Sections] = LruCache(_HEADINGS, lambda sections: len(sections) + 1)
         self.chunks: LruCache[int, ChunkRow] = LruCache(
             _CHUNK_CHARS, lambda row: len(row.chunk.body) + _CHUNK
         )

@@ -10,7 +10,6 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -39,7 +38,12 @@ from vault_indexer.model import (
     kind_of,
 )
 from vault_indexer.parse import Task, join_properties
-from vault_indexer.store.catalog.catalog_cache import AttachmentNames, CatalogCache, CountedLanguages, Outline
+from vault_indexer.store.catalog.catalog_cache import (
+    AttachmentNames,
+    CatalogCache,
+    CountedLanguages,
+    Sections,
+)
 from vault_indexer.store.catalog.integrity import unusable
 from vault_indexer.store.catalog.note_rows import Changes, unpack_spans
 from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
@@ -100,13 +104,15 @@ _KEYS_REMEMBERED = 100_000
 
 _NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mtime_ns"
 
-_START = attrgetter("start")
-
 EXTRACTORS = "extractors"
 """The blob with the version of the extractors that read the documents of a catalog."""
 
 SqlValue = str | int | float | bytes | None
 Row = tuple[Any, ...]
+
+
+def _section_start(above: Sequence[Heading]) -> int:
+    return above[-1].start
 
 
 class CatalogReader:
@@ -554,36 +560,35 @@ class CatalogReader:
 
     def headings_between(self, note_id: int, start: int, end: int) -> list[Heading]:
         """The headings of the outline that begin at or after `start` and before `end`, in order."""
-        outline = self.outlines([note_id])[note_id]
-        first = bisect_left(outline, start, key=_START)
-        return list(outline[first : bisect_left(outline, end, first, key=_START)])
+        sections = self.sections([note_id])[note_id]
+        first = bisect_left(sections, start, key=_section_start)
+        return [
+            above[-1] for above in sections[first : bisect_left(sections, end, first, key=_section_start)]
+        ]
 
-    def headings_above(self, note_id: int, pos: int) -> list[Heading]:
+    def headings_above(self, note_id: int, pos: int) -> tuple[Heading, ...]:
         """The headings whose sections contain `pos`, outermost first."""
-        outline = self.outlines([note_id])[note_id]
-        found: list[Heading] = []
-        for heading in reversed(outline[: bisect_right(outline, pos, key=_START)]):
-            # Going up, only a heading of a higher level contains the section found before.
-            if not found or heading.level < found[-1].level:
-                found.append(heading)
-            if heading.level == 1:
-                break
-        return found[::-1]
+        sections = self.sections([note_id])[note_id]
+        number = bisect_right(sections, pos, key=_section_start)
+        return sections[number - 1] if number else ()
 
-    def outlines(self, note_ids: Iterable[int]) -> dict[int, Outline]:
-        """The headings of notes that are not nested, in order; empty for an unknown id."""
+    def sections(self, note_ids: Iterable[int]) -> dict[int, Sections]:
+        """The headings of notes that are not nested, in order, each with the headings above it, outermost
+        first; empty for an unknown id."""
 
-        def read(missing: list[int]) -> dict[int, Outline]:
+        def read(missing: list[int]) -> dict[int, Sections]:
             sql = (
                 "SELECT note_id, level, text, start_pos, end_pos, line FROM headings"
                 " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
             )
-            found: dict[int, list[Heading]] = {note_id: [] for note_id in missing}
-            for note_id, *heading in self.rows_in(sql, sorted(missing)):
-                found[note_id].append(Heading(*heading))
-            return {note_id: tuple(headings) for note_id, headings in found.items()}
+            found: dict[int, list[tuple[Heading, ...]]] = {note_id: [] for note_id in missing}
+            for note_id, level, *rest in self.rows_in(sql, sorted(missing)):
+                last = found[note_id][-1] if found[note_id] else ()
+                above = (one for one in last if one.level < level)
+                found[note_id].append((*above, Heading(level, *rest)))
+            return {note_id: tuple(sections) for note_id, sections in found.items()}
 
-        return self._cache.outlines.get_all(note_ids, read)
+        return self._cache.sections.get_all(note_ids, read)
 
     def chunk_words(self, keys: Iterable[int]) -> dict[int, bytes]:
         """The word numbers (uint16, ascending) of chunks, by key. Chunks stored before the catalog recorded
