@@ -22,7 +22,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 PACKAGES = ("vault_indexer", "vault_gateway", "vault_evals")
 TEXTS = 60
@@ -70,13 +70,17 @@ def _import_everything() -> None:
 
 
 def _search_demo() -> None:
-    """Filters compile their patterns when they are asked."""
+    """Filters, and the syntax of other programs, compile their patterns when they are asked."""
     from vault_indexer import open_vault
+    from vault_indexer.model import LinkStyle
+    from vault_indexer.parse.site_syntax import as_markdown
 
     demo = Path(importlib.import_module("vault_indexer").__path__[0]) / "demo"
     with tempfile.TemporaryDirectory() as folder, open_vault(demo, Path(folder) / "index") as vault:
         for query in QUERIES:
             vault.search(query)
+    for style in get_args(LinkStyle):
+        as_markdown("", style)
 
 
 QUERIES = (

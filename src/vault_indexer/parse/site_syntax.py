@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from urllib.parse import unquote
 
@@ -54,13 +55,9 @@ _OUTSIDE = "//"
 """Replaces an address that only the program can compute: a place outside the vault."""
 
 
-def _outside_code(*syntax: str) -> re.Pattern[str]:
-    return re.compile("|".join((CODE_SPAN, *syntax)), re.DOTALL | re.MULTILINE)
-
-
-def _with_tags(tag: str) -> re.Pattern[str]:
+def _with_tags(tag: str) -> tuple[str, ...]:
     plain = r"[^\s()<>{}]*"
-    return _outside_code(
+    return (
         rf"(?P<lead>\]\([ \t]*|^[ ]{{0,3}}\[[^\]\n]+\]:[ \t]*)(?P<target>{plain}(?:(?:{tag}){plain})+)",
         _CODE,
         _RAW,
@@ -69,17 +66,13 @@ def _with_tags(tag: str) -> re.Pattern[str]:
     )
 
 
-_PATTERNS: Mapping[LinkStyle, re.Pattern[str]] = MappingProxyType(
+_SYNTAX: Mapping[LinkStyle, tuple[str, ...]] = MappingProxyType(
     {
-        "dendron": _outside_code(
-            rf"\[\[(?P<text>[^\[\]|\n]*?)(?P<bar>\\?\|)(?P<note>(?!{_SIZE}\])[^\[\]|\n]+)\]\]"
-        ),
-        "docusaurus": _outside_code(
-            rf"(?P<line>^(?:{_MDX_IMPORT}|{_MDX_EXPORT}|{_MDX_COMPONENT}|{_MDX_COMMENT}))"
-        ),
+        "dendron": (rf"\[\[(?P<text>[^\[\]|\n]*?)(?P<bar>\\?\|)(?P<note>(?!{_SIZE}\])[^\[\]|\n]+)\]\]",),
+        "docusaurus": (rf"(?P<line>^(?:{_MDX_IMPORT}|{_MDX_EXPORT}|{_MDX_COMPONENT}|{_MDX_COMMENT}))",),
         "hugo": _with_tags(_SHORTCODE),
         "jekyll": _with_tags(_LIQUID),
-        "logseq": _outside_code(
+        "logseq": (
             r"(?P<lead>\]\()\[\[(?P<page>[^\[\]\n]+)\]\](?=\))",
             rf"(?P<opening>\]\(|\{{\{{embed +)?\(\((?P<block>{_BLOCK})\)\)(?P<closing> *\}}\}})?",
             rf"(?P<line>^[ \t]*(?:id::[ \t]*{_BLOCK}|collapsed::[ \t]*\w+)[ \t]*(?=\r?$))",
@@ -89,9 +82,14 @@ _PATTERNS: Mapping[LinkStyle, re.Pattern[str]] = MappingProxyType(
 )
 
 
+@cache
+def _pattern(style: LinkStyle) -> re.Pattern[str]:
+    return re.compile("|".join((CODE_SPAN, *_SYNTAX[style])), re.DOTALL | re.MULTILINE)
+
+
 def as_markdown(text: str, style: LinkStyle) -> str:
     """The text with the syntax of `style` rewritten: links as in Obsidian, tags as blanks."""
-    return rewrite_prose(text, _PATTERNS[style], _rewrite) if style in _PATTERNS else text
+    return rewrite_prose(text, _pattern(style), _rewrite) if style in _SYNTAX else text
 
 
 def _rewrite(match: re.Match[str]) -> str:

@@ -41,7 +41,7 @@ _NON_JOINER = "\u200c"
 _HALF_SPACE = re.compile(f"(?<=[\u0600-\u06ff]){_NON_JOINER}")
 """Persian writes it between a word and its ending. Some writers use a space or nothing instead."""
 
-_HUMPS = re.compile(r"[A-Z]+(?![a-z\x80-\U0010ffff])|[A-Z]?[a-z\x80-\U0010ffff]+|\d+")
+_HUMPS = re.compile(r"[A-Z]+(?![^\x00-`{-\x7f])|[A-Z]?[^\x00-`{-\x7f]+|\d+")
 _DOTLESS = frozenset({"tr", "az"})
 """Languages in which I is the capital letter of ı."""
 
