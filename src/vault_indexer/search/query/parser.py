@@ -165,8 +165,8 @@ def _in_note_or_name(leaf: Node) -> Node:
 def _no_operator(name: str) -> str:
     """Returns the notice that a name is not an operator, with the operator that is probably meant."""
     near = difflib.get_close_matches(name, OPERATORS, n=1, cutoff=_ALIKE)
-    hint = f"; did you mean {near[0]}:?" if near else ""
-    return f'"{name}:" is not an operator, so it is searched as text{hint}'
+    hint = f"did you mean {near[0]}:?" if near else f"a property is written [{name}:…]"
+    return f'"{name}:" is not an operator, so it is searched as text; {hint}'
 
 
 def _spread(part: _Part) -> list[_Part]:
