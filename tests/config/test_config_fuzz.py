@@ -88,6 +88,7 @@ def test_tables_never_raise_anything_else(table: dict[str, object]) -> None:
 
 
 @given(set_keys)
+@example({"chunking.contextual.group_by": "\x80"})
 def test_any_value_of_a_known_key_is_taken_or_told(values: dict[str, object]) -> None:
     text = "".join(f"{key} = {toml_text(value)}\n" for key, value in values.items())
     outcome = attempt(text.encode())

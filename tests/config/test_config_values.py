@@ -46,7 +46,7 @@ def test_a_value_is_shown_in_one_short_line_and_no_secret_is() -> None:
 
 
 def test_values_are_written_as_toml_writes_them() -> None:
-    assert toml_text('a"\x7fé') == '"a\\"\\u007fé"'
+    assert toml_text('a"\x7f\x9bé') == '"a\\"\\u007f\\u009bé"'
     assert (toml_text(1.5), toml_text((1, "a")), toml_text(None)) == ("1.5", '[1, "a"]', '""')
 
 

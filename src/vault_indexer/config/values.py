@@ -98,6 +98,10 @@ def _joins(text: str, place: int) -> bool:
     )
 
 
+_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""JSON escapes only those below the space; a terminal obeys these, too."""
+
+
 def toml_text(value: object) -> str:
     """The value as TOML writes it, in one line; None (no value) as an empty text."""
     match value:
@@ -114,7 +118,7 @@ def toml_text(value: object) -> str:
         case list() | tuple():
             return "[" + ", ".join(toml_text(part) for part in value) + "]"
         case str() | Path():
-            return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+            return json.dumps(str(value), ensure_ascii=False).translate(_CONTROLS)
         case _:
             return str(value)
 
