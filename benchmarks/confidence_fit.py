@@ -9,9 +9,9 @@ table: the signs of the first hit of every query of the tuning halves (a hash of
 `quality/queries.py`): of the vaults in DIR, of Obsidian's help, of `mixed` (the notes of all languages in one
 vault, every other one hidden), and of every sixth question of XQuAD (`quality/unanswerable.py`).
 
-The map is a logistic regression of "the vault answers it". All answerable queries weigh 1.4 times as much as
-all others, as to hide an answer is worse than to show none; XQuAD, whose sets weigh alike, counts as much as
-the rest.
+The map is a logistic regression of "the vault answers it". All answerable queries weigh 1.6 times as much as
+all near misses, as to hide an answer is worse than to show none, and these twice as much as all off topic;
+XQuAD, whose sets weigh alike, counts as much as the rest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from quality.calibration import Floats
 from quality.engine import FULL, VARIANTS, OpenSet, opened, plain
 from quality.queries import TUNE
 from quality.sets import QuerySet
-from quality.unanswerable import typed_sets, unanswerable_sets
+from quality.unanswerable import FOREIGN, typed_sets, unanswerable_sets
 from search_quality import folder
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.confidence import LogisticMap, signs_of
@@ -38,8 +38,9 @@ from vault_indexer.search.prepare import SearchedVault, prepare_query
 from vault_indexer.search.rank import rank
 
 TABLE = Path(__file__).with_name("fits") / "confidence.csv"
-_EXAM, _EXAM_WEIGHT = "xquad", 1.0
-_ANSWERABLE = 1.4
+ANSWERABLE, NEAR, OFF_TOPIC = "answerable", "near", "off topic"
+_EXAM = "xquad"
+_WEIGHTS = {ANSWERABLE: 1.6, NEAR: 1.0, OFF_TOPIC: 0.5}
 _RIDGE = 1e-4
 _DEADLINE_S = 600.0
 
@@ -49,25 +50,26 @@ class Row:
     """The signs of the first hit of one query. `set` names model and set."""
 
     set: str
-    answerable: int
+    kind: str
     share: float
     title: float
     deviation: float
+    shortfall: float
     apart: int
 
     @property
     def features(self) -> tuple[float, ...]:
         """What the map weighs, in its order."""
         squared = self.deviation**2
-        return (1.0, self.share, self.title, squared, self.apart * squared)
+        return (1.0, self.share, self.title, squared, self.apart * squared, self.shortfall)
 
 
 def read_table(file: Path = TABLE) -> list[Row]:
     """The rows of a table that `--collect` wrote."""
     with file.open(encoding="utf-8", newline="") as lines:
         return [
-            Row(one["set"], int(one["answerable"]), float(one["share"]), float(one["title"]),
-                float(one["deviation"]), int(one["apart"]))
+            Row(one["set"], one["kind"], float(one["share"]), float(one["title"]),
+                float(one["deviation"]), float(one["shortfall"]), int(one["apart"]))
             for one in csv.DictReader(lines)
         ]  # fmt: skip
 
@@ -75,23 +77,19 @@ def read_table(file: Path = TABLE) -> list[Row]:
 def fitted_map(rows: Sequence[Row]) -> LogisticMap:
     """The map that the rows give, rounded to two digits."""
     design = np.array([row.features for row in rows])
-    answerable = np.array([row.answerable for row in rows], float)
+    answerable = np.array([row.kind == ANSWERABLE for row in rows], float)
     weights = _logistic(design, answerable, _importance(rows))
     return LogisticMap(*(round(float(one), 2) for one in weights))
 
 
 def _importance(rows: Sequence[Row]) -> Floats:
-    """Each side of each exam set alike, and of what is typed each query of a model and side alike."""
-    parts = [(_part(row), row.answerable) for row in rows]
+    """Each kind of each exam set alike, and of what is typed each query of a model and kind alike."""
+    parts = [(_part(row), row.kind) for row in rows]
     sizes = Counter(parts)
-    exams = Counter(side for part, side in sizes if _EXAM in part)
-    models = Counter(side for part, side in sizes if _EXAM not in part)
-    sides = np.array([_ANSWERABLE if row.answerable else 1.0 for row in rows])
-    weights = [
-        _EXAM_WEIGHT / sizes[key] / exams[key[1]] if _EXAM in key[0] else 1 / sizes[key] / models[key[1]]
-        for key in parts
-    ]
-    return sides * weights
+    groups = Counter((_EXAM in part, kind) for part, kind in sizes)
+    return np.array(
+        [_WEIGHTS[kind] / sizes[part, kind] / groups[_EXAM in part, kind] for part, kind in parts]
+    )
 
 
 def _part(row: Row) -> str:
@@ -115,8 +113,10 @@ def _logistic(design: Floats, labels: Floats, importance: Floats) -> Floats:
 
 
 def collect(sets: Iterable[QuerySet], work: Path, provider: str) -> Iterator[Row]:
-    """Search for the queries of the tuning halves."""
+    """Search for the queries of the tuning halves. A static model does not compare languages."""
     for one in sets:
+        if provider == "wordllama" and FOREIGN in one.name:
+            continue
         with opened(one, work, provider) as open_set:
             yield from _rows(f"{provider} {one.name}", open_set)
 
@@ -131,8 +131,9 @@ def _rows(name: str, open_set: OpenSet) -> Iterator[Row]:
         table = rank([prepared], searcher.settings, by_note=True, limit=10)
         if len(table):
             signs = signs_of(prepared, table, [0])[0]
-            yield Row(name, int(bool(query.grades)), round(signs.share, 3), round(signs.title, 3),
-                      round(signs.deviation, 3), int(signs.is_apart))  # fmt: skip
+            kind = ANSWERABLE if query.grades else OFF_TOPIC if query.kind.startswith("off") else NEAR
+            yield Row(name, kind, round(signs.share, 3), round(signs.title, 3), round(signs.deviation, 3),
+                      round(signs.shortfall, 3), int(signs.is_apart))  # fmt: skip
 
 
 def write_table(rows: Iterable[Row], file: Path) -> None:

@@ -66,13 +66,19 @@ def typed_sets(data: Path, work: Path, collections: Path | None) -> Iterator[Que
     for vault in sorted(collections.iterdir()) if collections is not None else ():
         file = QUERIES / "collections" / f"{vault.name}.txt"
         if file.exists():
-            yield QuerySet(vault.name, vault, tuple(all_queries(file, vault)))
+            yield QuerySet(vault.name, vault, (*all_queries(file, vault), *_off_topic(vault.name[:2])))
     help_vault = data / "vaults" / "obsidian-help"
     asked = read_queries(QUERIES / "unanswerable.txt", ())
     judged_ones = all_queries(QUERIES / "obsidian-help.txt", help_vault)
     without_answer = [query for query in asked if query.kind != NOISE]
-    yield QuerySet(help_vault.name, help_vault, (*judged_ones, *without_answer))
+    yield QuerySet(help_vault.name, help_vault, (*judged_ones, *without_answer, *_off_topic("en")))
     yield _mixed_half(work)
+
+
+def _off_topic(language: str) -> list[Query]:
+    """What none of the vaults is about, in a language; nothing for most languages."""
+    file = QUERIES / "off-topic" / f"{language}.txt"
+    return read_queries(file, ()) if file.exists() else []
 
 
 def _mixed_half(work: Path) -> QuerySet:

@@ -163,17 +163,18 @@ def test_a_single_note_is_judged_by_the_words_that_it_holds(tmp_path: Path) -> N
         assert vault.search("qwxzj vbnmk plokij").verdict == "none"
 
 
-@given(
-    st.lists(SHARES, min_size=2, max_size=2), st.lists(SHARES, min_size=2, max_size=2), DEVIATIONS, DEVIATIONS
-)
+PAIRS = st.lists(SHARES, min_size=2, max_size=2)
+
+
+@given(PAIRS, PAIRS, PAIRS, DEVIATIONS, DEVIATIONS)
 def test_more_words_or_more_meaning_never_lower_the_relevance(
-    shares: list[float], titles: list[float], near: float, far: float
+    shares: list[float], titles: list[float], shortfalls: list[float], near: float, far: float
 ) -> None:
-    (less, more), (nothing, named) = sorted(shares), sorted(titles)
+    (less, more), (nothing, named), (short, shorter) = sorted(shares), sorted(titles), sorted(shortfalls)
     weaker, nearer = sorted((near, far))
     for is_apart in (False, True):
-        lower = RELEVANCE.relevance(Signs(less, nothing, weaker, is_apart))
-        assert 0 <= lower <= RELEVANCE.relevance(Signs(more, named, nearer, is_apart)) <= 1
+        lower = RELEVANCE.relevance(Signs(less, nothing, weaker, shorter, is_apart))
+        assert 0 <= lower <= RELEVANCE.relevance(Signs(more, named, nearer, short, is_apart)) <= 1
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.booleans(), st.booleans()), max_size=12))
@@ -205,7 +206,7 @@ def test_the_best_of_many_chunks_is_farther_from_their_mean(chunks: int, best: f
 
 def test_high_meaning_rescues_few_words() -> None:
     def verdict(share: float, deviation: float) -> str:
-        return verdict_of([RELEVANCE.relevance(Signs(share, 0.0, deviation, not share))])
+        return verdict_of([RELEVANCE.relevance(Signs(share, 0.0, deviation, 0.0, not share))])
 
     assert [verdict(0.1, 0.9), verdict(0.1, 2.2)] == ["none", "likely"]
     assert [verdict(0.0, 0.9), verdict(0.0, 1.6)] == ["none", "likely"]
