@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 from document_files import document_with
 
-from vault_indexer.documents import extract, extractors
+from vault_indexer.documents import EXTRACTORS, extract
 from vault_indexer.errors import NoteError
 from vault_indexer.model import DOCUMENT_KINDS, DocumentKind
 from vault_indexer.parse import parse_note, render_markdown
@@ -25,7 +25,7 @@ LINES = (
 
 
 def test_every_kind_has_an_extractor() -> None:
-    assert set(extractors()) == {kind.name for kind in DOCUMENT_KINDS}
+    assert set(EXTRACTORS) == {kind.name for kind in DOCUMENT_KINDS}
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -74,7 +74,7 @@ def test_a_word_of_the_query_in_a_title_counts_more_than_in_the_text(demo: Vault
     answer = demo.search("how to keep slugs away")
     best = {hit.title: hit.relevance for hit in reversed(answer.results)}
     assert (answer.results[0].title, answer.verdict) == ("Slugs", "weak")
-    assert best["Slugs"] > best["Garden"] + 0.05
+    assert best["Slugs"] > best["Garden"]
     # "the" is a word of a title, too, but says nothing.
     idle, without = (
         demo.search(query).results[0].relevance for query in ("the xyzzy qwfpgj", "xyzzy qwfpgj")
@@ -141,7 +141,7 @@ def demo_in_all_languages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         ("кольца Сатурна", "Sky/Saturn.md", "likely strong"),
         ("какой телескоп купить", "Sky/Telescope.md", "likely strong"),
         ("unwell kitten", "House/Miso.md", "likely strong"),
-        ("frost whiteboard", "", "weak"),  # what holds a part of a short query need not be as near
+        ("frost whiteboard", "", "none weak"),  # what holds a part of a short query need not be as near
         ("как подать налоговую декларацию", "", "none"),
         ("怎么申报所得税", "", "none"),
     ],
@@ -205,11 +205,19 @@ def test_the_best_of_many_chunks_is_farther_from_their_mean(chunks: int, best: f
 
 
 def test_high_meaning_rescues_few_words() -> None:
-    def verdict(share: float, deviation: float) -> str:
-        return verdict_of([RELEVANCE.relevance(Signs(share, 0.0, deviation, 0.0, not share))])
+    def verdict(share: float, deviation: float, shortfall: float) -> str:
+        return verdict_of([RELEVANCE.relevance(Signs(share, 0.0, deviation, shortfall, not share))])
 
-    assert [verdict(0.1, 0.9), verdict(0.1, 2.2)] == ["none", "likely"]
-    assert [verdict(0.0, 0.9), verdict(0.0, 1.6)] == ["none", "likely"]
+    assert [verdict(0.1, 0.9, 0.2), verdict(0.1, 1.8, 0.0), verdict(0.1, 1.8, 0.3)] == [
+        "none",
+        "likely",
+        "weak",
+    ]
+    assert [verdict(0.0, 0.9, 0.2), verdict(0.0, 1.6, 0.1), verdict(0.0, 1.6, 0.4)] == [
+        "none",
+        "likely",
+        "weak",
+    ]
 
 
 @pytest.mark.parametrize("vault", ["demo", pytest.param("demo_in_all_languages", marks=pytest.mark.long)])

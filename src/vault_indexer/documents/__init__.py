@@ -1,6 +1,6 @@
 """Extracts the text of documents (PDF, office files, books, web pages) as Markdown."""
 
-from vault_indexer.documents.extract import EXTRACT_VERSION, extract, extractors
+from vault_indexer.documents.extract import EXTRACT_VERSION, EXTRACTORS, extract
 from vault_indexer.documents.markdown import (
     BOXES,
     NOT_READ,
@@ -17,11 +17,11 @@ from vault_indexer.documents.ocr import recognise
 
 __all__ = [
     "BOXES",
+    "EXTRACTORS",
     "EXTRACT_VERSION",
     "NOT_READ",
     "PAGES_WITHOUT_TEXT",
     "extract",
-    "extractors",
     "line_boxes",
     "part_at",
     "part_name",

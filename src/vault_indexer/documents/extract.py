@@ -3,47 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from types import MappingProxyType
 
 from vault_indexer.documents.markdown import Document, to_markdown
+from vault_indexer.documents.ocr import read_image
+from vault_indexer.documents.office import read_docx, read_pptx
+from vault_indexer.documents.opendocument import read_odp, read_ods, read_odt
+from vault_indexer.documents.pdf import read_pdf
+from vault_indexer.documents.rtf import read_rtf
+from vault_indexer.documents.text import read_base, read_csv, read_ipynb, read_json, read_subtitles, read_text
+from vault_indexer.documents.web import read_epub, read_html
+from vault_indexer.documents.workbook import read_xlsx
 from vault_indexer.errors import NoteError
 from vault_indexer.model import document_kind_of
 
 EXTRACT_VERSION = "5"
 """Increased whenever the same bytes give another text: stored texts of another version are made again."""
 
-
-@cache
-def extractors() -> Mapping[str, Callable[[bytes], Document]]:
-    """Returns the extractors by the name of the kind. Each raises NoteError with the reason why it cannot
-    read the bytes. They are loaded here: a search reads no document."""
-    from vault_indexer.documents import ocr, office, opendocument, pdf, rtf, text, web, workbook
-
-    return {
-        "pdf": pdf.read_pdf,
-        "docx": office.read_docx,
-        "pptx": office.read_pptx,
-        "xlsx": workbook.read_xlsx,
-        "odt": opendocument.read_odt,
-        "ods": opendocument.read_ods,
-        "odp": opendocument.read_odp,
-        "rtf": rtf.read_rtf,
-        "epub": web.read_epub,
-        "html": web.read_html,
-        "ipynb": text.read_ipynb,
-        "csv": text.read_csv,
-        "subtitles": text.read_subtitles,
-        "text": text.read_text,
-        "base": text.read_base,
-        "json": text.read_json,
-        "image": ocr.read_image,
+EXTRACTORS: Mapping[str, Callable[[bytes], Document]] = MappingProxyType(
+    {
+        "pdf": read_pdf,
+        "docx": read_docx,
+        "pptx": read_pptx,
+        "xlsx": read_xlsx,
+        "odt": read_odt,
+        "ods": read_ods,
+        "odp": read_odp,
+        "rtf": read_rtf,
+        "epub": read_epub,
+        "html": read_html,
+        "ipynb": read_ipynb,
+        "csv": read_csv,
+        "subtitles": read_subtitles,
+        "text": read_text,
+        "base": read_base,
+        "json": read_json,
+        "image": read_image,
     }
+)
+"""By the name of the kind. Each raises NoteError with the reason why it cannot read the bytes."""
 
 
 def extract(path: str, data: bytes) -> str:
     """Returns the text of a document as Markdown. Raises NoteError if the file cannot be read."""
     kind = document_kind_of(path)
-    reader = extractors().get(kind.name) if kind else None
+    reader = EXTRACTORS.get(kind.name) if kind else None
     if reader is None:
         raise NoteError("no text can be extracted from a file of this kind")
     return to_markdown(reader(data))

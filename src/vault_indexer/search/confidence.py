@@ -119,21 +119,21 @@ def _pairs(run: Sequence[str]) -> Iterator[str]:
     return map("".join, pairwise(run))
 
 
-STRONG, LIKELY, WEAK = 0.8, 0.5, 0.2
-"""The least relevance for each verdict. 96% of the answerable queries (tuning half) reach `WEAK`."""
+STRONG, LIKELY, WEAK = 0.8, 0.5, 0.18
+"""The least relevance for each verdict. 95% of the answerable queries (tuning halves) reach `WEAK`."""
 
 CORRECTED = 0.9
 """The share of a word that a hit covers by its likely spelling alone, or by spaces instead of hyphens. A rule
 of thumb."""
 
-INSIDE = 0.5
+INSIDE = 0.6
 """The share of a word that a hit covers by a compound alone: `haus` in `durchhaus`. A rule of thumb."""
 
 _SMALL_VAULT = 10.0
 """In a vault with this number of chunks, the rarity of a word counts half. In a vault with one note, rarity
 has no meaning. A rule of thumb."""
 
-_LARGEST_DEVIATION = 2.0
+_LARGEST_DEVIATION = 1.8
 """The upper bound of a deviation relative to the best chunk by chance. So it alone makes no hit likely in a
 language that the model does not read. A rule of thumb."""
 
@@ -165,7 +165,7 @@ class Signs:
     of its note contain, its deviation relative to that of the best chunk by chance, and the amount by which
     its cosine falls short of `_RELATED` (0 without a cosine). `is_apart` is true if only the deviation is
     evidence, because the hit contains no query word or is in another language than the query. The model must
-    support the query's language."""
+    read sentences in the query's language."""
 
     share: float
     title: float
@@ -193,7 +193,7 @@ class LogisticMap(NamedTuple):
         return 1.0 / (1.0 + exp(-odds))
 
 
-RELEVANCE = LogisticMap(base=-1.8, share=5.26, title=1.23, deviation=0.49, apart=0.63, shortfall=-4.19)
+RELEVANCE = LogisticMap(base=-1.89, share=5.36, title=1.22, deviation=0.54, apart=0.74, shortfall=-4.18)
 """The coefficients that `benchmarks/confidence_fit.py` fits."""
 
 _WHOLE = 1.5
@@ -220,8 +220,9 @@ def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) ->
     cosines, background = _cosines(prepared, keys)
     deviations = np.minimum(standardized(cosines, background) / chance, _LARGEST_DEVIATION)
     shortfalls = np.nan_to_num(np.maximum(_RELATED - cosines, 0.0))
-    foreign = _foreign_notes(prepared, keys)
-    is_read = prepared.language_weight >= 1.0
+    # A static model compares words, so without one of the query its cosines are no evidence.
+    is_read = prepared.vault.embedder.model.provider != "wordllama" and prepared.language_weight >= 1.0
+    foreign = _foreign_notes(prepared, keys) if is_read else set()
     columns = (column.tolist() for column in (ordered, keys, shares, titles, deviations, shortfalls))
     signs = {
         row: Signs(
@@ -316,11 +317,8 @@ def _content(word: str, idle: frozenset[str]) -> float:
 
 
 def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
-    """Returns the notes of the chunks in another language than the query. The result is empty for a model
-    that does not read whole sentences or does not support the query's language, because its cosines are no
-    evidence across languages."""
-    is_read = prepared.vault.embedder.model.provider != "wordllama" and prepared.language_weight >= 1.0
-    if not (is_read and prepared.language):
+    """Returns the notes of the chunks in another language than the query."""
+    if not prepared.language:
         return set()
     notes = prepared.snapshot.catalog.notes(set((keys >> CHUNK_KEY_BITS).tolist()))
     return {note_id for note_id, note in notes.items() if note.language not in ("", prepared.language)}
