@@ -50,8 +50,9 @@ class Part:
 
 @record
 class Document:
-    """The content of a document. `created` is an ISO date, and `warnings` list content that was not read.
-    `images` are the numbers of the parts that may be images of text. A picture may have no text."""
+    """The content of a document. Semicolons separate several authors. `created` is an ISO date, and
+    `warnings` list content that was not read. `images` are the numbers of the parts that may be images of
+    text. A picture may have no text."""
 
     parts: tuple[Part, ...]
     title: str = ""
@@ -100,7 +101,7 @@ def to_markdown(document: Document) -> str:
         document = replace(document, warnings=(*document.warnings, CUT))
     properties: dict[str, JsonValue] = {
         "title": one_line(document.title),
-        "author": [one_line(author) for author in document.authors],
+        "author": list(filter(None, map(one_line, ";".join(document.authors).split(";")))),
         "created": document.created,
         "keywords": [one_line(word) for word in document.keywords],
         "tags": list(dict.fromkeys(filter(None, map(_tag, document.keywords)))),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
@@ -24,7 +24,9 @@ _CHARACTERS = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen":
 _HEADING = re.compile(r"heading (\d)")
 _CONTENTS = re.compile(r"toc \d")
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]+)"')
-_DEFAULT_TITLES = frozenset({"powerpoint presentation", "word document", "document1", "presentation1"})
+_FILE_NAME = re.compile(r"\.\w{3,4}$")
+_DEFAULT_TITLE = re.compile(r"(?i)powerpoint.\w+|(\w+ ){1,3}powerpoint|word document|document1|presentation1")
+"""Of a new document, in the language of the program: "Presentación de PowerPoint"."""
 
 
 def main_part(package: Package) -> str:
@@ -46,12 +48,18 @@ def with_properties(package: Package, parts: Iterable[Part], warnings: Iterable[
     title = core.findtext("title") or ""
     return Document(
         tuple(parts),
-        title="" if title.strip().lower() in _DEFAULT_TITLES else title,
-        authors=tuple(filter(None, (name.strip() for name in (core.findtext("creator") or "").split(";")))),
+        title="" if _DEFAULT_TITLE.fullmatch(title.strip()) else title,
+        authors=(core.findtext("creator") or "",),
         created=iso_date(core.findtext("created")),
         keywords=keywords_in(core.findtext("keywords") or ""),
         warnings=tuple(warnings),
     )
+
+
+def _description(properties: Element) -> str:
+    """Returns the alternative text of a picture; "" for the name of a file, which programs put there."""
+    text = properties.get("descr", "")
+    return "" if _FILE_NAME.search(text) else text
 
 
 @errors_as_damage()
@@ -151,7 +159,7 @@ class _WordText:
         return int(depth or 0), self._formats.get((number, depth or "0"), "")
 
     def _add_table(self, table: Element) -> None:
-        rows = [list(row.iterfind("tc")) for row in table.iterfind("tr")]
+        rows = [list(_unwrapped(row, "tc")) for row in _unwrapped(table, "tr")]
         if all(len(row) == 1 for row in rows):  # a frame around text
             for row in rows:
                 self._add_block(row[0])
@@ -187,9 +195,12 @@ class _WordText:
                 self._boxes.append(child)
             elif tag.endswith("Reference"):
                 self._read_reference(child, text)
+            elif tag in ("docPr", "relIds"):
+                self._read_drawing(child, text)
             elif tag == "AlternateContent":
                 self._read(next(iter(child), child), text, address)
             elif tag not in _NO_TEXT:
+                text.add("/" if tag == "den" else "")  # of a fraction
                 self._read(child, text, address or self._link_address(child))
                 text.add(" " if tag == "p" else "")
 
@@ -217,6 +228,21 @@ class _WordText:
         elif key in self._notes.get(kind, {}):
             self._references.append(self._notes[kind][key])
             text.add_reference(str(len(self._references)))
+
+    def _read_drawing(self, element: Element, text: Inline) -> None:
+        """Adds the description of a picture; sets the texts of a diagram aside."""
+        text.add(f" {_description(element)} ")
+        relation = self._relations.get(element.get("dm", ""))
+        self._boxes += self._package.tree(relation.target).iter("p") if relation else ()
+
+
+def _unwrapped(element: Element, tag: str) -> Iterator[Element]:
+    """Yields the rows of a table or the cells of a row, also those in content controls."""
+    for child in element:
+        if child.tag == tag:
+            yield child
+        elif child.tag not in _NO_TEXT:
+            yield from _unwrapped(child, tag)
 
 
 def _field_address(instruction: str) -> str:
@@ -305,7 +331,7 @@ def _shapes(tree: Element) -> Iterable[Element]:
             yield from _shapes(shape)
         elif shape.tag == "AlternateContent":
             yield from _shapes(next(iter(shape), shape))
-        elif shape.tag in ("sp", "graphicFrame"):
+        elif shape.tag in ("sp", "pic", "graphicFrame"):
             yield shape
 
 
@@ -332,6 +358,14 @@ def _add_shape(writer: MarkdownWriter, shape: Element, addresses: dict[str, str]
                 writer.item(depth, line)
             else:
                 writer.paragraph(line)
+    for properties in shape.iter("cNvPr"):
+        writer.paragraph(Inline(_description(properties)))
+
+
+def shape_texts(drawing: Element) -> Iterator[Inline]:
+    """Yields the texts of the shapes on a sheet."""
+    for anchor in drawing:
+        yield from map(_joined, _shapes(anchor))
 
 
 def _joined(element: Element, addresses: dict[str, str] | None = None) -> Inline:

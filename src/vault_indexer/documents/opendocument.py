@@ -12,7 +12,10 @@ from vault_indexer.documents.workbook import MAX_ROWS, ROWS_LEFT_OUT
 from vault_indexer.errors import NoteError
 
 _NO_TEXT = frozenset(
-    {"tracked-changes", "table-of-content", "sequence-decls", "forms", "date-time-decl", "footer-decl"}
+    {
+        *("tracked-changes", "table-of-content", "sequence-decls", "forms", "date-time-decl", "footer-decl"),
+        "ruby-text",
+    }
 )
 _BLANKS = re.compile(r"\s+")
 _MAX_REPEATS = 64
@@ -101,7 +104,7 @@ class _Content:
         return Document(
             tuple(parts),
             title=found.findtext("title") or "",
-            authors=(author,) if author.strip() else (),
+            authors=(author,),
             created=iso_date(found.findtext("creation-date")),
             keywords=tuple(word for group in words for word in group),
             warnings=tuple(self._warnings),
@@ -124,6 +127,8 @@ class _Content:
             self.add_table(writer, block)
         elif block.tag == "annotation":
             self._remarks.append(block)
+        elif block.tag in ("title", "desc"):  # of a picture
+            writer.paragraph(self._flat(block))
         elif block.tag not in _NO_TEXT:
             for child in block:
                 self.add_block(writer, child)

@@ -13,7 +13,7 @@ from vault_indexer.errors import NoteError
 from vault_indexer.system import record
 
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\",
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\",
     re.DOTALL,
 )
 _CHARACTERS = {
@@ -105,11 +105,10 @@ class _RtfText:
         self._end_table()
         for key, note in enumerate(self._notes, 1):
             self._writer.note(str(key), note)
-        author = self._collected.get("author", "").strip()
         return Document(
             (Part(self._writer.text()),),
             title=self._collected.get("title", ""),
-            authors=(author,) if author else (),
+            authors=(self._collected.get("author", ""),),
             created=iso_date(self._collected.get("creatim")),
             keywords=keywords_in(self._collected.get("keywords", "")),
         )
@@ -215,6 +214,8 @@ class _RtfText:
                 self._level = level
         elif word == "ilvl":
             self._depth = number
+        elif word == "sbasedon":
+            self._levels.setdefault(self._style, self._levels.get(str(number), 0))
         elif word == "s" and self._group.destination == "stylesheet":
             self._style = str(number)
             self._collected["stylesheet"] = ""
