@@ -101,7 +101,7 @@ def cell(*texts: str) -> str:
             f"<w:tbl><w:tr>{cell('A')}{cell('B|')}</w:tr><w:tr>{cell('one', 'two')}{cell('')}</w:tr></w:tbl>",
             "| A | B\\| |\n| --- | --- |\n| one two |  |",
         ),
-        (f"<w:tbl><w:tr>{cell('a', 'b')}</w:tr></w:tbl>", "a\n\nb"),
+        (f"<w:tbl><w:tr>{cell('a', 'b')}{cell('')}</w:tr><w:tr>{cell('')}{cell('c')}</w:tr></w:tbl>", "a\n\nb\n\nc"),
         (f"<AlternateContent><Choice>{word_paragraph('a')}</Choice><Fallback>{word_paragraph('a')}</Fallback>"
          "</AlternateContent>", "a"),
         ("<w:sdt><w:sdtContent>" + word_paragraph("inside") + "</w:sdtContent></w:sdt>", "inside"),
@@ -303,12 +303,14 @@ def test_pages_and_sheets_of_open_document_are_parts() -> None:
         (r"{\listtext 1.\tab}\ls1\ilvl0 one\par{\listtext 2.\tab}two\par\pard end", "1. one\n1. two\n\nend"),
         (r"\trowd\intbl A\cell B\cell\row\trowd\intbl c\cell d\cell\row\pard end", "| A | B |\n| --- | --- |\n| c | d |\n\nend"),
         (r"{\deleted gone}kept \{x\} \bin3 }}}.", "kept {x} ."),
+        (r"{\listtext -\tab}\pard\ls1 one\par\pard end\par\intbl a\cell b\cell", "- one\n\nend\n\n| a | b |\n| --- | --- |"),
+        (r"{\b Bold\*\cs7 text}", "Boldtext"),
         (r"{\revised\revauth1\revdttm-2074015744 new}\par\pard\s2 Own", "new\n\n### Own"),
     ],
 )  # fmt: skip
 def test_blocks_of_rtf(body: str, markdown: str) -> None:
     head = r"{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}{\stylesheet{\s1\ql heading 3;}{\s2\sbasedon1 Own;}}"
-    head += r"{\info{\author Ann; Bo}{\creatim\yr2024\mo5\dy6}}"
+    head += r"{\info{\upr{\author A?}{\*\ud{\author Ann; Bo}}}{\creatim\yr2024\mo5\dy6}}"
     properties = '---\nauthor: ["Ann", "Bo"]\ncreated: "2024-05-06"\n---\n\n'
     assert extract("a.rtf", rtf(body, head)) == f"{properties}{markdown}\n"
 

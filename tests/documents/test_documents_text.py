@@ -34,7 +34,7 @@ from vault_indexer.parse import render_markdown
             " <00:02.000><c>you</c> &amp; me\n\n00:02.000 --> 00:04.000\nme\n\n00:03.000 --> 00:05.000\nme",
             "\\[00:00:01\\] Ann: Hi you & me me",
         ),
-        ("a.vtt", "", '---\nnot_read: ["it has no text"]\n---\n\n'),
+        *((f"a.{suffix}", "", '---\nnot_read: ["it has no text"]\n---\n\n') for suffix in ("vtt", "docx", "ipynb", "pdf")),
         ("a.json", '{"a": {"b": ["x", 3, {"c": "y"}]}, "k": "v"}', "- a\n    - b\n        - x\n        - c: y\n- k: v"),
     ],
 )  # fmt: skip

@@ -50,4 +50,4 @@ def extract(path: str, data: bytes) -> str:
     reader = EXTRACTORS.get(kind.name) if kind else None
     if reader is None:
         raise NoteError("no text can be extracted from a file of this kind")
-    return to_markdown(reader(data))
+    return to_markdown(reader(data) if data else Document(()))

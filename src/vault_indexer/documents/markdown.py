@@ -50,13 +50,12 @@ class Part:
 
 @record
 class Document:
-    """The content of a document. Semicolons separate several authors. `created` is an ISO date, and
-    `warnings` list content that was not read. `images` are the numbers of the parts that may be images of
-    text. A picture may have no text."""
+    """The content of a document. `created` is an ISO date, and `warnings` list content that was not read.
+    `images` are the numbers of the parts that may be images of text. A picture may have no text."""
 
     parts: tuple[Part, ...]
     title: str = ""
-    authors: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()  # semicolons in a text separate several
     created: str = ""
     keywords: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

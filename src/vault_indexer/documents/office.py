@@ -15,6 +15,7 @@ from vault_indexer.documents.package import (
     iso_date,
     keywords_in,
     texts,
+    unwrapped,
 )
 from vault_indexer.errors import NoteError
 from vault_indexer.system import record
@@ -159,10 +160,11 @@ class _WordText:
         return int(depth or 0), self._formats.get((number, depth or "0"), "")
 
     def _add_table(self, table: Element) -> None:
-        rows = [list(_unwrapped(row, "tc")) for row in _unwrapped(table, "tr")]
-        if all(len(row) == 1 for row in rows):  # a frame around text
-            for row in rows:
-                self._add_block(row[0])
+        rows = [list(unwrapped(row, "tc")) for row in unwrapped(table, "tr")]
+        filled = [[cell for cell in row if texts(cell, "t").strip()] for row in rows]
+        if all(len(row) < 2 for row in filled):  # a frame around text
+            for cells in filled:
+                self._add_block(next(iter(cells), Element("p")))
             return
         self._writer.table([[cell for column in row for cell in self._cells(column)] for row in rows])
 
@@ -234,15 +236,6 @@ class _WordText:
         text.add(f" {_description(element)} ")
         relation = self._relations.get(element.get("dm", ""))
         self._boxes += self._package.tree(relation.target).iter("p") if relation else ()
-
-
-def _unwrapped(element: Element, tag: str) -> Iterator[Element]:
-    """Yields the rows of a table or the cells of a row, also those in content controls."""
-    for child in element:
-        if child.tag == tag:
-            yield child
-        elif child.tag not in _NO_TEXT:
-            yield from _unwrapped(child, tag)
 
 
 def _field_address(instruction: str) -> str:

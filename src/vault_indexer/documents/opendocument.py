@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
-from vault_indexer.documents.package import LOCKED, Element, Package, errors_as_damage, iso_date, keywords_in
+from vault_indexer.documents.package import (
+    LOCKED,
+    Element,
+    Package,
+    errors_as_damage,
+    iso_date,
+    keywords_in,
+    unwrapped,
+)
 from vault_indexer.documents.workbook import MAX_ROWS, ROWS_LEFT_OUT
 from vault_indexer.errors import NoteError
 
@@ -177,7 +185,7 @@ class _Content:
 
     def add_table(self, writer: MarkdownWriter, table: Element) -> None:
         rows: list[list[Inline]] = []
-        for row in _rows(table):
+        for row in unwrapped(table, "table-row"):
             cells = list(self._cells(row))
             if not all(cell.is_empty() for cell in cells):
                 repeats = min(int(row.get("number-rows-repeated", "1")), _MAX_REPEATS)
@@ -227,11 +235,3 @@ class _Content:
             text.add(around)
             self._read(child, text, address)
             text.add(around)
-
-
-def _rows(table: Element) -> Iterator[Element]:
-    for child in table:
-        if child.tag == "table-row":
-            yield child
-        elif child.tag in ("table-header-rows", "table-rows", "table-row-group"):
-            yield from _rows(child)

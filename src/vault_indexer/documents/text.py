@@ -68,8 +68,9 @@ def decode_text(data: bytes, named: str = "") -> str:
     except UnicodeDecodeError:
         text = data.decode("utf-8-sig", "replace")
         # A few bytes can be damaged. In another encoding, hardly any are characters of UTF-8 by chance.
-        is_damaged = text.count("\ufffd") * 2 < len(data) - len(text)
-        return text if is_damaged else data.decode(named or _guess_encoding(data), "replace")
+        if text.count("\ufffd") * 2 < len(data) - len(text):
+            return text
+        return data.decode(named or _guess_encoding(data), "replace")
 
 
 def _guess_encoding(data: bytes) -> str:
@@ -219,7 +220,7 @@ def read_ipynb(data: bytes) -> Document:
                 writer.markdown_block(only_markdown(markdown))
                 # Beside Markdown it is only "<IPython.core.display.Markdown object>".
                 plain = "" if markdown else shown.text("text/plain")
-                error = ": ".join(filter(None, (output.text("ename"), output.text("evalue"))))
+                error = f"{output.text('ename')}: {output.text('evalue')}".strip(": ")
                 text = output.text("text") or plain or error
                 writer.code(_TERMINAL_COLOR.sub("", text)[:_MAX_OUTPUT])
         else:

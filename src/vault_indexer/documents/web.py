@@ -21,12 +21,6 @@ _NO_TEXT = frozenset(
         *("datalist", "title"),
     }
 )
-_VOID = frozenset(
-    {
-        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source"),
-        *("track", "wbr"),
-    }
-)
 _BLOCKS = frozenset(
     {
         *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details"),
@@ -59,8 +53,7 @@ _SUPERSETS = {
     **dict.fromkeys(("utf-8", "utf-16", "utf-16-le", "utf-16-be"), ""),
     **dict(zip(("iso8859-9", "shift_jis", "euc_kr"), ("cp1254", "cp932", "cp949"), strict=True)),
 }
-"""The encodings that browsers use in place of the ones that pages name, as the Encoding Standard says; ""
-for UTF-8, which needs no name."""
+"""The encodings of browsers for those that pages name, by the Encoding Standard; "" for UTF-8, the default."""
 
 _AUTHOR_NAMES = frozenset({"author", "dc.creator", "article:author"})
 _DATE_NAMES = frozenset({"article:published_time", "date", "dc.date", "dcterms.created"})
@@ -147,8 +140,8 @@ class _PageReader(HTMLParser):
         values = {name: value or "" for name, value in attrs}
         if self._unread:
             self._unread += [tag] * (tag == self._unread[0])
-        elif self._has_no_text(tag) or values.get("role") == "navigation":
-            self._unread += [tag] * (tag not in _VOID)
+        elif self._has_no_text(tag) or (values.get("role") == "navigation" and tag in _BLOCKS):
+            self._unread.append(tag)
         elif tag == "meta":
             name = (values.get("name") or values.get("property") or "").lower()
             if name in _AUTHOR_NAMES or name not in self.meta:
