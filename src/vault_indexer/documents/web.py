@@ -53,7 +53,7 @@ _SUPERSETS = {
     **dict.fromkeys(("utf-8", "utf-16", "utf-16-le", "utf-16-be"), ""),
     **dict(zip(("iso8859-9", "shift_jis", "euc_kr"), ("cp1254", "cp932", "cp949"), strict=True)),
 }
-"""The encodings of browsers for those that pages name, by the Encoding Standard; "" for UTF-8, the default."""
+"""What browsers use for the encodings that pages name, by the Encoding Standard; "" for UTF-8."""
 
 _AUTHOR_NAMES = frozenset({"author", "dc.creator", "article:author"})
 _DATE_NAMES = frozenset({"article:published_time", "date", "dc.date", "dcterms.created"})
