@@ -51,7 +51,7 @@ def page(body: str, head: str = "") -> bytes:
         ("<p>a<span>b</span> <b>c</b>&nbsp;d&shy;e <img alt='A cat' src='http://x/y.png'></p>", "ab c de A cat"),
         ("<ruby>漢<rt>かん</rt></ruby><math><mi>x</mi><annotation>\\x</annotation></math>", "漢x"),
         ("<p>Fact<sup><a href='#1'>1</a></sup>, fact<a href='#2'><sup>2</sup></a>, x<sup>2</sup>", "Fact 1, fact 2, x2"),
-        ("<h2><button>How?</button></h2><p>So<button>Send</button>", "## How?\n\nSo"),
+        ("<h2><button>How?</button></h2><h2>So<button>Copy</button></h2><button>Send</button>", "## How?\n\n## So"),
         ("<p>a<![if !vml]>b<![x y]>c", "abc"),
         ("</div></table></ul></main>text</p><h2>open", "text\n\n## open"),
     ],

@@ -118,6 +118,10 @@ class _WordText:
             self._add_table(block)
         elif block.tag == "AlternateContent":  # the same content for several programs
             self._add_block(next(iter(block), Element("p")))
+        elif block.tag == "docPr":
+            self._writer.paragraph(Inline(_description(block)))
+        elif block.tag == "relIds":
+            self._add_diagram(block)
         elif block.tag not in _NO_TEXT:
             for child in block:
                 self._add_block(child)
@@ -127,6 +131,11 @@ class _WordText:
         remarks, self._remarks = self._remarks, []
         for remark in remarks:
             self._writer.comment(self._flat(remark), remark.get("author", ""))
+
+    def _add_diagram(self, references: Element) -> None:
+        relation = self._relations.get(references.get("dm", ""))
+        for paragraph in self._package.tree(relation.target).iter("p") if relation else ():
+            self._add_block(paragraph)
 
     def _add_paragraph(self, paragraph: Element) -> None:
         styles = self._styles_of(paragraph)
@@ -184,7 +193,7 @@ class _WordText:
         return text
 
     def _read(self, element: Element, text: Inline, address: str = "") -> None:
-        """Adds the text of the element's runs; sets text boxes, comments and notes in it aside."""
+        """Adds the text of the element's runs; sets drawings, comments and notes in it aside."""
         for child in element:
             tag = child.tag
             if tag == "t":
@@ -193,12 +202,10 @@ class _WordText:
                 text.add(_CHARACTERS[tag])
             elif tag in ("fldChar", "instrText"):
                 self._read_field(child)
-            elif tag == "txbxContent":
+            elif tag in ("txbxContent", "docPr", "relIds"):
                 self._boxes.append(child)
             elif tag.endswith("Reference"):
                 self._read_reference(child, text)
-            elif tag in ("docPr", "relIds"):
-                self._read_drawing(child, text)
             elif tag == "AlternateContent":
                 self._read(next(iter(child), child), text, address)
             elif tag not in _NO_TEXT:
@@ -230,12 +237,6 @@ class _WordText:
         elif key in self._notes.get(kind, {}):
             self._references.append(self._notes[kind][key])
             text.add_reference(str(len(self._references)))
-
-    def _read_drawing(self, element: Element, text: Inline) -> None:
-        """Adds the description of a picture; sets the texts of a diagram aside."""
-        text.add(f" {_description(element)} ")
-        relation = self._relations.get(element.get("dm", ""))
-        self._boxes += self._package.tree(relation.target).iter("p") if relation else ()
 
 
 def _field_address(instruction: str) -> str:

@@ -20,11 +20,8 @@ from vault_indexer.documents.workbook import MAX_ROWS, ROWS_LEFT_OUT
 from vault_indexer.errors import NoteError
 
 _NO_TEXT = frozenset(
-    {
-        *("tracked-changes", "table-of-content", "sequence-decls", "forms", "date-time-decl", "footer-decl"),
-        "ruby-text",
-    }
-)
+    {"tracked-changes", "table-of-content", "sequence-decls", "forms", "date-time-decl", "footer-decl"}
+) | {"ruby-text"}
 _BLANKS = re.compile(r"\s+")
 _MAX_REPEATS = 64
 """Of a cell with a value. The rest of a sheet is empty cells, which are stored once."""

@@ -176,8 +176,9 @@ class _PageReader(HTMLParser):
         return self.parse_bogus_comment(i, report)
 
     def _has_no_text(self, tag: str) -> bool:
-        # A button in a heading opens the section below, whose title it contains.
-        return tag in _NO_TEXT and not (tag == "button" and _HEADING.fullmatch(self._block))
+        # A button that begins a heading is its title, and opens the section below.
+        is_title = tag == "button" and _HEADING.fullmatch(self._block) and self._text.is_empty()
+        return tag in _NO_TEXT and not is_title
 
     def _start(self, tag: str, values: dict[str, str]) -> None:
         if tag in ("pre", "table") or _HEADING.fullmatch(tag):
