@@ -129,7 +129,9 @@ def test_properties_of_a_package() -> None:
     )
 
 
-@pytest.mark.parametrize("title", ["Presentación de PowerPoint", "PowerPoint 演示文稿", "Document1"])
+@pytest.mark.parametrize(
+    "title", ["Presentación de PowerPoint", "PowerPoint 演示文稿", "Document1", "Folie 1"]
+)
 def test_the_title_of_a_new_document_is_none(title: str) -> None:
     core = f"<p><title>{title}</title></p>"
     assert "title" not in extract("a.pptx", pptx(slide_shape("x"), parts={"docProps/core.xml": core}))

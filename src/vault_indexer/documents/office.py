@@ -25,8 +25,10 @@ _CHARACTERS = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen":
 _HEADING = re.compile(r"heading (\d)")
 _CONTENTS = re.compile(r"toc \d")
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]+)"')
-_FILE_NAME = re.compile(r"\.\w{3,4}$")
-_DEFAULT_TITLE = re.compile(r"(?i)powerpoint.\w+|(\w+ ){1,3}powerpoint|word document|document1|presentation1")
+_FILE_NAME = re.compile(r"(?s)\A.*\.\w{3,4}$")
+_DEFAULT_TITLE = re.compile(
+    r"(?i)powerpoint.\w+|(\w+ ){1,3}powerpoint|word document|(document|presentation|(slide|folie|diapo\w+) )1"
+)
 """Of a new document, in the language of the program: "Presentación de PowerPoint"."""
 
 
@@ -59,8 +61,7 @@ def with_properties(package: Package, parts: Iterable[Part], warnings: Iterable[
 
 def _description(properties: Element) -> str:
     """Returns the alternative text of a picture; "" for the name of a file, which programs put there."""
-    text = properties.get("descr", "")
-    return "" if _FILE_NAME.search(text) else text
+    return _FILE_NAME.sub("", properties.get("descr", ""))
 
 
 @errors_as_damage()
@@ -357,9 +358,8 @@ def _add_shape(writer: MarkdownWriter, shape: Element, addresses: dict[str, str]
 
 
 def shape_texts(drawing: Element) -> Iterator[Inline]:
-    """Yields the texts of the shapes on a sheet."""
-    for anchor in drawing:
-        yield from map(_joined, _shapes(anchor))
+    """Returns the texts of the shapes on a sheet."""
+    return (_joined(shape) for anchor in drawing for shape in _shapes(anchor))
 
 
 def _joined(element: Element, addresses: dict[str, str] | None = None) -> Inline:
