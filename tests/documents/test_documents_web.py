@@ -26,6 +26,7 @@ def page(body: str, head: str = "") -> bytes:
         ("<header>Site</header><main><p>Main</p><nav>In</nav></main><footer>Foot</footer>", "Main"),
         ("<p>Out</p><article><p>A</p><article>B</article></article><article>C</article>", "A\n\nB\n\nC"),
         (f"<h1>Story</h1><p>{LONG}</p><article>Teaser</article>", f"# Story\n\n{LONG}\n\nTeaser"),
+        (f"{LONG * 9}<article>{LONG * 2}</article>", LONG * 2),
         ("<div role=main><div>In</div></div><div>Out</div>", "In"),
         ("<main></main><p>Text</p>", "Text"),
         ('<p>a <a href="https://x.org/q?a=1&amp;b=2">link</a>, <a href="/local">local</a>,'

@@ -68,7 +68,8 @@ def read_html(data: bytes) -> Document:
         reader, text = _read_region(page, "")
         article = _read_region(page, "article")[1]
         # Short ones are teasers of other pages.
-        text = article if len(article) * 4 > len(text) else text
+        limit = min(len(text) // 4, page.count("<article") * 500)
+        text = article if len(article) > limit else text
     meta = reader.meta
     author = next((value for name, value in meta.items() if name in _AUTHOR_NAMES and "://" not in value), "")
     return Document(
@@ -90,8 +91,7 @@ def _read_region(page: str, region: str) -> tuple[_PageReader, str]:
 
 
 def decode_page(data: bytes) -> str:
-    """Decodes as `decode_text` with the encoding that the page names. UTF-8 comes first: the server can name
-    another encoding than the page, and programs that save a page leave its old name."""
+    """Decodes as `decode_text`. The encoding that a page names can be older than its conversion to UTF-8."""
     named = _META_CHARSET.search(data)
     try:
         name = codecs.lookup(named[1].decode() if named else "").name
