@@ -55,6 +55,7 @@ def word(body: str) -> bytes:
             "</w:footnote></w:footnotes>",
             "word/comments.xml": f'<w:comments {WORD}><w:comment w:id="0" w:author="Eve"><w:p>{run("Why?")}</w:p>'
             "</w:comment></w:comments>",
+            "word/d.xml": f"<d xmlns:a='{DRAWING}'><a:p><a:r><a:t>Step</a:t></a:r></a:p></d>",
         },
         s="styles styles.xml",
         n="numbering numbering.xml",
@@ -62,6 +63,7 @@ def word(body: str) -> bytes:
         c="comments comments.xml",
         web="hyperlink https://x.org/a(b)",
         file="hyperlink file:///etc/passwd",
+        diagram="diagramData d.xml",
     )
 
 
@@ -99,10 +101,19 @@ def cell(*texts: str) -> str:
             f"<w:tbl><w:tr>{cell('A')}{cell('B|')}</w:tr><w:tr>{cell('one', 'two')}{cell('')}</w:tr></w:tbl>",
             "| A | B\\| |\n| --- | --- |\n| one two |  |",
         ),
-        (f"<w:tbl><w:tr>{cell('a', 'b')}</w:tr></w:tbl>", "a\n\nb"),
+        (f"<w:tbl><w:tr>{cell('a', 'b')}{cell('')}</w:tr><w:tr>{cell('')}{cell('c')}</w:tr></w:tbl>", "a\n\nb\n\nc"),
         (f"<AlternateContent><Choice>{word_paragraph('a')}</Choice><Fallback>{word_paragraph('a')}</Fallback>"
          "</AlternateContent>", "a"),
         ("<w:sdt><w:sdtContent>" + word_paragraph("inside") + "</w:sdtContent></w:sdt>", "inside"),
+        (
+            f"<w:tbl><w:tr>{cell('A')}<w:sdt><w:sdtContent>{cell('B')}</w:sdtContent></w:sdt></w:tr>"
+            f"<w:sdt><w:sdtContent><w:tr>{cell('c')}{cell('d')}</w:tr></w:sdtContent></w:sdt></w:tbl>",
+            "| A | B |\n| --- | --- |\n| c | d |",
+        ),
+        (f"<w:p>{run('A')}<w:r><w:drawing><w:docPr descr='An otter'/></w:drawing><w:docPr descr='C:\\a.png'/></w:r>{run('b')}</w:p>",
+         "Ab\n\nAn otter"),
+        (f"<w:p>{run('Plan')}<w:r><w:drawing><relIds r:dm='diagram'/></w:drawing></w:r></w:p>", "Plan\n\nStep"),
+        (f"<w:p><w:f><w:num>{run('way')}</w:num><w:den>{run('time')}</w:den></w:f></w:p>", "way/time"),
     ],
 )  # fmt: skip
 def test_blocks_of_word(body: str, markdown: str) -> None:
@@ -118,6 +129,14 @@ def test_properties_of_a_package() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "title", ["Presentación de PowerPoint", "PowerPoint 演示文稿", "Document1", "Folie 1"]
+)
+def test_the_title_of_a_new_document_is_none(title: str) -> None:
+    core = f"<p><title>{title}</title></p>"
+    assert "title" not in extract("a.pptx", pptx(slide_shape("x"), parts={"docProps/core.xml": core}))
+
+
 def test_slides_with_their_notes_tables_and_diagrams() -> None:
     table = (
         "<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr><a:tc><a:p><a:r><a:t>A</a:t></a:r></a:p></a:tc>"
@@ -128,7 +147,8 @@ def test_slides_with_their_notes_tables_and_diagrams() -> None:
         + slide_shape("Deeper", "body", 1)
         + slide_shape("Head", "title")
         + table,
-        slide_shape("7", "sldNum") + f"<p:grpSp>{slide_shape('Free text')}</p:grpSp>",
+        slide_shape("7", "sldNum")
+        + f"<p:grpSp>{slide_shape('Free text')}</p:grpSp><p:pic><p:nvPicPr><p:cNvPr descr='A map'/></p:nvPicPr></p:pic>",
         parts={
             "ppt/slides/_rels/slide1.xml.rels": relations(
                 n="notesSlide ../notes.xml", d="diagramData ../d.xml", c="comments ../c.xml"
@@ -140,7 +160,7 @@ def test_slides_with_their_notes_tables_and_diagrams() -> None:
     )
     assert extract("a.pptx", data) == (
         "# Head\n\n- Point\n    - Deeper\n\n| A | B |\n| --- | --- |\n\n> Notes: Say this\n\n- Step\n\n"
-        "> Comment: Really?\n\n\f\n\nFree text\n"
+        "> Comment: Really?\n\n\f\n\nFree text\n\nA map\n"
     )
 
 
@@ -159,16 +179,21 @@ def test_sheets_with_dates_comments_and_empty_cells() -> None:
         {
             "xl/styles.xml": styles,
             "xl/sharedStrings.xml": strings,
-            "xl/_rels/sheet0.xml.rels": relations(c="comments comments1.xml"),
-            "xl/comments1.xml": f'<comments {SHEET}><commentList><comment ref="C3"><text><t>Check</t></text>'
-            "</comment></commentList></comments>",
+            "xl/_rels/sheet0.xml.rels": relations(
+                c="comments comments1.xml", t="threadedComment thread.xml", d="drawing drawing.xml"
+            ),
+            "xl/comments1.xml": f"<comments {SHEET}><authors><author>Eve</author><author>tc={{7}}</author></authors><commentList>"
+            '<comment ref="C3" authorId="0"><text><t>Check</t></text></comment>'
+            '<comment ref="C5" authorId="1"><text><t>Your version of Excel ...</t></text></comment></commentList></comments>',
+            "xl/thread.xml": '<t><threadedComment ref="C5"><text>Why?</text></threadedComment></t>',
+            "xl/drawing.xml": f"<d {SLIDE}><anchor>{slide_shape('Box')}</anchor></d>",
         },
         s="styles styles.xml",
         t="sharedStrings sharedStrings.xml",
     )
     assert extract("a.xlsx", data) == (
         "## Budget 24\n\n| Shared |  | 0.3 |\n| --- | --- | --- |\n| 2024-05-06 | 2024-05-06 12:00:00 | 2 |\n"
-        "| TRUE | text |  |\n\n> Comment on C3: Check\n\n\f\n\n## Next\n\nonly\n"
+        "| TRUE | text |  |\n\n> Comment on C3: Check\n\n> Comment on C5: Why?\n\nBox\n\n\f\n\n## Next\n\nonly\n"
     )
 
 
@@ -230,6 +255,8 @@ def test_more_rows_than_are_read_are_named() -> None:
          "</text:list-item></text:list></text:list-item></text:list>", "- a\n    1. b"),
         ("<text:p>a<draw:custom-shape><draw:title>b</draw:title><draw:desc>c</draw:desc><text:p>d</text:p>"
          "</draw:custom-shape></text:p>", "a b c d"),
+        ("<text:p><text:ruby><text:ruby-base>漢</text:ruby-base><text:ruby-text>かん</text:ruby-text></text:ruby>字"
+         "<draw:frame><desc>An otter</desc></draw:frame></text:p>", "漢字\n\nAn otter"),
         ('<table:table><table:table-header-rows><table:table-row><table:table-cell table:number-columns-repeated="2">'
          "<text:p>A</text:p></table:table-cell></table:table-row></table:table-header-rows></table:table>",
          "| A | A |\n| --- | --- |"),
@@ -278,12 +305,15 @@ def test_pages_and_sheets_of_open_document_are_parts() -> None:
         (r"{\listtext 1.\tab}\ls1\ilvl0 one\par{\listtext 2.\tab}two\par\pard end", "1. one\n1. two\n\nend"),
         (r"\trowd\intbl A\cell B\cell\row\trowd\intbl c\cell d\cell\row\pard end", "| A | B |\n| --- | --- |\n| c | d |\n\nend"),
         (r"{\deleted gone}kept \{x\} \bin3 }}}.", "kept {x} ."),
+        (r"{\listtext -\tab}\pard\ls1 one\par\pard end\par\intbl a\cell b\cell", "- one\n\nend\n\n| a | b |\n| --- | --- |"),
+        (r"{\b Bold\*\cs7 text}", "Boldtext"),
+        (r"{\revised\revauth1\revdttm-2074015744 new}\par\pard\s2 Own", "new\n\n### Own"),
     ],
 )  # fmt: skip
 def test_blocks_of_rtf(body: str, markdown: str) -> None:
-    head = r"{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}{\stylesheet{\s1\ql heading 3;}}"
-    head += r"{\info{\author Ann}{\creatim\yr2024\mo5\dy6}}"
-    properties = '---\nauthor: ["Ann"]\ncreated: "2024-05-06"\n---\n\n'
+    head = r"{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}{\stylesheet{\s1\ql heading 3;}{\s2\sbasedon1 Own;}}"
+    head += r"{\info{\upr{\author A?}{\*\ud{\author Ann; Bo}}}{\creatim\yr2024\mo5\dy6}}"
+    properties = '---\nauthor: ["Ann", "Bo"]\ncreated: "2024-05-06"\n---\n\n'
     assert extract("a.rtf", rtf(body, head)) == f"{properties}{markdown}\n"
 
 

@@ -34,6 +34,7 @@ from vault_indexer.parse import render_markdown
             " <00:02.000><c>you</c> &amp; me\n\n00:02.000 --> 00:04.000\nme\n\n00:03.000 --> 00:05.000\nme",
             "\\[00:00:01\\] Ann: Hi you & me me",
         ),
+        *((f"a.{suffix}", "", '---\nnot_read: ["it has no text"]\n---\n\n') for suffix in ("vtt", "docx", "ipynb", "pdf")),
         ("a.json", '{"a": {"b": ["x", 3, {"c": "y"}]}, "k": "v"}', "- a\n    - b\n        - x\n        - c: y\n- k: v"),
     ],
 )  # fmt: skip
@@ -73,6 +74,11 @@ def test_an_encoding_without_a_mark_is_guessed(encoding: str, text: str, size: i
     assert extract("a.txt", "\n".join([text] * size).encode(encoding)).splitlines()[0] == text
 
 
+@pytest.mark.parametrize("text", ["Größe für Äpfel und Öl", "Чайник стоит на плите", "水壶在炉子上"])
+def test_damaged_bytes_make_no_other_encoding(text: str) -> None:
+    assert extract("a.txt", text.encode() + b"\xff") == f"{text}\ufffd\n"
+
+
 def test_rows_of_values_are_bounded() -> None:
     text = extract("a.csv", b"a,b\n" * 20_002)
     assert 'not_read: ["only the first 20,000 rows' in text
@@ -84,12 +90,12 @@ def test_notebook() -> None:
         {"cell_type": "markdown", "source": ["# Head [[A]] #t\n", "- [ ] x `k:: [[c]]`\n\n", "```\n#x [[y]]\n```\n[w](https://x.org)"]},
         {"cell_type": "code", "source": "print(1)", "outputs": [{"text": ["\x1b[31m1\n"]}, {"data": {"text/plain": "'x'"}},
             {"data": {"text/plain": "<Markdown object>", "text/markdown": "*Sum* [[A]]"}}]},
-        {"cell_type": "code", "source": "f()", "outputs": [{"evalue": "bad", "traceback": []}, {"text": "y" * 9_000}]},
+        {"cell_type": "code", "source": "f()", "outputs": [{"ename": "Fault", "evalue": "bad"}, {"text": "y" * 9_000}]},
         {"cell_type": "raw", "source": "*"},
     )  # fmt: skip
     assert extract("a.ipynb", cells) == (
         "# Head \\[\\[A]] \\#t\n- \\[ ] x `k:: [[c]]`\n\n```\n#x [[y]]\n```\n[w](https://x.org)\n\n"
-        "```python\nprint(1)\n```\n\n```\n1\n```\n\n```\n'x'\n```\n\n*Sum* \\[\\[A]]\n\n```python\nf()\n```\n\n```\nbad\n```\n\n"
+        "```python\nprint(1)\n```\n\n```\n1\n```\n\n```\n'x'\n```\n\n*Sum* \\[\\[A]]\n\n```python\nf()\n```\n\n```\nFault: bad\n```\n\n"
         f"```\n{'y' * 2_000}\n```\n\n\\*\n"
     )
 

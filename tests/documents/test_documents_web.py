@@ -25,6 +25,8 @@ def page(body: str, head: str = "") -> bytes:
         ("<nav>Home</nav><p>Text</p><script>var x</script><style>p{}</style><noscript>no</noscript>", "Text"),
         ("<header>Site</header><main><p>Main</p><nav>In</nav></main><footer>Foot</footer>", "Main"),
         ("<p>Out</p><article><p>A</p><article>B</article></article><article>C</article>", "A\n\nB\n\nC"),
+        (f"<h1>Story</h1><p>{LONG}</p><article>Teaser</article>", f"# Story\n\n{LONG}\n\nTeaser"),
+        (f"{LONG * 9}<article>{LONG * 2}</article>", LONG * 2),
         ("<div role=main><div>In</div></div><div>Out</div>", "In"),
         ("<main></main><p>Text</p>", "Text"),
         ('<p>a <a href="https://x.org/q?a=1&amp;b=2">link</a>, <a href="/local">local</a>,'
@@ -49,6 +51,9 @@ def page(body: str, head: str = "") -> bytes:
         ("<blockquote><p>Said</p></blockquote><p>after", "> Said\n\nafter"),
         ("<p>a<span>b</span> <b>c</b>&nbsp;d&shy;e <img alt='A cat' src='http://x/y.png'></p>", "ab c de A cat"),
         ("<ruby>漢<rt>かん</rt></ruby><math><mi>x</mi><annotation>\\x</annotation></math>", "漢x"),
+        ("<p>Fact<sup><a href='#1'>1</a></sup>, fact<a href='#2'><sup>2</sup></a>, x<sup>2</sup>", "Fact 1, fact 2, x2"),
+        ("<h2><button>How?</button></h2><h2>So<button>Copy</button></h2><button>Send</button>", "## How?\n\n## So"),
+        ("<p>a<![if !vml]>b<![x y]>c", "abc"),
         ("</div></table></ul></main>text</p><h2>open", "text\n\n## open"),
     ],
 )  # fmt: skip
@@ -57,11 +62,11 @@ def test_blocks_of_a_page(body: str, markdown: str) -> None:
 
 
 def test_properties_of_a_page() -> None:
-    head = """<title>A &amp; B</title><meta name="Author" content="Ann"><meta name=keywords content="x, y">
+    head = """<title>A &amp; B</title><meta name="Author" content="Ann"><meta name=author content="Bo; Cy"><meta name=keywords content="x, y">
 <meta property="article:published_time" content="2024-05-06T07:00Z">"""
     text = extract("a.htm", page("Text<svg><title>no</title></svg>", head))
     assert text.startswith(
-        '---\ntitle: "A & B"\nauthor: ["Ann"]\ncreated: "2024-05-06"\nkeywords: ["x", "y"]\n'
+        '---\ntitle: "A & B"\nauthor: ["Ann", "Bo", "Cy"]\ncreated: "2024-05-06"\nkeywords: ["x", "y"]\n'
     )
     assert "no" not in text.partition("Text")[2]
 
@@ -77,6 +82,10 @@ def test_properties_of_a_page() -> None:
         ("<?xml version='1.0' encoding='shift_jis'?><p>日本".encode("cp932"), "日本"),
         ('<meta charset="utf-16"><p>naïve'.encode(), "naïve"),
         ('<meta charset="rot13"><p>naïve'.encode(), "naïve"),
+        ('<meta charset="iso-8859-1"><p>naïve'.encode(), "naïve"),
+        (b'<meta charset="utf-8"><p>na\xefve', "naïve"),
+        ('<meta charset="iso-2022-jp"><p>日本'.encode("iso2022_jp"), "日本"),
+        ((" " * 5_000 + '<meta charset="shift_jis"><p>日本').encode("cp932"), "日本"),
         (b'<meta charset="nonsense"><p>na\xefve', "naïve"),
     ],
 )

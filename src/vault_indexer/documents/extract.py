@@ -17,7 +17,7 @@ from vault_indexer.documents.workbook import read_xlsx
 from vault_indexer.errors import NoteError
 from vault_indexer.model import document_kind_of
 
-EXTRACT_VERSION = "5"
+EXTRACT_VERSION = "6"
 """Increased whenever the same bytes give another text: stored texts of another version are made again."""
 
 EXTRACTORS: Mapping[str, Callable[[bytes], Document]] = MappingProxyType(
@@ -50,4 +50,4 @@ def extract(path: str, data: bytes) -> str:
     reader = EXTRACTORS.get(kind.name) if kind else None
     if reader is None:
         raise NoteError("no text can be extracted from a file of this kind")
-    return to_markdown(reader(data))
+    return to_markdown(reader(data) if data else Document(()))

@@ -55,7 +55,7 @@ class Document:
 
     parts: tuple[Part, ...]
     title: str = ""
-    authors: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()  # semicolons in a text separate several
     created: str = ""
     keywords: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ def to_markdown(document: Document) -> str:
         document = replace(document, warnings=(*document.warnings, CUT))
     properties: dict[str, JsonValue] = {
         "title": one_line(document.title),
-        "author": [one_line(author) for author in document.authors],
+        "author": list(filter(None, map(one_line, ";".join(document.authors).split(";")))),
         "created": document.created,
         "keywords": [one_line(word) for word in document.keywords],
         "tags": list(dict.fromkeys(filter(None, map(_tag, document.keywords)))),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
@@ -15,6 +15,7 @@ from vault_indexer.documents.package import (
     iso_date,
     keywords_in,
     texts,
+    unwrapped,
 )
 from vault_indexer.errors import NoteError
 from vault_indexer.system import record
@@ -24,7 +25,11 @@ _CHARACTERS = {"tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen":
 _HEADING = re.compile(r"heading (\d)")
 _CONTENTS = re.compile(r"toc \d")
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]+)"')
-_DEFAULT_TITLES = frozenset({"powerpoint presentation", "word document", "document1", "presentation1"})
+_FILE_NAME = re.compile(r"(?s)\A.*\.\w{3,4}$")
+_DEFAULT_TITLE = re.compile(
+    r"(?i)powerpoint.\w+|(\w+ ){1,3}powerpoint|word document|(document|presentation|(slide|folie|diapo\w+) )1"
+)
+"""Of a new document, in the language of the program: "Presentación de PowerPoint"."""
 
 
 def main_part(package: Package) -> str:
@@ -46,12 +51,17 @@ def with_properties(package: Package, parts: Iterable[Part], warnings: Iterable[
     title = core.findtext("title") or ""
     return Document(
         tuple(parts),
-        title="" if title.strip().lower() in _DEFAULT_TITLES else title,
-        authors=tuple(filter(None, (name.strip() for name in (core.findtext("creator") or "").split(";")))),
+        title="" if _DEFAULT_TITLE.fullmatch(title.strip()) else title,
+        authors=(core.findtext("creator") or "",),
         created=iso_date(core.findtext("created")),
         keywords=keywords_in(core.findtext("keywords") or ""),
         warnings=tuple(warnings),
     )
+
+
+def _description(properties: Element) -> str:
+    """Returns the alternative text of a picture; "" for the name of a file, which programs put there."""
+    return _FILE_NAME.sub("", properties.get("descr", ""))
 
 
 @errors_as_damage()
@@ -109,6 +119,10 @@ class _WordText:
             self._add_table(block)
         elif block.tag == "AlternateContent":  # the same content for several programs
             self._add_block(next(iter(block), Element("p")))
+        elif block.tag == "docPr":
+            self._writer.paragraph(Inline(_description(block)))
+        elif block.tag == "relIds":
+            self._add_diagram(block)
         elif block.tag not in _NO_TEXT:
             for child in block:
                 self._add_block(child)
@@ -118,6 +132,11 @@ class _WordText:
         remarks, self._remarks = self._remarks, []
         for remark in remarks:
             self._writer.comment(self._flat(remark), remark.get("author", ""))
+
+    def _add_diagram(self, references: Element) -> None:
+        relation = self._relations.get(references.get("dm", ""))
+        for paragraph in self._package.tree(relation.target).iter("p") if relation else ():
+            self._add_block(paragraph)
 
     def _add_paragraph(self, paragraph: Element) -> None:
         styles = self._styles_of(paragraph)
@@ -151,10 +170,11 @@ class _WordText:
         return int(depth or 0), self._formats.get((number, depth or "0"), "")
 
     def _add_table(self, table: Element) -> None:
-        rows = [list(row.iterfind("tc")) for row in table.iterfind("tr")]
-        if all(len(row) == 1 for row in rows):  # a frame around text
-            for row in rows:
-                self._add_block(row[0])
+        rows = [list(unwrapped(row, "tc")) for row in unwrapped(table, "tr")]
+        filled = [[cell for cell in row if texts(cell, "t").strip()] for row in rows]
+        if all(len(row) < 2 for row in filled):  # a frame around text
+            for cells in filled:
+                self._add_block(next(iter(cells), Element("p")))
             return
         self._writer.table([[cell for column in row for cell in self._cells(column)] for row in rows])
 
@@ -174,7 +194,7 @@ class _WordText:
         return text
 
     def _read(self, element: Element, text: Inline, address: str = "") -> None:
-        """Adds the text of the element's runs; sets text boxes, comments and notes in it aside."""
+        """Adds the text of the element's runs; sets drawings, comments and notes in it aside."""
         for child in element:
             tag = child.tag
             if tag == "t":
@@ -183,13 +203,14 @@ class _WordText:
                 text.add(_CHARACTERS[tag])
             elif tag in ("fldChar", "instrText"):
                 self._read_field(child)
-            elif tag == "txbxContent":
+            elif tag in ("txbxContent", "docPr", "relIds"):
                 self._boxes.append(child)
             elif tag.endswith("Reference"):
                 self._read_reference(child, text)
             elif tag == "AlternateContent":
                 self._read(next(iter(child), child), text, address)
             elif tag not in _NO_TEXT:
+                text.add("/" if tag == "den" else "")  # of a fraction
                 self._read(child, text, address or self._link_address(child))
                 text.add(" " if tag == "p" else "")
 
@@ -305,7 +326,7 @@ def _shapes(tree: Element) -> Iterable[Element]:
             yield from _shapes(shape)
         elif shape.tag == "AlternateContent":
             yield from _shapes(next(iter(shape), shape))
-        elif shape.tag in ("sp", "graphicFrame"):
+        elif shape.tag in ("sp", "pic", "graphicFrame"):
             yield shape
 
 
@@ -332,6 +353,13 @@ def _add_shape(writer: MarkdownWriter, shape: Element, addresses: dict[str, str]
                 writer.item(depth, line)
             else:
                 writer.paragraph(line)
+    for properties in shape.iter("cNvPr"):
+        writer.paragraph(Inline(_description(properties)))
+
+
+def shape_texts(drawing: Element) -> Iterator[Inline]:
+    """Returns the texts of the shapes on a sheet."""
+    return (_joined(shape) for anchor in drawing for shape in _shapes(anchor))
 
 
 def _joined(element: Element, addresses: dict[str, str] | None = None) -> Inline:

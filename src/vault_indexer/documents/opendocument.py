@@ -7,13 +7,21 @@ from collections.abc import Iterator
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
-from vault_indexer.documents.package import LOCKED, Element, Package, errors_as_damage, iso_date, keywords_in
+from vault_indexer.documents.package import (
+    LOCKED,
+    Element,
+    Package,
+    errors_as_damage,
+    iso_date,
+    keywords_in,
+    unwrapped,
+)
 from vault_indexer.documents.workbook import MAX_ROWS, ROWS_LEFT_OUT
 from vault_indexer.errors import NoteError
 
 _NO_TEXT = frozenset(
     {"tracked-changes", "table-of-content", "sequence-decls", "forms", "date-time-decl", "footer-decl"}
-)
+) | {"ruby-text"}
 _BLANKS = re.compile(r"\s+")
 _MAX_REPEATS = 64
 """Of a cell with a value. The rest of a sheet is empty cells, which are stored once."""
@@ -101,7 +109,7 @@ class _Content:
         return Document(
             tuple(parts),
             title=found.findtext("title") or "",
-            authors=(author,) if author.strip() else (),
+            authors=(author,),
             created=iso_date(found.findtext("creation-date")),
             keywords=tuple(word for group in words for word in group),
             warnings=tuple(self._warnings),
@@ -124,6 +132,8 @@ class _Content:
             self.add_table(writer, block)
         elif block.tag == "annotation":
             self._remarks.append(block)
+        elif block.tag in ("title", "desc"):  # of a picture
+            writer.paragraph(self._flat(block))
         elif block.tag not in _NO_TEXT:
             for child in block:
                 self.add_block(writer, child)
@@ -172,7 +182,7 @@ class _Content:
 
     def add_table(self, writer: MarkdownWriter, table: Element) -> None:
         rows: list[list[Inline]] = []
-        for row in _rows(table):
+        for row in unwrapped(table, "table-row"):
             cells = list(self._cells(row))
             if not all(cell.is_empty() for cell in cells):
                 repeats = min(int(row.get("number-rows-repeated", "1")), _MAX_REPEATS)
@@ -222,11 +232,3 @@ class _Content:
             text.add(around)
             self._read(child, text, address)
             text.add(around)
-
-
-def _rows(table: Element) -> Iterator[Element]:
-    for child in table:
-        if child.tag == "table-row":
-            yield child
-        elif child.tag in ("table-header-rows", "table-rows", "table-row-group"):
-            yield from _rows(child)

@@ -160,3 +160,12 @@ def keywords_in(text: str) -> tuple[str, ...]:
 def texts(element: Element, tag: str) -> str:
     """Returns all the text of the descendants with this tag."""
     return "".join(found.text or "" for found in element.iter(tag))
+
+
+def unwrapped(element: Element, tag: str) -> Iterator[Element]:
+    """Yields the rows of a table, or the cells of a row, also those in groups and content controls."""
+    for child in element:
+        if child.tag == tag:
+            yield child
+        else:
+            yield from unwrapped(child, tag)

@@ -13,7 +13,8 @@ from vault_indexer.errors import NoteError
 from vault_indexer.system import record
 
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)|\\",
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])"
+    rb"|(\{(?:\s*\\\*)?|\})|[\r\n]+|([^\\{}\r\n]+)|\\",
     re.DOTALL,
 )
 _CHARACTERS = {
@@ -66,12 +67,13 @@ class _RtfText:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._group, self._stack = _Group(), [_Group()]
-        self._is_optional = False  # after \*: the next word is a destination that programs may skip
+        self._is_optional = False  # after {\*: the next word is a destination that programs may skip
         self._encoding, self._font, self._fonts = "cp1252", "", dict[str, str]()
         self._bytes, self._pending, self._bytes_to_skip = bytearray(), "", 0
         self._collected: dict[str, str] = {}
         self._level, self._levels, self._style = 0, dict[str, int](), ""
         self._depth, self._in_table, self._ordered = -1, False, False
+        self._has_marker = False  # of a list item, which can precede the format of its paragraph
         self._text = Inline()
         self._cells: list[Inline] = []
         self._rows: list[list[Inline]] = []
@@ -95,21 +97,22 @@ class _RtfText:
             elif brace or symbol or word:
                 self._emit()
                 if brace:
-                    self._stack.append(self._group) if brace == b"{" else self._close()
+                    self._stack.append(self._group) if brace != b"}" else self._close()
+                    self._is_optional = brace.endswith(b"*")
                 else:
                     self._apply((word or symbol).decode("latin-1"), int(number or 1), bool(number))
                 # Binary data follows, in which braces and backslashes mean nothing.
                 position += max(0, int(number or 0)) if word == b"bin" else 0
         self._emit()
+        self._end_cell(is_row=True)  # where the file ends in a row
         self._end_paragraph()
         self._end_table()
         for key, note in enumerate(self._notes, 1):
             self._writer.note(str(key), note)
-        author = self._collected.get("author", "").strip()
         return Document(
             (Part(self._writer.text()),),
             title=self._collected.get("title", ""),
-            authors=(author,) if author else (),
+            authors=(self._collected.get("author", ""),),
             created=iso_date(self._collected.get("creatim")),
             keywords=keywords_in(self._collected.get("keywords", "")),
         )
@@ -157,11 +160,13 @@ class _RtfText:
             elif inner.destination in ("listtext", "pntext"):
                 marker = self._collected.pop(inner.destination, "")
                 self._depth, self._ordered = max(0, self._depth), bool(re.search(r"\w[.)]", marker))
+                self._has_marker = True
 
     def _apply(self, word: str, number: int, has_number: bool) -> None:
-        is_optional, self._is_optional = self._is_optional, word == "*"
+        is_optional, self._is_optional = self._is_optional, False
         if word in _DESTINATIONS:
             self._group = replace(self._group, destination=word)
+            self._collected[word] = ""  # of two variants of a text the second has Unicode
             if word == "footnote":
                 self._notes.append(Inline())
                 self._text.add_reference(str(len(self._notes)))
@@ -204,7 +209,7 @@ class _RtfText:
 
     def _set_paragraph(self, word: str, number: int) -> None:
         if word == "pard":
-            self._level, self._depth, self._in_table = 0, -1, False
+            self._level, self._depth, self._in_table = 0, 0 if self._has_marker else -1, False
         elif word == "intbl":
             self._in_table = True
         elif word == "outlinelevel":
@@ -215,6 +220,8 @@ class _RtfText:
                 self._level = level
         elif word == "ilvl":
             self._depth = number
+        elif word == "sbasedon":
+            self._levels.setdefault(self._style, self._levels.get(str(number), 0))
         elif word == "s" and self._group.destination == "stylesheet":
             self._style = str(number)
             self._collected["stylesheet"] = ""
@@ -229,7 +236,7 @@ class _RtfText:
             self._end_paragraph()
 
     def _end_paragraph(self) -> None:
-        text, self._text = self._text, Inline()
+        text, self._text, self._has_marker = self._text, Inline(), False
         if not text.is_empty():
             self._end_table()
         if self._level:

@@ -50,8 +50,8 @@ _PARAGRAPH_CHARACTERS = 600
 _TERMINAL_COLOR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 
-def decode_text(data: bytes) -> str:
-    """Decodes by the byte order mark, else as UTF-8 or UTF-16, else by a guess."""
+def decode_text(data: bytes, named: str = "") -> str:
+    """Decodes by the byte order mark, else as UTF-8 or UTF-16, else in the named encoding or by a guess."""
     # First: this mark begins with the one of UTF-16.
     if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
         return data.decode("utf-32", "replace")
@@ -61,10 +61,16 @@ def decode_text(data: bytes) -> str:
     if head.count(0) > len(head) // 4:  # the zero bytes of Latin letters in UTF-16
         order = "le" if head[1::2].count(0) > head[::2].count(0) else "be"
         return data.decode(f"utf-16-{order}", "replace")
+    if named and data.isascii():  # ISO-2022-JP has no other bytes
+        return data.decode(named, "replace")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return data.decode(_guess_encoding(data), "replace")
+        text = data.decode("utf-8-sig", "replace")
+        # A few bytes can be damaged. In another encoding, hardly any are characters of UTF-8 by chance.
+        if text.count("\ufffd") * 2 < len(data) - len(text):
+            return text
+        return data.decode(named or _guess_encoding(data), "replace")
 
 
 def _guess_encoding(data: bytes) -> str:
@@ -148,7 +154,7 @@ def _cues(text: str) -> Iterator[tuple[int, str]]:
     """Yields the lines of the cues, each with the second at which its cue starts."""
     second = -1
     lines = text.splitlines()
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in zip(lines, [*lines[1:], ""], strict=False):
         time = _CUE_TIME.search(line)
         if time:
             second = int(time[1] or 0) * 3600 + int(time[2]) * 60 + int(time[3])
@@ -214,7 +220,8 @@ def read_ipynb(data: bytes) -> Document:
                 writer.markdown_block(only_markdown(markdown))
                 # Beside Markdown it is only "<IPython.core.display.Markdown object>".
                 plain = "" if markdown else shown.text("text/plain")
-                text = output.text("text") or plain or output.text("evalue")
+                error = f"{output.text('ename')}: {output.text('evalue')}".strip(": ")
+                text = output.text("text") or plain or error
                 writer.code(_TERMINAL_COLOR.sub("", text)[:_MAX_OUTPUT])
         else:
             writer.paragraph(Inline(source))

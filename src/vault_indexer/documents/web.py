@@ -21,12 +21,6 @@ _NO_TEXT = frozenset(
         *("datalist", "title"),
     }
 )
-_VOID = frozenset(
-    {
-        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source"),
-        *("track", "wbr"),
-    }
-)
 _BLOCKS = frozenset(
     {
         *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details"),
@@ -50,15 +44,16 @@ _BLANKS = re.compile(r"\s+")
 _HEADING = re.compile(r"h([1-6])")
 _LISTS = frozenset({"ul", "ol", "menu"})
 _LANGUAGE = re.compile(r"\b(?:language|lang|highlight-source)-([\w+#-]+)")
-_META_CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_BYTE_ORDER_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_META_CHARSET = re.compile(
+    rb"""<(?:meta|\?xml)\b[^<>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE
+)
 _SUPERSETS = {
     **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
     **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
-    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
+    **dict.fromkeys(("utf-8", "utf-16", "utf-16-le", "utf-16-be"), ""),
     **dict(zip(("iso8859-9", "shift_jis", "euc_kr"), ("cp1254", "cp932", "cp949"), strict=True)),
 }
-"""The encodings that browsers use in place of the ones that pages name, as the Encoding Standard says."""
+"""What browsers use for the encodings that pages name, by the Encoding Standard; "" for UTF-8."""
 
 _AUTHOR_NAMES = frozenset({"author", "dc.creator", "article:author"})
 _DATE_NAMES = frozenset({"article:published_time", "date", "dc.date", "dcterms.created"})
@@ -68,33 +63,39 @@ def read_html(data: bytes) -> Document:
     """Reads the text of a page: its main part if it marks one, else all except navigation. Nothing in it is
     executed or loaded."""
     page = decode_page(data)
-    for region in ("main", "article", ""):
-        if not region or re.search(rf"<{region}[\s>]|role\s*=\s*[\"']?{region}\b", page, re.IGNORECASE):
-            reader = _PageReader(region)
-            reader.feed(page)
-            reader.close()
-            text = reader.markdown()
-            if text:
-                break
+    reader, text = _read_region(page, "main")
+    if not text:
+        reader, text = _read_region(page, "")
+        article = _read_region(page, "article")[1]
+        # Short ones are teasers of other pages.
+        limit = min(len(text) // 4, page.count("<article") * 500)
+        text = article if len(article) > limit else text
     meta = reader.meta
     author = next((value for name, value in meta.items() if name in _AUTHOR_NAMES and "://" not in value), "")
     return Document(
         (Part(text),),
         title=reader.title or meta.get("og:title", ""),
-        authors=(author,) if author else (),
+        authors=(author,),
         created=next(filter(None, (iso_date(meta[name]) for name in meta if name in _DATE_NAMES)), ""),
         keywords=keywords_in(meta.get("keywords", "")),
     )
 
 
+def _read_region(page: str, region: str) -> tuple[_PageReader, str]:
+    """Returns the text in the elements of a region, or of the whole page for "", and its reader."""
+    reader = _PageReader(region)
+    if not region or re.search(rf"<{region}[\s>]|role\s*=\s*[\"']?{region}\b", page, re.IGNORECASE):
+        reader.feed(page)
+        reader.close()
+    return reader, reader.markdown()
+
+
 def decode_page(data: bytes) -> str:
-    """Decodes by the byte order mark, else by the encoding named in the page, else as `decode_text`."""
-    if data.startswith(_BYTE_ORDER_MARKS):
-        return decode_text(data)
-    named = _META_CHARSET.search(data[:4096])
+    """Decodes as `decode_text`. The encoding that a page names can be older than its conversion to UTF-8."""
+    named = _META_CHARSET.search(data)
     try:
         name = codecs.lookup(named[1].decode() if named else "").name
-        return data.decode(_SUPERSETS.get(name, name), "replace")
+        return decode_text(data, _SUPERSETS.get(name, name))
     except (LookupError, ValueError):  # none, or one that is unknown
         return decode_text(data)
 
@@ -120,6 +121,7 @@ class _PageReader(HTMLParser):
         self._writer = MarkdownWriter()
         self._text = Inline()
         self._address = ""
+        self._opened = ""  # the tag before, if it opens an element
         self._block = ""  # the heading or list item that the text begins
         self._lists: list[bool] = []  # of each open list, whether it is ordered
         self._quotes = 0
@@ -138,11 +140,12 @@ class _PageReader(HTMLParser):
         values = {name: value or "" for name, value in attrs}
         if self._unread:
             self._unread += [tag] * (tag == self._unread[0])
-        elif tag in _NO_TEXT or values.get("role") == "navigation":
-            self._unread += [tag] * (tag not in _VOID)
+        elif self._has_no_text(tag) or (values.get("role") == "navigation" and tag in _BLOCKS):
+            self._unread.append(tag)
         elif tag == "meta":
-            name = values.get("name") or values.get("property") or ""
-            self.meta.setdefault(name.lower(), values.get("content", ""))
+            name = (values.get("name") or values.get("property") or "").lower()
+            if name in _AUTHOR_NAMES or name not in self.meta:
+                self.meta[name] = f"{self.meta.get(name, '')};{values.get('content', '')}".lstrip(";")
         elif self._regions:
             self._regions += [tag] * (tag == self._regions[0])
             self._start(tag, values)
@@ -168,6 +171,15 @@ class _PageReader(HTMLParser):
         else:
             self._text.add(_BLANKS.sub(" ", data), self._address)
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Skips a mark such as `<![if !vml]>`, as browsers do; the inherited method fails at unknown ones."""
+        return self.parse_bogus_comment(i, report)
+
+    def _has_no_text(self, tag: str) -> bool:
+        # A button that begins a heading is its title, and opens the section below.
+        is_title = tag == "button" and _HEADING.fullmatch(self._block) and self._text.is_empty()
+        return tag in _NO_TEXT and not is_title
+
     def _start(self, tag: str, values: dict[str, str]) -> None:
         if tag in ("pre", "table") or _HEADING.fullmatch(tag):
             self._end_table()  # that of a page's layout, if there is one
@@ -182,7 +194,11 @@ class _PageReader(HTMLParser):
         elif tag == "img":
             self._text.add(f" {values.get('alt', '')} ")
         elif tag == "a":
+            self._text.add(" " * (self._opened == "sup" or values.get("epub:type") == "noteref"))
             self._address = values.get("href", "")
+        elif tag == "sup" and self._address:
+            self._text.add(" ")
+        self._opened = tag
         if tag in ("pre", "code"):
             language = _LANGUAGE.search(values.get("class", ""))
             self._language = language[1] if language else self._language
@@ -233,6 +249,7 @@ class _PageReader(HTMLParser):
             yield [row.get(at) or Inline() for at in range(max(row, default=-1) + 1)]
 
     def _end(self, tag: str) -> None:
+        self._opened = ""
         if tag == "a":
             self._address = ""
         elif tag == "pre":

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from vault_indexer.documents.blocks import Inline, MarkdownWriter
 from vault_indexer.documents.markdown import Document, Part
-from vault_indexer.documents.office import main_part, part_of, with_properties
+from vault_indexer.documents.office import main_part, part_of, shape_texts, with_properties
 from vault_indexer.documents.package import Element, Package, errors_as_damage, texts
 
 MAX_ROWS = 20_000
@@ -155,12 +155,22 @@ def _add_sheet(writer: MarkdownWriter, package: Package, name: str, values: _Cel
             text = Inline()
             text.add(relation.target, relation.target)
             writer.paragraph(text)
+        elif relation.kind == "drawing":
+            for text in shape_texts(package.tree(relation.target)):
+                writer.paragraph(text)
         elif relation.kind in ("comments", "threadedComment"):
-            for comment in package.tree(relation.target).iter():
-                if comment.tag in ("comment", "threadedComment"):
-                    text = Inline(texts(comment, "t") or texts(comment, "text"))
-                    writer.quote(text, f"Comment on {comment.get('ref', '')}")
+            _add_comments(writer, package.tree(relation.target))
     return len(rows) <= MAX_ROWS
+
+
+def _add_comments(writer: MarkdownWriter, comments: Element) -> None:
+    authors = [author.text or "" for author in comments.iterfind("authors/author")]
+    # A thread is stored a second time for programs without threads, as a comment by "tc={its id}".
+    copies = {str(number) for number, author in enumerate(authors) if author.startswith("tc={")}
+    for comment in comments.iter():
+        if comment.tag in ("comment", "threadedComment") and comment.get("authorId") not in copies:
+            text = Inline(texts(comment, "t") or texts(comment, "text"))
+            writer.quote(text, f"Comment on {comment.get('ref', '')}")
 
 
 def _placed(row: Element, values: _CellValues) -> Iterator[str]:
