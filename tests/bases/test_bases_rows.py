@@ -13,7 +13,7 @@ from indexed_vault import OpenNotes, write_notes
 
 from vault_indexer.bases import VaultFiles, base_view, choose_view, read_definition
 from vault_indexer.bases.rows import SUMMARIES
-from vault_indexer.documents.extract import extract
+from vault_indexer.documents.extractors import extract
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError
 from vault_indexer.model import BaseView, SearchRequest
 from vault_indexer.service import VaultService

@@ -8,7 +8,8 @@ from itertools import chain
 import pytest
 from document_files import document_with
 
-from vault_indexer.documents import EXTRACTORS, extract
+from vault_indexer.documents import extract
+from vault_indexer.documents.extractors import EXTRACTORS
 from vault_indexer.errors import NoteError
 from vault_indexer.model import DOCUMENT_KINDS, DocumentKind
 from vault_indexer.parse import parse_note, render_markdown

@@ -18,10 +18,10 @@ HEAVY = {
 # derives from uvicorn's; at the first request to `/mcp`, since one derives from the SDK's.
 LOADED_ON_DEMAND = ("llamaindex/", "serve/http/connections.py", "serve/mcp/server.py")
 # The table of commands names its modules and loads the one that runs; the package loads what is asked of it;
-# `/mcp` loads the SDK's server; a search leaves out the answerer.
+# `/mcp` loads the SDK's server; a search leaves out the answerer and the extractors.
 LAZY_TABLES = (
     *("cli/app.py", "cli/connection/connect.py", "cli/parameters.py"),
-    *("extensions.py", "__init__.py", "answer/__init__.py", "serve/mcp/app.py"),
+    *("extensions.py", "__init__.py", "answer/__init__.py", "documents/__init__.py", "serve/mcp/app.py"),
 )
 
 

@@ -1,6 +1,10 @@
-"""Extracts the text of documents (PDF, office files, books, web pages) as Markdown."""
+"""Extracts the text of documents (PDF, office files, books, web pages) as Markdown.
 
-from vault_indexer.documents.extract import EXTRACT_VERSION, EXTRACTORS, extract
+The extractors are loaded when first used: a search does not need them.
+"""
+
+import importlib
+
 from vault_indexer.documents.markdown import (
     BOXES,
     NOT_READ,
@@ -17,7 +21,6 @@ from vault_indexer.documents.ocr import recognise
 
 __all__ = [
     "BOXES",
-    "EXTRACTORS",
     "EXTRACT_VERSION",
     "NOT_READ",
     "PAGES_WITHOUT_TEXT",
@@ -31,3 +34,12 @@ __all__ = [
     "with_part_names",
     "without_boxes",
 ]
+
+EXTRACT_VERSION = "6"
+"""Increased whenever the same bytes give another text: stored texts of another version are made again."""
+
+
+def extract(path: str, data: bytes) -> str:
+    """Returns the text of a document as Markdown. Raises NoteError if the file cannot be read."""
+    text: str = importlib.import_module("vault_indexer.documents.extractors").extract(path, data)
+    return text

@@ -51,7 +51,7 @@ DOCUMENT_KINDS: tuple[DocumentKind, ...] = (
     DocumentKind("json", (".json",), on_request=True),
     DocumentKind("image", (".png", ".jpg", ".jpeg", ".webp"), library="rapidocr"),
 )
-"""One row a kind; `documents.extract` has an extractor of the same name."""
+"""One row a kind; `documents.extractors` has an extractor of the same name."""
 
 _DOCUMENT_SUFFIXES: Mapping[str, DocumentKind] = MappingProxyType(
     {suffix: kind for kind in DOCUMENT_KINDS for suffix in kind.suffixes}

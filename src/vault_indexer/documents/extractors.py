@@ -17,9 +17,6 @@ from vault_indexer.documents.workbook import read_xlsx
 from vault_indexer.errors import NoteError
 from vault_indexer.model import document_kind_of
 
-EXTRACT_VERSION = "6"
-"""Increased whenever the same bytes give another text: stored texts of another version are made again."""
-
 EXTRACTORS: Mapping[str, Callable[[bytes], Document]] = MappingProxyType(
     {
         "pdf": read_pdf,
