@@ -86,7 +86,7 @@ def test_a_weak_verdict_gives_passages_only(notes: AskedVault, tmp_path: Path) -
 
 def test_a_weak_verdict_without_a_sentence_that_says_enough_is_declined(notes: AskedVault) -> None:
     """The passages are there to be read all the same."""
-    answer = notes.ask("how many minutes until the parliament debates the tax law")
+    answer = notes.ask("how many grams of flour does the parliament tax by law")
     assert (answer.kind, answer.verdict, answer.sentences) == ("declined", "weak", ())
     assert {"parliament", "tax", "law"} <= set(answer.missing_words)
     assert answer.passages

@@ -26,7 +26,7 @@ from vault_indexer.config.sources import (
     unknown_variables,
 )
 from vault_indexer.config.tables.chunking import ChunkingSettings
-from vault_indexer.config.values import RawValue, check, format_value, toml_text
+from vault_indexer.config.values import RawValue, check, printable, toml_text
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.system import record, user_config_file, with_home
 
@@ -224,7 +224,7 @@ def _disagreement(
         return None
     culprit = next((name for name in names if name in active), names[0])
     values = {name: active[name].value if name in active else ALL_KEYS[name].default for name in names}
-    shown = {name: format_value(name, value) for name, value in values.items()}
+    shown = {name: printable(toml_text(value)) for name, value in values.items()}
     others = ", ".join(f"{name} is {value}" for name, value in shown.items() if name != culprit)
     origin = active[culprit].origin if culprit in active else DEFAULT_ORIGIN
     allowed = f"{cause.allowed} ({others})" if others else cause.allowed
