@@ -66,6 +66,7 @@ def notes(serve_vault: ServeVault) -> Iterator[Site]:
     others["Paper.md"] = (
         f"{'| a column ' * 20}|\n{'| --- ' * 20}|\n{'| a value ' * 20}|\n\n"
         f"$$a = {' + '.join(f'x_{{{number}}}^2' for number in range(60))}$$\n\n"
+        f"$$\\frac{{{' + '.join(f'y_{{{number}}}' for number in range(40))}}}{{2}}$$\n\n"
         f"```\n{'code ' * 60}\n```\n\n> [!note]- Folded\n> Inside.\n"
     )
     with serve_vault("reading", {**NOTES, **others}) as found:
@@ -299,11 +300,12 @@ def test_a_printed_note_is_black_on_white_without_controls(notes: Site, scheme: 
 
 def test_paper_has_all_of_a_note_or_says_which_part(visit: Visit) -> None:
     page, text = visit.page, text_of(visit, "Paper")
-    expect(text.locator(".formula.set")).to_be_visible()
+    expect(text.locator(".formula.set")).to_have_count(2)
     page.set_viewport_size({"width": 700, "height": 900})
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     parts = text.locator(".scroll, .formula, pre")
-    expect(parts).to_have_count(3)
+    expect(parts).to_have_count(4)
     for part in parts.all():
         assert part.evaluate("one => one.scrollWidth <= one.clientWidth + 1"), part
     expect(text.get_by_text("Inside.")).to_be_visible()

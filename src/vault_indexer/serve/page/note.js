@@ -256,6 +256,9 @@ class NoteView {
     const block = showPlace(this.text, this.values, this.line);
     if (block && !block.hidden) announce(`${this.note.title}: ${headingAbove(this.text, block) || "the place that was found"}`);
     else this.focusTitle();
+    const part = (this.values.get("at") ?? "").replace(/^#/, "");
+    const isPart = part && !this.values.has("line") && !/^[a-z]+=/.test(part) && !isFile(this.path);
+    if (!block && isPart) tell(`${this.note.title} has no ${part.includes("^") ? "block" : "heading"} “${part}”.`);
   }
 
   /**
