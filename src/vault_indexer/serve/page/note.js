@@ -727,8 +727,8 @@ function grouped(items, key) {
 /** @param {any[]} links links to one target */
 function outgoing(links) {
   const [link] = links;
-  const isSize = /^\d+(?:x\d+)?$/.test(link.display ?? "");
-  const name = (!isSize && link.display) || link.target + (link.subpath ? `#${link.subpath}` : "");
+  const shown = (link.display ?? "").replace(/(?:^|\|)\d+(?:x\d+)?$/, ""); // without the size of a picture
+  const name = shown || link.target + (link.subpath ? `#${link.subpath}` : "");
   const times = links.length > 1 ? h("small", {}, ` ${links.length} times`) : null;
   if (!link.resolved) return h("li", { class: "unresolved", dir: "auto" }, name, h("small", {}, " leads nowhere"), times);
   const at = isFile(link.resolved) ? link.subpath : undefined;
