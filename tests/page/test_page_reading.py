@@ -21,6 +21,7 @@ WIDE_ROW = f"| {' | '.join(LONG_WORDS)} |"
 NOTES = {
     "Marks.md": "# Marks\n\n- [ ] to do\n- [x] done\n\n"
     "H<sub>2</sub>O, <kbd>Esc</kbd>, a<br>b. <!-- hidden -->\n\n"
+    "<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby> and <abbr title='x'>TLA</abbr>.\n\n"
     "See https://example.org/a_(b). A note[^1] and ^[another].\n\n[^1]: The *first*.\n",
     "Formulas.md": "# Formulas\n\nHere $\\frac{a}{b}$ and $\\nosuchcommand$.\n\n$$\ne^{i\\pi}\n$$\n",
     "Diagrams.md": "# Diagrams\n\n"
@@ -102,6 +103,8 @@ def test_harmless_html_and_addresses(visit: Visit) -> None:
     text = text_of(visit, "Marks")
     expect(text.locator("sub")).to_have_text("2")
     expect(text.locator("kbd")).to_have_text("Esc")
+    expect(text.locator("ruby > rt")).to_have_text("かんじ")
+    expect(text.get_by_text("TLA")).to_have_text("TLA")
     expect(text.locator("p > br")).to_have_count(1)
     expect(text).not_to_contain_text("hidden")
     expect(text.locator("a.external")).to_have_attribute("href", "https://example.org/a_(b)")
