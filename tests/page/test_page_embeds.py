@@ -44,6 +44,8 @@ def test_pictures_of_the_vault_are_shown(visit: Visit) -> None:
         [12, 24, 24],
     ]
     expect(pictures.nth(1)).to_have_accessible_name("a square")
+    links = visit.page.locator(".rail details").first.locator("li > a")
+    expect(links).to_have_text(["dot.png", "a square", "page.png"])
     left = visit.page.locator(".note-text .embed.unresolved")
     expect(left).to_have_text("page.png")
     expect(left).to_have_attribute("title", "the content of page.png does not match its suffix")

@@ -305,7 +305,8 @@ def test_lists_around_a_note_show_all_on_demand(followed: Site) -> None:
         ({}, "h1.note-title", "Sourdough"),
         ({"line": "13"}, "p.found", "Sourdough: Kneading"),
         ({"at": "#Baking"}, ".heading.found", "Sourdough: Baking"),
-        ({"at": "#Nowhere"}, "h1.note-title", "Sourdough"),
+        ({"at": "#Nowhere"}, "h1.note-title", "Sourdough has no heading “Nowhere”."),
+        ({"at": "^gone"}, "h1.note-title", "Sourdough has no block “^gone”."),
     ],
 )
 def test_what_is_opened_has_the_focus_and_is_announced(
@@ -315,7 +316,8 @@ def test_what_is_opened_has_the_focus_and_is_announced(
         visit.show("note", path="Kitchen/Sourdough.md", **place)
         expect(visit.page.locator(focused)).to_be_focused()
         expect(visit.page.locator("#announce")).to_have_text(announced)
-        if place.get("at") == "#Nowhere":
+        if " has no " in announced:
+            expect(visit.page.locator("#announce")).to_be_in_viewport()
             visit.errors.clear()  # Chromium logs the status 404
 
 

@@ -21,6 +21,7 @@ WIDE_ROW = f"| {' | '.join(LONG_WORDS)} |"
 NOTES = {
     "Marks.md": "# Marks\n\n- [ ] to do\n- [x] done\n\n"
     "H<sub>2</sub>O, <kbd>Esc</kbd>, a<br>b. <!-- hidden -->\n\n"
+    "<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby> and <abbr title='x'>TLA</abbr>.\n\n"
     "See https://example.org/a_(b). A note[^1] and ^[another].\n\n[^1]: The *first*.\n",
     "Formulas.md": "# Formulas\n\nHere $\\frac{a}{b}$ and $\\nosuchcommand$.\n\n$$\ne^{i\\pi}\n$$\n",
     "Diagrams.md": "# Diagrams\n\n"
@@ -66,6 +67,7 @@ def notes(serve_vault: ServeVault) -> Iterator[Site]:
     others["Paper.md"] = (
         f"{'| a column ' * 20}|\n{'| --- ' * 20}|\n{'| a value ' * 20}|\n\n"
         f"$$a = {' + '.join(f'x_{{{number}}}^2' for number in range(60))}$$\n\n"
+        f"$$\\frac{{{' + '.join(f'y_{{{number}}}' for number in range(40))}}}{{2}}$$\n\n"
         f"```\n{'code ' * 60}\n```\n\n> [!note]- Folded\n> Inside.\n"
     )
     with serve_vault("reading", {**NOTES, **others}) as found:
@@ -101,6 +103,8 @@ def test_harmless_html_and_addresses(visit: Visit) -> None:
     text = text_of(visit, "Marks")
     expect(text.locator("sub")).to_have_text("2")
     expect(text.locator("kbd")).to_have_text("Esc")
+    expect(text.locator("ruby > rt")).to_have_text("かんじ")
+    expect(text.get_by_text("TLA")).to_have_text("TLA")
     expect(text.locator("p > br")).to_have_count(1)
     expect(text).not_to_contain_text("hidden")
     expect(text.locator("a.external")).to_have_attribute("href", "https://example.org/a_(b)")
@@ -299,11 +303,12 @@ def test_a_printed_note_is_black_on_white_without_controls(notes: Site, scheme: 
 
 def test_paper_has_all_of_a_note_or_says_which_part(visit: Visit) -> None:
     page, text = visit.page, text_of(visit, "Paper")
-    expect(text.locator(".formula.set")).to_be_visible()
+    expect(text.locator(".formula.set")).to_have_count(2)
     page.set_viewport_size({"width": 700, "height": 900})
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     parts = text.locator(".scroll, .formula, pre")
-    expect(parts).to_have_count(3)
+    expect(parts).to_have_count(4)
     for part in parts.all():
         assert part.evaluate("one => one.scrollWidth <= one.clientWidth + 1"), part
     expect(text.get_by_text("Inside.")).to_be_visible()

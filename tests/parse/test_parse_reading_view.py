@@ -21,6 +21,7 @@ KINDS = {
     *("p", "h", "ul", "ol", "li", "quote", "pre", "formula", "table", "thead", "tbody", "tr", "th", "td"),
     *("hr", "div", "details", "summary", "footnotes", "footnote", "footnote_ref", "em", "strong", "del"),
     *("mark", "u", "kbd", "sub", "sup", "small", "q", "code", "html", "math", "tag", "a", "address"),
+    *("ruby", "rt", "rp"),
     *("note", "embed", "img", "span", "br"),
 }
 

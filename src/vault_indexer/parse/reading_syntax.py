@@ -192,12 +192,12 @@ def _trim_address(rest: str) -> str:
 
 
 INLINE: Mapping[str, str] = {
-    **{tag: tag for tag in ("u", "mark", "kbd", "code", "sub", "sup", "small", "q", "a")},
+    **{tag: tag for tag in ("u", "mark", "kbd", "code", "sub", "sup", "small", "q", "a", "ruby", "rt", "rp")},
     **dict.fromkeys(("b", "strong"), "strong"),
     **dict.fromkeys(("i", "em", "cite"), "em"),
     **dict.fromkeys(("s", "del", "strike"), "del"),
     "ins": "u",
-    **dict.fromkeys(("span", "font"), "span"),
+    **dict.fromkeys(("span", "font", "abbr"), "span"),
 }
 """Inline tags, each with the kind of its node."""
 

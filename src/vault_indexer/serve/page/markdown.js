@@ -39,7 +39,8 @@ import { address } from "./route.js";
 /** @type {Record<string, keyof HTMLElementTagNameMap>} */
 const PLAIN = {
   ul: "ul", em: "em", strong: "strong", del: "del", mark: "mark", u: "u", kbd: "kbd", sub: "sub", sup: "sup", small: "small",
-  q: "q", thead: "thead", tbody: "tbody", tr: "tr", span: "span", div: "div", details: "details", summary: "summary",
+  q: "q", ruby: "ruby", rt: "rt", rp: "rp",
+  thead: "thead", tbody: "tbody", tr: "tr", span: "span", div: "div", details: "details", summary: "summary",
 };
 
 /** Kinds whose text has one direction, that of its first letter with one. */

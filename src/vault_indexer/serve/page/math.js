@@ -5,8 +5,19 @@ import { h } from "./dom.js";
 /** Characters of a formula that is set; a longer one stays as it is written. */
 const MAX_CHARS = 10_000;
 
+/** The room for a formula on the narrowest usual sheet of paper, in pixels. */
+const PAPER_WIDTH = 620;
+
 /** @type {Promise<any> | null} */
 let loading = null;
+
+// A part that cannot be broken, such as a fraction or a matrix, is made smaller on paper, where nothing scrolls.
+addEventListener("beforeprint", () => {
+  for (const formula of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".formula.set"))) {
+    const widest = Math.max(0, ...Array.from(formula.querySelectorAll(".katex-html > *"), (one) => one.getBoundingClientRect().width));
+    formula.style.setProperty("--print-zoom", String(Math.min(1, PAPER_WIDTH / (widest || 1))));
+  }
+});
 
 /**
  * Set the formulas in a text. One that KaTeX does not understand stays as it is written.

@@ -256,6 +256,9 @@ class NoteView {
     const block = showPlace(this.text, this.values, this.line);
     if (block && !block.hidden) announce(`${this.note.title}: ${headingAbove(this.text, block) || "the place that was found"}`);
     else this.focusTitle();
+    const part = (this.values.get("at") ?? "").replace(/^#/, "");
+    const isPart = part && !this.values.has("line") && !/^[a-z]+=/.test(part) && !isFile(this.path);
+    if (!block && isPart) tell(`${this.note.title} has no ${part.includes("^") ? "block" : "heading"} “${part}”.`);
   }
 
   /**
@@ -724,8 +727,8 @@ function grouped(items, key) {
 /** @param {any[]} links links to one target */
 function outgoing(links) {
   const [link] = links;
-  const isSize = /^\d+(?:x\d+)?$/.test(link.display ?? "");
-  const name = (!isSize && link.display) || link.target + (link.subpath ? `#${link.subpath}` : "");
+  const shown = (link.display ?? "").replace(/(?:^|\|)\d+(?:x\d+)?$/, ""); // without the size of a picture
+  const name = shown || link.target + (link.subpath ? `#${link.subpath}` : "");
   const times = links.length > 1 ? h("small", {}, ` ${links.length} times`) : null;
   if (!link.resolved) return h("li", { class: "unresolved", dir: "auto" }, name, h("small", {}, " leads nowhere"), times);
   const at = isFile(link.resolved) ? link.subpath : undefined;

@@ -190,20 +190,26 @@ class SearchView {
   }
 
   typed() {
+    void this.search(); // first: the browser takes some milliseconds to change an address
     this.remember(false);
-    this.search();
     void this.completions.ask();
   }
 
-  /**
-   * Ask for the query as it is now. Two requests run at most: while they do, only the newest query waits. An
-   * answer is shown unless that of a later request is shown already.
-   */
-  async search() {
+  /** Ask for the query as it is now, and show its name while the answer is under way. */
+  search() {
+    const answered = this.ask();
     setTitle(this.query || "Search");
     this.showStar();
-    this.waits = this.running >= MOST_REQUESTS;
     if (this.query && this.query !== this.shownQuery) this.sayLater();
+    return answered;
+  }
+
+  /**
+   * Two requests run at most: while they do, only the newest query waits. An answer is shown unless that of a later
+   * request is shown already.
+   */
+  async ask() {
+    this.waits = this.running >= MOST_REQUESTS;
     if (this.waits) return;
     const sequence = ++this.sequence;
     if (!this.query) {
@@ -361,13 +367,14 @@ class SearchView {
     const order = this.sort ? byDate(hits, likely) : [...hits.keys()];
     const items = (/** @type {number} */ from, /** @type {number} */ to) =>
       order.slice(from, to).map((at) => this.hit(hits[at], at, asked));
-    const first = Math.min(likely, Math.ceil(innerHeight / LEAST_HEIGHT));
+    const room = innerHeight - this.summary.getBoundingClientRect().top;
+    const first = Math.min(likely, Math.max(1, Math.ceil(room / LEAST_HEIGHT)));
     const addRest = () => {
+      this.showFacets(hits);
       this.list.append(...items(first, likely));
       this.others.append(...items(likely, hits.length));
     };
     this.showHits(items(0, first), hits.length - likely);
-    this.showFacets(hits);
     const { shown } = this;
     if (isBelow) addRest();
     else afterPaint(() => {
@@ -700,6 +707,7 @@ class Completions {
     this.sequence++;
     if (!this.items.length) return;
     this.items = [];
+    this.active = -1;
     this.show();
   }
 
