@@ -33,6 +33,17 @@ def test_a_filter_that_leaves_only_the_weakest_of_many_still_finds_them(open_not
     assert {row.path for row in rows.values()} == set(weak)
 
 
+@pytest.mark.parametrize("query", ["coffee", '"coffee"', "coffee path:a"])
+def test_a_long_note_leaves_room_for_other_notes(open_notes: OpenNotes, query: str) -> None:
+    log = "\n\n".join(
+        f"## Coffee {number}\n\n{'Coffee, black coffee, more coffee. ' * 20}" for number in range(130)
+    )
+    filler = "a morning with a long walk by the river and little else to tell of. " * 3
+    days = {f"Day {n}.md": f"{filler}Then coffee {n * 7}. {filler}{n}" for n in range(12)}
+    service, _ = open_notes({"Coffee tasting.md": log} | days)
+    assert len(by_path(service, query, limit=10)) == 10
+
+
 def test_a_phrase_at_two_places_leaves_both_chunks_and_none_before_between_or_behind(
     open_notes: OpenNotes,
 ) -> None:

@@ -182,7 +182,8 @@ class RepeatedRank:
         weights = request.settings.weights
         rrf_k = request.settings.rrf_k
         # The ranking by link starts from the fusion of the other two, so it depends on their weights.
-        key = (table.depth, rrf_k, weights.vector, weights.keyword, bool(weights.graph))
+        notes = request.limit if request.by_note else 0
+        key = (table.depth, notes, rrf_k, weights.vector, weights.keyword, bool(weights.graph))
         if key not in self._retrieved:
             new = self._retrieved[key] = Candidates(table.depth)
             retrieve(new, request)

@@ -36,9 +36,10 @@ _REACHES = (2, 16)
 def retrieve(table: Candidates, request: RankRequest) -> None:
     """Adds the first `depth` chunks by meaning and by word. Scores of several vaults must be comparable."""
     weights, k = request.settings.weights, table.depth
-    queries = request.queries
-    near, cosines = merge_top_k([_meaning(query, k) for query in queries] if weights.vector else [], k)
-    by_words = (by_word(one.snapshot, one.terms, FIELD_WEIGHTS, k, one.chosen) for one in queries)
+    queries, notes = request.queries, request.limit if request.by_note else 0
+    by_meanings = (_spread(partial(_meaning, query), k, notes) for query in queries)
+    near, cosines = merge_top_k(list(by_meanings) if weights.vector else [], k)
+    by_words = (_spread(partial(_matching, query), k, notes) for query in queries)
     matching, scores = merge_top_k(list(by_words) if weights.keyword else [], k)
     rows = table.rows_at(np.concatenate([near, matching]))
     nearest, best = rows[: len(near)], rows[len(near) :]
@@ -48,6 +49,25 @@ def retrieve(table: Candidates, request: RankRequest) -> None:
     table.word_rank[best] = np.arange(1, len(matching) + 1)
     table.words[best] = scores
     table.last_words = float(min(scores, default=0.0))
+
+
+def _spread(search: Callable[[int], tuple[Keys, Floats32]], k: int, notes: int) -> tuple[Keys, Floats32]:
+    """Returns the k best chunks. Where they are of fewer than `notes` notes, only the best ones of each note
+    count, so that a long note leaves room for others."""
+    (keys, scores), asked = search(k), k
+    for reach in _REACHES:
+        if len(keys) < asked or len(np.unique(keys >> CHUNK_KEY_BITS)) >= notes:
+            break
+        asked = reach * k
+        keys, scores = search(asked)
+    if len(keys) <= k:
+        return keys, scores
+    note = keys >> CHUNK_KEY_BITS
+    order = note.argsort(kind="stable")
+    place = np.empty(len(keys), np.int64)
+    place[order] = np.arange(len(keys)) - note[order].searchsorted(note[order])
+    kept = np.flatnonzero(place < max(1, k // notes))[:k]
+    return keys[kept], scores[kept]
 
 
 def merge_top_k(rankings: Sequence[tuple[Keys, Floats32]], k: int) -> tuple[Keys, Floats32]:
@@ -61,6 +81,10 @@ def merge_top_k(rankings: Sequence[tuple[Keys, Floats32]], k: int) -> tuple[Keys
     # Equal scores by key, so that the same query always has the same order.
     best = np.lexsort((every, -scores))[:k]
     return every[best], scores[best]
+
+
+def _matching(query: PreparedQuery, k: int) -> tuple[Keys, Floats32]:
+    return by_word(query.snapshot, query.terms, FIELD_WEIGHTS, k, query.chosen)
 
 
 def _meaning(query: PreparedQuery, k: int) -> tuple[Keys, Floats32]:
