@@ -22,6 +22,7 @@ def test_a_heading_states_facts_and_markup_numbers_only_with_the_text() -> None:
     assert conflict("He met Anna", "He met Anna", read("He met Bob", heading="Anna")) == ""
     assert conflict("May 2021", "May 2021", read("in May", heading="2021")) == ""
     assert conflict("May 2021", "May 2021", read("in May", heading="2020")) != ""
+    assert conflict("It took 18 months", "It took 18 months", read("It took 1.5 years")) == ""
     assert conflict("use `ab.py`", "use `ab.py`", read("use it", quote="use [it](ab.py)")) == ""
 
 

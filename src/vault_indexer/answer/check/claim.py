@@ -134,7 +134,10 @@ def _check_clause(clause: str, text: str, statement: Statement) -> Finding:
         return Finding.dropped(reason)
     language = statement.language
     own = content_words(clause, language)
-    unheld = unheld_words(own, statement.words, language)
+    # `conflict` finds no fault in a converse word only if the things that it relates change places.
+    converse = lexicon(language).converse
+    known = {one: word for key, word in statement.words.items() for one in (key, *converse.get(key, ()))}
+    unheld = unheld_words(own, known, language)
     least = LEAST_SHARE_OF_CHARACTERS if language in UNSPACED_LANGUAGES else LEAST_SHARE
     if len(own) > 1 and len(own) - len(unheld) < least * len(own):
         return Finding.dropped("its words are not those of what it cites")

@@ -201,14 +201,17 @@ def _is_turned(clause: str, evidence: str, own: Lexicon) -> bool:
     by_affix = _has_affix(here, there, own) != _has_affix(there, here, own)
     is_contrary = has_contrary(here, there, own.opposites)
     if is_contrary and has_contrary(here, there, own.converse):  # "The cellar is below the kitchen"
-        is_contrary = not _are_exchanged(list(content_words(clause, own.language)), list(there))
+        is_contrary = not _are_exchanged(content_words(clause, own.language), there)
     return by_affix or is_contrary
 
 
-def _are_exchanged(here: Sequence[str], there: Sequence[str]) -> bool:
-    """Whether the first word that both have in common is behind the last one in the other."""
-    common = [word for word in there if word in here]
-    return len(common) > 1 and here.index(common[0]) > here.index(common[-1])
+def _are_exchanged(here: Mapping[str, str], there: Iterable[str]) -> bool:
+    """Whether the first two capitalised words that both have in common change places, or the first and the
+    last word."""
+    words, common = list(here), [word for word in there if word in here]
+    named = [word for word in common if here[word][0].isupper()][:2]
+    first, *_, last = named if len(named) > 1 else (common or ("",)) * 2
+    return len(common) > 1 and words.index(first) > words.index(last)
 
 
 def _has_contrary_part(here: str, there: str, opposites: Mapping[str, frozenset[str]]) -> bool:
@@ -276,7 +279,7 @@ class Statement:
         found: list[str] = []
         names: Sequence[WordClass] = ("all", "necessary", "possible", "future")
         for name in names:
-            if not own.find(name, whole):
+            if not own.find(name, whole) and not (name == "future" and own.find("intended", whole)):
                 found += [clause[start:end] for start, end in own.find(name, clause)]
         return tuple(found)
 
@@ -317,7 +320,8 @@ def conflict(clause: str, claim: str, statement: Statement) -> str:
 def _number_conflict(clause: str, statement: Statement) -> str:
     language = statement.language
     dates, stated_dates = find_dates(clause, language), find_dates(statement.whole, language)
-    years = frozenset(int(one.value) for one in quantities(statement.whole, language) if one.kind == "year")
+    numbers = quantities(statement.whole, language)
+    years = frozenset(int(one.value) for one in numbers if one.kind == "year" and one.value.isdecimal())
     if missing := missing_date(dates, stated_dates, years):
         return f"the date or time {missing} is not in what it cites"
     own = quantities(_without(clause, dates), language)
@@ -411,9 +415,12 @@ def _limit_conflict(clause: str, claim: str, about: Sequence[str], statement: St
 
 def _time_conflict(claim: str, about: Sequence[str], language: str) -> str:
     own, said = lexicon(language), "\n".join(about)
-    is_dated = bool(find_dates(claim, language))  # "The bridge opens in May" is of the future, too
-    if own.find("future", said) and not (
-        is_dated or own.find("future", claim) or own.find("possible", claim)
+    is_past = own.find("past", claim) and not own.find("present", claim)  # "It is repaired in May"
+    is_dated = find_dates(claim, language) and not is_past  # "The bridge opens in May" is of the future, too
+    claim = _without_months(claim, language)
+    names: Sequence[WordClass] = ("future", "intended", "possible")
+    if (own.find("future", said) or own.find("intended", said)) and not (
+        is_dated or any(own.find(name, claim) for name in names)
     ):
         return "it says of now or the past what the note says of the future"
     if own.find("former", said) and not own.find("former", claim):

@@ -41,6 +41,9 @@ WordClass = Literal[
     "necessary",
     "future",
     "former",
+    "intended",
+    "past",
+    "present",
     "all",
     "most",
     "some",
@@ -109,24 +112,27 @@ def elision(word: str, language: str) -> re.Match[str] | None:
 @record
 class Phrases:
     """Words and phrases of one class. With `is_inflected` other forms of a single word also count, except of
-    a word listed with "=" because its stem is that of another word ("=found", "founded")."""
+    a word listed with "=" because its stem is that of another word ("=found", "founded"). An entry with a
+    hyphen is the ending of a word, with its accents ("-ará")."""
 
     phrases: frozenset[tuple[str, ...]]
     stems: frozenset[str]
     pattern: re.Pattern[str] | None
+    endings: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, listed: Iterable[str], language: str, *, is_inflected: bool) -> Phrases:
         if language in UNSPACED_LANGUAGES:
             return cls(frozenset(), frozenset(), any_of(listed))
-        normal = [normalize(one) for one in listed]
+        endings = tuple(normalize(one[1:]) for one in listed if one.startswith("-"))
+        normal = [normalize(one) for one in listed if not one.startswith("-")]
         own = frozenset(tuple(fold(one.lstrip("=")).split()) for one in normal)
         stems = (
             {stem(one, language) for one in normal if one[0] != "=" and " " not in one}
             if is_inflected
             else set()
         )
-        return cls(own, frozenset(one for one in stems if len(one) >= _LEAST_STEM), None)
+        return cls(own, frozenset(one for one in stems if len(one) >= _LEAST_STEM), None, endings)
 
     def find(self, text: str, language: str) -> list[tuple[int, int]]:
         """Returns the spans of the text in this class, in order. The longest phrase takes precedence."""
@@ -135,7 +141,7 @@ class Phrases:
         return list(self._find_phrases(tokens(text, language)))
 
     def _find_phrases(self, words: Sequence[Token]) -> Iterator[tuple[int, int]]:
-        longest = max(map(len, self.phrases), default=0)
+        longest = max(map(len, self.phrases), default=1)
         at = 0
         while at < len(words):
             size = next((n for n in range(longest, 0, -1) if self._is_at(words, at, n)), 0)
@@ -145,7 +151,8 @@ class Phrases:
 
     def _is_at(self, words: Sequence[Token], at: int, size: int) -> bool:
         part = tuple(one.folded for one in words[at : at + size])
-        return (len(part) == size and part in self.phrases) or (size == 1 and words[at].stem in self.stems)
+        is_form = size == 1 and (words[at].stem in self.stems or words[at].normal.endswith(self.endings))
+        return (len(part) == size and part in self.phrases) or is_form
 
 
 def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
@@ -162,7 +169,8 @@ class Lexicon:
     may answer a question with it ("wrote", "author"). `calendar` maps each form of a month (1 to 12), day (1
     to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its number, `numbers` each number
     word, folded, to its value, without "one", an article or pronoun in most languages. `halves` are the words
-    for a half of a unit."""
+    for a half of a unit, `behind_units` those that add a half to the unit before them,
+    `synonyms` groups of words with one meaning."""
 
     language: str
     classes: Mapping[str, Phrases]
@@ -173,8 +181,10 @@ class Lexicon:
     alike: Mapping[str, frozenset[str]]
     calendar: Mapping[str, Mapping[str, int]]
     minus: tuple[str, ...]
-    numbers: Mapping[str, int]
+    numbers: Mapping[str, float]
     halves: tuple[str, ...]
+    behind_units: tuple[str, ...]
+    synonyms: tuple[str, ...]
 
     def find(self, name: WordClass, text: str) -> list[tuple[int, int]]:
         return self.classes[name].find(text, self.language)
@@ -221,10 +231,22 @@ def lexicon(language: str) -> Lexicon:
     converse = _paired(listed, language, is_mutual=True)
     alike = _paired(read_list(table, "alike"), language, is_mutual=False)
     pairs = (one.split("/") for one in read_list(table, "numbers"))
-    numbers = {fold(normalize(word)): int(value) for word, value in pairs}
-    halves = tuple(read_list(table, "halves"))
+    numbers = {fold(normalize(word)): float(value) if "." in value else int(value) for word, value in pairs}
+    halves, behind_units = (tuple(read_list(table, name)) for name in ("halves", "behind_units"))
     return Lexicon(
-        language, classes, prefixes, suffixes, opposites, converse, alike, calendar, minus, numbers, halves
+        language,
+        classes,
+        prefixes,
+        suffixes,
+        opposites,
+        converse,
+        alike,
+        calendar,
+        minus,
+        numbers,
+        halves,
+        behind_units,
+        tuple(read_list(table, "synonyms")),
     )
 
 

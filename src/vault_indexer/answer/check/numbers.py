@@ -30,6 +30,9 @@ _CHINESE_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10
 
 _LEAST_SCALE = 1_000
 
+_TENS = range(10, 100, 10)
+_JOINED = re.compile(r"-| y | e |(?:-| )et(?:-| )|-e-")
+
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _UNIT = re.compile(rf"[ \u00a0\u202f-]?([%$€£¥₽]|°[cCfF]?|{LETTER}+)")
 _LONGEST_UNIT = 5
@@ -84,16 +87,25 @@ def quantities(text: str, language: str = "") -> list[Quantity]:
     `2 million`, `2,000,000` and `两百万` are one value; `-18` and `18` are two."""
     text = unicodedata.normalize("NFKC", text)
     found = [_quantity(text, *one) for one in _numbers(text, language)]
+    for half in _and_halves(language).finditer(text):
+        whole = next((one for one in found if one.end == half.end("unit") and one.unit), None)
+        unit = _unit_of(half["unit"])[0]
+        if whole or (unit and half["one"]):
+            start = whole.start if whole else half.start()
+            value = (Decimal(whole.value) if whole else Decimal(1)) + Decimal("0.5")
+            inside = range(start, half.end())
+            found = [one for one in found if one.start not in inside]
+            found.append(Quantity(_canonical(value), unit, start, half.end()))
     return sorted(found, key=lambda one: one.start)
 
 
-def value_of_word(word: str) -> int | None:
+def value_of_word(word: str) -> float | None:
     """Returns the value of a number word in any of the languages, such as 3 for "three"."""
     return _number_words().get(fold(normalize(word)))
 
 
 @cache
-def _number_words() -> Mapping[str, int]:
+def _number_words() -> Mapping[str, float]:
     return {word: value for name in languages() for word, value in lexicon(name).numbers.items()}
 
 
@@ -145,6 +157,17 @@ def _halves(language: str) -> re.Pattern[str]:
     )
 
 
+@cache
+def _and_halves(language: str) -> re.Pattern[str]:
+    """Returns a pattern for a unit with a half behind it ("a year and a half"), and "one" before it."""
+    words = any_of(lexicon(language).behind_units)
+    return re.compile(
+        rf"(?i)(?P<one>\b(?:an?|one|une?|un[ao]|uma?)\s)?\b(?P<unit>{LETTER}+)\s(?:{words.pattern})\b"
+        if words
+        else "(?!)(?P<one>)(?P<unit>)"
+    )
+
+
 def _numbers(text: str, language: str) -> Iterator[tuple[Decimal, int, int]]:
     words = lexicon(language).numbers  # not of all languages: "due" is a number in Italian
     scales: dict[int, int] = {}  # begin and end of a scale that the number before it was multiplied by
@@ -152,17 +175,37 @@ def _numbers(text: str, language: str) -> Iterator[tuple[Decimal, int, int]]:
         value = Decimal(_GROUPS.sub("", match[0]).replace(",", "."))
         factor, end = _factor_behind(text, match.end(), scales)
         yield value * factor, match.start(), end
-    for word in _WORD.finditer(text):
-        number = words.get(fold(normalize(word[0])))
-        if number is not None and word.start() not in scales:
-            factor, end = _factor_behind(text, word.end(), scales)
-            yield Decimal(number) * factor, word.start(), end
+    for number, start, last in _word_numbers(text, words):
+        if start not in scales:
+            factor, end = _factor_behind(text, last, scales)
+            yield Decimal(number) * factor, start, end
     for half in _halves(language).finditer(text):
         if _unit_of(half["unit"])[0]:
             yield Decimal("0.5"), half.start(), half.end()
     for run in _CHINESE.finditer(text):
         if run[0] != "一" and run.start() not in scales:
             yield Decimal(_chinese(run[0])), run.start(), run.end()
+
+
+def _word_numbers(text: str, words: Mapping[str, float]) -> Iterator[tuple[float, int, int]]:
+    """Yields the numbers in words. A ten and a unit are one number ("twenty-five", "treinta y cinco")."""
+    ten, start, end = 0.0, 0, -1
+    for word in _WORD.finditer(text):
+        number = words.get(fold(normalize(word[0])))
+        is_joined = (
+            ten and number is not None and number < ten and _JOINED.fullmatch(text[end : word.start()])
+        )
+        if ten and not is_joined:
+            yield ten, start, end
+        if number is None:
+            ten = 0.0
+            continue
+        start, end, number = (start, word.end(), ten + number) if is_joined else (*word.span(), number)
+        ten = number if number in _TENS else 0.0
+        if not ten:
+            yield number, start, end
+    if ten:
+        yield ten, start, end
 
 
 def _factor_behind(text: str, end: int, scales: dict[int, int]) -> tuple[int, int]:
@@ -180,7 +223,7 @@ def _factor(word: str) -> int:
     if first >= _CHINESE_SCALES["万"]:
         return first
     value = _number_words().get(fold(normalize(word)), 1)
-    return value if value >= _LEAST_SCALE else 1
+    return int(value) if value >= _LEAST_SCALE else 1
 
 
 def _chinese(run: str) -> int:

@@ -30,9 +30,16 @@ from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.stem import stem
 
 _SEGMENT = re.compile(r"[;.!?](?=\s)|\n|,\s+(?:and|but|und|aber|y|pero|et|mais)\s")
-_ARTICLE = re.compile(
-    r"(?i)\b(?:the|a|an|der|die|das|den|dem|des|ein|eine|einen|einem|einer|el|la|los|las|un|una|le|les|une)\s+\Z"
-)
+_ARTICLES = {
+    "en": "the a an",
+    "de": "der die das den dem des ein eine einen einem einer",
+    "es": "el la los las un una",
+    "fr": "le la les un une",
+}
+"""In other languages, names of persons may have one."""
+_SAME_ACTOR = re.compile(r"\.? |\s?&\s?| (?:and|und|y|e|et) ")
+"""What is between two words of one name, or two names that act together ("Dr. Moss", "Hill & Son")."""
+
 _LEAST_OF_CONDITION = 0.5
 _LEAST_PARALLEL = 2
 """The minimum words and values of a clause that may be parallel to another one."""
@@ -45,6 +52,7 @@ _LINKS: Sequence[WordClass] = ("conditions", "exceptions", "until", "causes", "c
 _MODAL: Sequence[WordClass] = ("only", "possible", "necessary")
 """Limits and modal verbs do not compete with the words of another clause. They are compared separately."""
 
+_JOINING = ("和", "与", "與", "、", "或", "及", "と", "や")
 _TOKEN = re.compile(r"\w+")
 _NEXT_WORD = re.compile(r" (\w+)")
 
@@ -68,7 +76,8 @@ def role_conflict(clause: str, claim: str, stated: Sequence[str], text: str, lan
     """Returns the reason why a clause of a claim relates words or values differently from the note's `text`,
     whose clauses are `stated`, or ""."""
     if language in UNSPACED_LANGUAGES:
-        return ""
+        is_turned = any(_is_turned_round(clause, one) for one in stated)
+        return "it swaps two words of the note" if is_turned else ""
     if _is_mixed(clause, stated, language) or _is_crossed(claim, stated, language):
         return "the note says it about something else"
     if _is_redirected(claim, text, language):
@@ -83,7 +92,8 @@ def role_conflict(clause: str, claim: str, stated: Sequence[str], text: str, lan
         return "it reverses a condition, cause or time limit"
     if _is_replaced(claim, stated, language):
         return "the note says it about something else"
-    return "it swaps two words of the note" if _is_exchanged(claim, text, language) else ""
+    is_turned = _is_exchanged(claim, text, language) or _is_swapped(clause, claim, stated, language)
+    return "it swaps two words of the note" if is_turned else ""
 
 
 def _items(clause: str, language: str) -> list[_Item]:
@@ -95,7 +105,8 @@ def _items(clause: str, language: str) -> list[_Item]:
         form = " ".join(f"{name}={value}" for name, value in sorted(date.parts.items()))
         found.append((date.start, _Item(f"date {date.kind}", form)))
     for number in numbers:
-        found.append((number.start, _Item(f"number {number.unit}", number.value)))
+        unit, value = number.base or (number.unit, number.value)  # minutes compete with hours
+        found.append((number.start, _Item(f"number {unit}", f"{value}")))
     plain = blank(clause, ((date.start, date.end) for date in dates))
     plain = blank(plain, ((number.start, number.end) for number in numbers))
     for name in _MODAL:
@@ -168,6 +179,21 @@ def _is_crossed(claim: str, stated: Sequence[str], language: str) -> bool:
     return any(_crosses(own, first, second) for first, second in pairwise(theirs))
 
 
+def _is_swapped(clause: str, claim: str, stated: Sequence[str], language: str) -> bool:
+    """Whether a clause begins as one clause of the note and ends as the next one, and the rest of the claim
+    the other way round ("He closed the door but opened the window")."""
+    mine = _items(clause, language)
+    rest = [one for one in _items(claim, language) if not one.is_in(mine)]
+    for first, second in pairwise(_items(one, language) for one in stated):
+        ours = [one for one in first if not one.is_in(second)]
+        others = [one for one in second if not one.is_in(first)]
+        if len(ours) > 1 and len(others) > 1 and not ours[0].kind and not others[0].kind:
+            is_mine = ours[0].is_in(mine) and others[-1].is_in(mine)
+            if is_mine and others[0].is_in(rest) and ours[-1].is_in(rest):
+                return True
+    return False
+
+
 def _crosses(own: Sequence[_Item], first: Sequence[_Item], second: Sequence[_Item]) -> bool:
     """Whether `own` ends as the first clause with something of the second, or ends as the second one and
     begins as the first, without the beginning of the second."""
@@ -206,6 +232,21 @@ def _is_exchanged(claim: str, text: str, language: str) -> bool:
             if theirs[at : at + len(turned)] == turned and is_same_place:
                 return True
     return False
+
+
+def _is_turned_round(own: str, other: str) -> bool:
+    """Whether two texts in a script without spaces differ only in two parts that change places around a
+    third, which does not join them ("A and B")."""
+    own, other = (text.rstrip("。.") for text in (own, other))
+    if len(own) != len(other) or own == other:
+        return False
+    differing = [at for at, (one, two) in enumerate(zip(own, other, strict=True)) if one != two]
+    own, other = (text[differing[0] : differing[-1] + 1] for text in (own, other))
+    return any(
+        other == own[last:] + own[first:last] + own[:first]
+        for first, last in combinations(range(1, len(own)), 2)
+        if own[first:last] not in _JOINING
+    )
 
 
 def _contains(words: Sequence[str], run: Sequence[str]) -> bool:
@@ -268,15 +309,17 @@ def _behind(name: WordClass, text: str, language: str) -> set[str]:
 
 
 def _names(text: str, language: str) -> list[str]:
-    """Returns the stems of the capitalised words without an article, in order. Of a name of several words
-    it is the last one."""
+    """Returns the stems of the capitalised words without an article, in order. Of a name of several words,
+    and of names joined by "and", it is the last one."""
     found: list[str] = []
     end = -1
     text = blank(text, ((one.start, one.end) for one in find_dates(text, language)))
+    articles = _ARTICLES.get(language, "").split()
     for token in tokens(text, language):
         is_name = text[token.start].isupper() and token.folded not in function_words(language)
-        if is_name and not _ARTICLE.search(text[: token.start]):
-            if found and text[end : token.start] in (" ", ". "):  # "Dr. Moss"
+        before = text[: token.start].rsplit(maxsplit=1)[-1:]
+        if is_name and not (before and before[0].lower() in articles and text[token.start - 1] == " "):
+            if found and _SAME_ACTOR.fullmatch(text[end : token.start]):
                 found.pop()
             found.append(token.stem)
             end = token.end

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from itertools import pairwise
 
 from vault_indexer.answer.check.dates import find_dates
-from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WORD, WordClass, blank, lexicon, tokens
+from vault_indexer.answer.check.lexicon import (
+    UNSPACED_LANGUAGES,
+    WORD,
+    WordClass,
+    blank,
+    lexicon,
+    read_list,
+    tokens,
+)
 from vault_indexer.answer.check.numbers import quantities
 from vault_indexer.search import function_words
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.stem import stem
 from vault_indexer.text.tokens import RUN
 
 _LEAST_SHARED = 4
 _LONGEST_ENDING = 4
 """An inflected or derived form ("Germany", "German") shares at least 4 letters, and the longer word has at
 most 4 more: so it also shares half of that."""
+
+_GERMAN_PARTICIPLE = re.compile("(?:ab|an|auf|aus|bei|ein|her|hin|los|mit|nach|vor|weg|zu)ge(?=.{3})")
+"""What precedes the verb in the participle of a separable verb ("abgeholt" of "holt … ab")."""
 
 _LEAST_PART = 5
 _LANGUAGES_OF_COMPOUNDS = ("de", "nl", "sv", "da", "nb", "no")
@@ -90,8 +105,28 @@ def is_held(own: str, known: Collection[str], language: str) -> bool:
         return True
     if language in UNSPACED_LANGUAGES:
         return False
+    alike = same_words(language)
+    if own in alike and not alike[own].isdisjoint(known):
+        return True
+    if language == "de" and (prefixed := _GERMAN_PARTICIPLE.match(own)) and own[prefixed.end() :] in known:
+        return True
     is_compounded = language in _LANGUAGES_OF_COMPOUNDS
     return any(is_form(own, one) or (is_compounded and _is_part(own, one)) for one in known)
+
+
+@cache
+def same_words(language: str) -> Mapping[str, frozenset[str]]:
+    """Returns the stems of the irregular forms and synonyms of each word, by its stem."""
+    table = tomllib.loads(
+        files("vault_indexer.search.terms").joinpath("irregular_forms.toml").read_text("utf-8")
+    )
+    groups = [*read_list(table, language), *lexicon(language).synonyms]
+    found: dict[str, set[str]] = {}
+    for group in groups:
+        stems = {stem(normalize(word), language) for word in group.split()}
+        for one in stems:
+            found.setdefault(one, set()).update(stems)
+    return {one: frozenset(stems) for one, stems in found.items()}
 
 
 def is_form(word: str, other: str) -> bool:
@@ -136,7 +171,10 @@ def _says_something(piece: str, language: str) -> bool:
 
 def _split(part: str, language: str) -> list[str]:
     found, start = [], 0
+    whole = quantities(part, language)  # "a year and a half"
     for first, last in lexicon(language).find("joins", part):
+        if any(one.start < first < one.end for one in whole):
+            continue
         found.append(part[start:first])
         start = last
     return [*found, part[start:]]
