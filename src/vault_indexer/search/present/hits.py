@@ -238,6 +238,10 @@ class RankedChunk(NamedTuple):
     copies: tuple[str, ...] = ()
 
 
+def _start(above: Sequence[Heading]) -> int:
+    return above[-1].start
+
+
 class _ShownNote:
     """The values that all hits in a note share, each computed once."""
 
@@ -246,6 +250,7 @@ class _ShownNote:
         catalog: CatalogReader,
         row: NoteRow,
         text: str,
+        sections: Sequence[Sequence[Heading]],
         fields: Mapping[str, JsonValue],
         *,
         stale: bool,
@@ -265,6 +270,7 @@ class _ShownNote:
         self.labels = link_labels(text)
         self.body_start = body_start(text)
         self._text = text
+        self._sections = sections
         self._catalog = catalog
 
     def headings_of(self, chunk: Chunk) -> list[ChunkHeading]:
@@ -273,7 +279,8 @@ class _ShownNote:
         if self.is_canvas or self._is_source:
             return []
         start, end = chunk.start_pos, chunk.end_pos
-        between = self._catalog.headings_between(self.row.note_id, start, end)
+        first, last = (bisect_left(self._sections, pos, key=_start) for pos in (start, end))
+        between = (above[-1] for above in self._sections[first:last])
         return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in between]
 
     def part(self, position: int) -> str:
@@ -291,8 +298,8 @@ class _ShownNote:
         """Returns the fence of the code block that contains `start`, or "" if there is none."""
         if self._is_source:
             return SOURCE_FENCE
-        above = self._catalog.headings_above(self.row.note_id, start)
-        section = above[-1].start if above else 0
+        above = bisect_right(self._sections, start, key=_start)
+        section = _start(self._sections[above - 1]) if above else 0
         if section == start or self.is_canvas:
             return ""
         return open_fence(self._text[max(section, start - _FENCE_REACH) : start])
@@ -443,14 +450,14 @@ class HitBuilder:
     def _shown_notes(self, note_ids: set[int]) -> dict[int, _ShownNote]:
         rows = with_display_titles(self._catalog, self._catalog.notes(note_ids))
         stale = self._changed_files(row.path for row in rows.values())
-        self._catalog.sections(rows)  # reads those of all notes at once
-        texts = self._catalog.texts(rows)
+        texts, sections = self._catalog.texts(rows), self._catalog.sections(rows)
         fields = self._catalog.fields(rows)
         return {
             note_id: _ShownNote(
                 self._catalog,
                 row,
                 texts.get(note_id, ""),
+                sections[note_id],
                 fields.get(note_id, {}),
                 stale=row.path in stale,
             )
