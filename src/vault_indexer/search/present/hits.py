@@ -238,10 +238,6 @@ class RankedChunk(NamedTuple):
     copies: tuple[str, ...] = ()
 
 
-def _start(above: Sequence[Heading]) -> int:
-    return above[-1].start
-
-
 class _ShownNote:
     """The values that all hits in a note share, each computed once."""
 
@@ -270,7 +266,8 @@ class _ShownNote:
         self.labels = link_labels(text)
         self.body_start = body_start(text)
         self._text = text
-        self._sections = sections
+        self._headings = [above[-1] for above in sections]
+        self._starts = [heading.start for heading in self._headings]
         self._catalog = catalog
 
     def headings_of(self, chunk: Chunk) -> list[ChunkHeading]:
@@ -279,8 +276,7 @@ class _ShownNote:
         if self.is_canvas or self._is_source:
             return []
         start, end = chunk.start_pos, chunk.end_pos
-        first, last = (bisect_left(self._sections, pos, key=_start) for pos in (start, end))
-        between = (above[-1] for above in self._sections[first:last])
+        between = self._headings[slice(*(bisect_left(self._starts, pos) for pos in (start, end)))]
         return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in between]
 
     def part(self, position: int) -> str:
@@ -298,8 +294,8 @@ class _ShownNote:
         """Returns the fence of the code block that contains `start`, or "" if there is none."""
         if self._is_source:
             return SOURCE_FENCE
-        above = bisect_right(self._sections, start, key=_start)
-        section = _start(self._sections[above - 1]) if above else 0
+        above = bisect_right(self._starts, start)
+        section = self._starts[above - 1] if above else 0
         if section == start or self.is_canvas:
             return ""
         return open_fence(self._text[max(section, start - _FENCE_REACH) : start])
