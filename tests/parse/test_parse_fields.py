@@ -28,7 +28,7 @@ def test_fields_are_those_of_the_golden() -> None:
     check_golden(FIXTURES / "fields.md", {"": fields})
 
 
-NAMES = st.from_regex(r"[A-Za-zé]([A-Za-zé_]{0,8}[A-Za-zé])?( [A-Za-zé]{1,8})?", fullmatch=True)
+NAMES = st.from_regex(r"[A-Za-zé][A-Za-zé_]{0,8}( [A-Za-zé]{1,8})?", fullmatch=True)
 VALUES = st.from_regex(r"[a-z]{1,6}( [a-z]{1,6}){0,2}", fullmatch=True).filter(
     lambda value: value not in ("true", "false", "null")
 )

@@ -24,8 +24,8 @@ from vault_indexer.search.confidence import (
     Signs,
     best_by_chance,
     held_share,
-    standardized,
     verdict_of,
+    z_scores,
 )
 
 ANSWERABLE, UNANSWERABLE = (
@@ -191,10 +191,10 @@ def test_a_hit_that_holds_more_words_has_no_smaller_share(words: list[tuple[floa
 def test_a_deviation_is_never_negative_and_none_without_a_background(
     cosine: float, background: list[float]
 ) -> None:
-    found = standardized(np.array([cosine, np.nan]), np.array(background)).tolist()
+    found = z_scores(np.array([cosine, np.nan]), np.array(background)).tolist()
     assert found[0] >= 0
     assert found[1] == 0
-    assert standardized(np.array([cosine]), np.empty(0)).tolist() == [0]
+    assert z_scores(np.array([cosine]), np.empty(0)).tolist() == [0]
 
 
 @pytest.mark.parametrize(
@@ -233,9 +233,9 @@ def test_at_most_two_of_sixteen_questions_without_an_answer_are_likely(
 def test_the_deviation_is_from_the_background() -> None:
     background = np.array([0.2, 0.4, 0.6, 0.8])
     z = (0.9 - 0.5) / background.std()
-    found = standardized(np.array([0.9, 0.5, -9.0, np.nan]), background)
+    found = z_scores(np.array([0.9, 0.5, -9.0, np.nan]), background)
     assert found.tolist() == pytest.approx([z, 0.0, 0.0, 0.0])
-    assert standardized(np.array([0.9]), np.full(4, 0.5)).tolist() == [0.0], "equal cosines say nothing"
+    assert z_scores(np.array([0.9]), np.full(4, 0.5)).tolist() == [0.0], "equal cosines say nothing"
 
 
 def test_the_share_is_the_part_of_the_weights_that_is_held() -> None:

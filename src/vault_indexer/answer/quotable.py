@@ -13,7 +13,7 @@ from itertools import takewhile
 from vault_indexer.answer.asked_kind import is_label_row
 from vault_indexer.answer.check.lexicon import lexicon
 from vault_indexer.answer.sentences import ITEM, WORD_CHAR, Sentence, Span, without_struck
-from vault_indexer.parse import readable
+from vault_indexer.parse import TASK, find_tasks, readable
 
 LONGEST_LIST = 1_000
 LONGEST_CODE = 1_000
@@ -27,7 +27,6 @@ _QUESTION = ("?", "？", "؟")
 _STEP = re.compile(r"[ \t>]*\d{1,3}[.)][ \t]")
 _INDENTED = re.compile(r"(?: {2,}|\t)[ \t]*\S")
 _LINE = re.compile(r"[^\n]*\n?")
-_BOX = re.compile(rf"^(?:{ITEM.pattern})?[ \t]*(?P<box>\[[^\]\n]\])(?=[ \t])", re.MULTILINE)
 _ROW = re.compile(r"[ \t>]*\|")
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~)")
 _BREAKS = re.compile(r"[ \t>]*\n(?:[ \t>]*\n)*")
@@ -153,24 +152,27 @@ def _of_span(sentence: Sentence, start: int, end: int) -> Sentence | None:
     return replace(sentence, start=start, end=end, readable=shown, block=None, is_composed=True)
 
 
-def _lines(source: str) -> str:
-    """Returns the text as it is read, with one unit on each line."""
-    shown = readable(without_struck(source))
-    return "\n".join(shown.text[slice(*unit)] for unit in shown.units)
+def _lines(source: str, boxes: dict[int, str] | None = None) -> str:
+    """Returns the text as it is read, with one unit on each line. `boxes` precede the first unit of the line
+    that begins there."""
+    shown, left = readable(without_struck(source)), dict(boxes or {})
+    starts = (source.rfind("\n", 0, shown.source(first) + 1) + 1 for first, _ in shown.units)
+    units = (shown.text[slice(*unit)] for unit in shown.units)
+    return "\n".join(left.pop(start, "") + unit for start, unit in zip(starts, units, strict=True))
 
 
 def shown_text(quote: Sentence) -> str:
     """Returns the text of a quote with the box of each task, which tells whether it is done."""
+    text = quote.note.text
+    start = _line_at(text, quote.start)[0]
+    if not quote.is_composed:
+        task = TASK.match(text, start)
+        is_first = task is not None and task.start("box") == quote.start
+        return f"{task['box']} {quote.readable}" if task and is_first else quote.readable
     source = quote.quote
-    boxes = {match.start(): f"{match['box']} " for match in _BOX.finditer(source)}
-    if not boxes or not quote.is_composed:
-        return boxes.get(0, "") + quote.readable
-    shown = readable(without_struck(source))
-    starts = (source.rfind("\n", 0, shown.source(first) + 1) + 1 for first, _ in shown.units)
-    return "\n".join(
-        boxes.pop(start, "") + shown.text[slice(*unit)]
-        for start, unit in zip(starts, shown.units, strict=True)
-    )
+    starts = [task.start for task in find_tasks(source, 0)]
+    boxes = {start: f"{found['box']} " for start in starts if (found := TASK.match(source, start))}
+    return _lines(source, boxes) if boxes else quote.readable
 
 
 def _list_end(text: str, start: int) -> int:

@@ -13,7 +13,7 @@ from itertools import chain, starmap
 from vault_indexer.chunk import NoteSentences
 from vault_indexer.documents import part_at
 from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow, doc_id_of, language_of_path
-from vault_indexer.parse import SOURCE_FENCE, code_blocks, open_fence, readable
+from vault_indexer.parse import SOURCE_FENCE, TASK, code_blocks, open_fence, readable
 from vault_indexer.parse.frontmatter import read_frontmatter
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import record
@@ -28,7 +28,6 @@ _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t\n]))\^([A-Za-z0-9-]+)[ \t\r]*\Z")
 ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 WORD_CHAR = re.compile(r"\w")
 _MARKUP_BEFORE = re.compile(r"(?:[*_`~=]+|!?\[\[(?:[^\]\n|]*\|)?|!?\[)+\Z")
-_BOX_BEFORE = re.compile(rf"{ITEM.pattern}[ \t]*(\[[^\]\n]\][ \t]+)\Z")
 _MARKUP_AFTER = re.compile(r"(?:\]\([^()\s]*\)|\]\]|[*_`~=]+)+")
 _STRUCK = re.compile(r"`[^`\n]*`|(?<!~)~~(?=[^\s~])[^~\n]+(?<=\S)~~(?!~)")
 _SPACES = re.compile(r" {2,}")
@@ -298,8 +297,10 @@ def _with_markup(source: str, span: Span) -> Span:
     before = _MARKUP_BEFORE.search(source[line:start])
     after = _MARKUP_AFTER.match(source, end)
     start = line + before.start() if before else start
-    box = _BOX_BEFORE.match(source[line:start])
-    return line + box.start(1) if box else start, after.end() if after else end
+    task = TASK.match(source, line, start)
+    if task and not source[task.end() : start].strip():
+        start = task.start("box")
+    return start, after.end() if after else end
 
 
 def _overlapping(span: Span, others: Sequence[Span]) -> Span | None:

@@ -14,8 +14,8 @@ from vault_indexer.documents.package import (
     errors_as_damage,
     iso_date,
     keywords_in,
+    nearest_descendants,
     texts,
-    unwrapped,
 )
 from vault_indexer.errors import NoteError
 from vault_indexer.system import record
@@ -170,7 +170,7 @@ class _WordText:
         return int(depth or 0), self._formats.get((number, depth or "0"), "")
 
     def _add_table(self, table: Element) -> None:
-        rows = [list(unwrapped(row, "tc")) for row in unwrapped(table, "tr")]
+        rows = [list(nearest_descendants(row, "tc")) for row in nearest_descendants(table, "tr")]
         filled = [[cell for cell in row if texts(cell, "t").strip()] for row in rows]
         if all(len(row) < 2 for row in filled):  # a frame around text
             for cells in filled:

@@ -14,7 +14,7 @@ from vault_indexer.documents.package import (
     errors_as_damage,
     iso_date,
     keywords_in,
-    unwrapped,
+    nearest_descendants,
 )
 from vault_indexer.documents.workbook import MAX_ROWS, ROWS_LEFT_OUT
 from vault_indexer.errors import NoteError
@@ -182,7 +182,7 @@ class _Content:
 
     def add_table(self, writer: MarkdownWriter, table: Element) -> None:
         rows: list[list[Inline]] = []
-        for row in unwrapped(table, "table-row"):
+        for row in nearest_descendants(table, "table-row"):
             cells = list(self._cells(row))
             if not all(cell.is_empty() for cell in cells):
                 repeats = min(int(row.get("number-rows-repeated", "1")), _MAX_REPEATS)

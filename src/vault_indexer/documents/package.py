@@ -162,10 +162,10 @@ def texts(element: Element, tag: str) -> str:
     return "".join(found.text or "" for found in element.iter(tag))
 
 
-def unwrapped(element: Element, tag: str) -> Iterator[Element]:
+def nearest_descendants(element: Element, tag: str) -> Iterator[Element]:
     """Yields the rows of a table, or the cells of a row, also those in groups and content controls."""
     for child in element:
         if child.tag == tag:
             yield child
         else:
-            yield from unwrapped(child, tag)
+            yield from nearest_descendants(child, tag)

@@ -15,6 +15,7 @@ from vault_indexer.parse.plain import unescape_prose
 from vault_indexer.parse.readable import (
     POINT,
     SOURCE_FENCE,
+    TASK,
     ReadableText,
     Task,
     blank_hidden,
@@ -32,6 +33,7 @@ __all__ = [
     "PARSERS",
     "POINT",
     "SOURCE_FENCE",
+    "TASK",
     "Anchors",
     "ReadableText",
     "Resolution",

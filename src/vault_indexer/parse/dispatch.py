@@ -11,7 +11,7 @@ from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.notes import parse_note
 from vault_indexer.parse.readable import find_tasks
 
-PARSE_VERSION = "17"
+PARSE_VERSION = "18"
 """Increased whenever the same bytes produce a different `Note`, or different chunks with the same options, or
 the same chunk is embedded with other text, or the catalog stores more of a note."""
 

@@ -189,7 +189,7 @@ def _fields_of_line(text: str, masked: str, leaf: Leaf, line: tuple[int, int]) -
         close = closing.get(match.start(), -1)
         if match.start() < position or close < match.end():
             continue
-        name = fold_name(match["name"].strip(_MARKS))
+        name = fold_name(_without_marks(match["name"]))
         # Parentheses may be prose, as in `(std::vector)`. Brackets around a name and `::` are a field.
         is_spaced = match[0][0] == "[" or _is_separator(text, leaf.start + match.end(), leaf.end, name)
         if name and is_spaced:
@@ -200,12 +200,19 @@ def _fields_of_line(text: str, masked: str, leaf: Leaf, line: tuple[int, int]) -
         return
     lead = _LEAD.match(masked, start, end)
     separator = masked.find("::", lead.end() if lead else start, end)
-    written = masked[lead.end() if lead else start : separator].strip(_MARKS) if separator >= 0 else ""
+    written = _without_marks(masked[lead.end() if lead else start : separator]) if separator >= 0 else ""
     if len(written) <= MAX_NAME and _NAME.fullmatch(written):
         name = fold_name(written)
         first, last = leaf.start + separator + 2, leaf.start + end
         if name and _is_separator(text, first, last, name):
             yield from _field(name, _BLOCK_ID.sub("", text[first:last]))
+
+
+def _without_marks(written: str) -> str:
+    """The name of a field without list markers and emphasis. A last underscore is part of the name if nothing
+    precedes the name, as in `size_:: 3`."""
+    bare = written.strip()
+    return bare.rstrip(_MARKS.replace("_", "")) if bare[:1].isalnum() else bare.strip(_MARKS)
 
 
 def _mask_syntax(text: str, leaf: Leaf, definitions: Mapping[str, str]) -> str:

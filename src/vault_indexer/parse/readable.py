@@ -364,7 +364,9 @@ def _units(text: str, borders: list[int], whole: list[Span]) -> Iterator[Span]:
 # Tasks: list items with a box, as in `- [ ] call`.
 
 
-_TASK = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<state>[^\]\n])\](?=[ \t]|$)", re.MULTILINE)
+TASK = re.compile(
+    r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?P<box>\[(?P<state>[^\]\n])\])(?=[ \t]|$)", re.MULTILINE
+)
 _TASK_END = re.compile(r"\n(?=[ \t>]*(?:\n|\Z|(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}[ \t]|```|~~~))")
 _TASKS_FENCE = re.compile(
     r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)|\Z)", re.MULTILINE | re.DOTALL
@@ -382,7 +384,7 @@ class Task(NamedTuple):
 def find_tasks(text: str, body_start: int) -> Iterator[Task]:
     """The tasks of a note in order, without those in fenced code."""
     code: list[tuple[int, int]] | None = None
-    for task in _TASK.finditer(text, body_start):
+    for task in TASK.finditer(text, body_start):
         if code is None:
             code = [match.span() for match in _TASKS_FENCE.finditer(text)]
         if any(first <= task.start() < last for first, last in code):

@@ -25,7 +25,7 @@ from vault_indexer.search.ready import (
     warm_in_background,
 )
 from vault_indexer.search.searcher import IndexReader, Searcher
-from vault_indexer.search.terms import is_common_word
+from vault_indexer.search.terms import irregular_forms, is_common_word
 from vault_indexer.search.vault_contents import list_tasks, vault_health, vault_overview
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "depth_of",
     "estimated_tokens",
     "function_words",
+    "irregular_forms",
     "is_common_word",
     "list_notes",
     "list_tasks",

@@ -7,8 +7,8 @@ those of a sample of the vault's chunks, relative to the best of that number of 
 larger weight if the words are no evidence; and how far the cosine is from that of related texts.
 
 `benchmarks/confidence_fit.py` fits the regression to the tuning halves of typed queries over many vaults
-(paraphrases, half-remembered titles, keywords, typos, near misses, off topic) and of XQuAD in 12 languages. A
-test compares the coefficients.
+(paraphrases, half-remembered titles, keywords, typos, near misses, off topic) and of XQuAD in five languages.
+A test compares the coefficients.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) ->
     titles = held_share(weights, _titled(prepared, keys))
     chance = best_by_chance(prepared.statistics.documents)
     cosines, background = _cosines(prepared, keys)
-    deviations = np.minimum(standardized(cosines, background) / chance, _LARGEST_DEVIATION)
+    deviations = np.minimum(z_scores(cosines, background) / chance, _LARGEST_DEVIATION)
     shortfalls = np.nan_to_num(np.maximum(_RELATED - cosines, 0.0))
     # A static model compares words, so without one of the query its cosines are no evidence.
     is_read = prepared.vault.embedder.model.provider != "wordllama" and prepared.language_weight >= 1.0
@@ -294,7 +294,7 @@ def best_by_chance(chunks: int) -> float:
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
 
 
-def standardized(cosines: Floats, background: Floats) -> Floats:
+def z_scores(cosines: Floats, background: Floats) -> Floats:
     """Returns the number of standard deviations, at least 0, by which each cosine exceeds the mean of the
     background. It is 0 for a missing cosine (NaN), or if the background cosines are all equal."""
     spread = float(background.std()) if len(background) else 0.0

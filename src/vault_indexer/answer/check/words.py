@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 
 from vault_indexer.answer.check.dates import find_dates
@@ -16,11 +14,10 @@ from vault_indexer.answer.check.lexicon import (
     WordClass,
     blank,
     lexicon,
-    read_list,
     tokens,
 )
 from vault_indexer.answer.check.numbers import quantities
-from vault_indexer.search import function_words
+from vault_indexer.search import function_words, irregular_forms
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.stem import stem
 from vault_indexer.text.tokens import RUN
@@ -105,7 +102,7 @@ def is_held(own: str, known: Collection[str], language: str) -> bool:
         return True
     if language in UNSPACED_LANGUAGES:
         return False
-    alike = same_words(language)
+    alike = _same_words(language)
     if own in alike and not alike[own].isdisjoint(known):
         return True
     if language == "de" and (prefixed := _GERMAN_PARTICIPLE.match(own)) and own[prefixed.end() :] in known:
@@ -115,15 +112,11 @@ def is_held(own: str, known: Collection[str], language: str) -> bool:
 
 
 @cache
-def same_words(language: str) -> Mapping[str, frozenset[str]]:
+def _same_words(language: str) -> Mapping[str, frozenset[str]]:
     """Returns the stems of the irregular forms and synonyms of each word, by its stem."""
-    table = tomllib.loads(
-        files("vault_indexer.search.terms").joinpath("irregular_forms.toml").read_text("utf-8")
-    )
-    groups = [*read_list(table, language), *lexicon(language).synonyms]
     found: dict[str, set[str]] = {}
-    for group in groups:
-        stems = {stem(normalize(word), language) for word in group.split()}
+    for group in (*irregular_forms((language,)).values(), *map(str.split, lexicon(language).synonyms)):
+        stems = {stem(normalize(word), language) for word in group}
         for one in stems:
             found.setdefault(one, set()).update(stems)
     return {one: frozenset(stems) for one, stems in found.items()}

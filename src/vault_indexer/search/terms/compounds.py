@@ -187,7 +187,7 @@ def find_synonyms(
     """Returns for each phrase of a group that occurs in the query, in any form, the other phrases of its
     group. `languages` are those of the vault, whose irregular forms are groups as well."""
     own, words = tuple(languages), tuple(words)
-    irregular = _irregular_forms(own)
+    irregular = irregular_forms(own)
     forms = (form for word in words for form in sorted(word.forms))  # the order of a set differs by process
     found = dict.fromkeys(irregular[form] for form in forms if form in irregular)
     if not (groups or found):
@@ -243,7 +243,7 @@ class _Phrases:
 
 
 @cache
-def _irregular_forms(languages: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+def irregular_forms(languages: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
     """Returns the group of each word with irregular forms in these languages, by the word and by its stem."""
     file = files("vault_indexer.search.terms") / "irregular_forms.toml"
     table = tomllib.loads(file.read_text(encoding="utf-8"))
