@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -109,6 +108,8 @@ def _in_thread(
 
     @functools.wraps(method)
     async def run(self: AsyncVault, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        import asyncio  # 12 ms, which commands do not need
+
         return await asyncio.to_thread(method, self._vault, *args, **kwargs)
 
     return run
@@ -297,6 +298,8 @@ async def open_vault_async(
     path: str | Path, index_dir: str | Path | None = None, *, report: Report | None = None, **options: object
 ) -> AsyncVault:
     """Opens a vault as `open_vault` does, without blocking the event loop."""
+    import asyncio
+
     return AsyncVault(await asyncio.to_thread(open_vault, path, index_dir, report=report, **options))
 
 

