@@ -347,22 +347,23 @@ def below_heading(sentence: Sentence) -> Sentence | None:
     breaks = _BREAKS.match(text, at)
     if breaks is None:
         return None
-    start = breaks.end()
+    start = block = breaks.end()
     if not _is_block(text, start):
         lead_in = text.find("\n", start)
         breaks = _BREAKS.match(text, lead_in) if lead_in >= 0 else None
-        is_lead_in = (
-            breaks and text[start:lead_in].rstrip().endswith(_COLON) and _is_block(text, breaks.end())
-        )
-        if not is_lead_in:
+        if breaks is None or not text[start:lead_in].rstrip().endswith(_COLON):
             return None
-    if _FENCE.match(text, start):
-        close = _FENCE.search(text, text.find("\n", start))
+        block = breaks.end()
+        if not _is_block(text, block):
+            return None
+    if _FENCE.match(text, block):
+        close = _FENCE.search(text, text.find("\n", block))
         end = text.find("\n", close.end()) if close else -1
         end = len(text) if end < 0 else end
         if end - start > LONGEST_LIST:
             return None
-        code = text[slice(*_inner(text, start, end))]
+        lead = [_lines(text[start:block])] if start < block else []
+        code = "\n".join([*lead, text[slice(*_inner(text, block, end))].strip("\n")])
         return replace(sentence, start=start, end=end, readable=code, is_composed=True)
     end = _block_end(text, start)
     lines = _lines(text[start:end])
