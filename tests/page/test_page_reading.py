@@ -27,7 +27,7 @@ NOTES = {
     "Diagrams.md": "# Diagrams\n\n"
     "```mermaid\ngraph TD\n  A[Start] --> B\n```\n\n```mermaid\nno diagram\n```\n",
     "Callouts.md": "# Callouts\n\n> [!tip]- Folded\n> Inside the fold.\n\n> [!danger] Open\n> x\n\n"
-    "> [!caution]+ Unfolded\n> y\n",
+    "> [!caution]+ Unfolded\n> y\n\n> [!quote]- See [[Code]]\n> In the linked fold.\n",
     "Code.md": "# Code\n\n```python\ndef f():\n    return 'x'\n```\n\n```nosuchlanguage\nplain\n```\n",
     "Table.md": "# Table\n\n| left | right | words | more | and more |\n"
     "| --- | ---: | --- | --- | --- |\n"
@@ -149,19 +149,23 @@ def test_diagrams_are_pictures(visit: Visit) -> None:
 
 def test_callouts_have_their_kind_and_fold(visit: Visit) -> None:
     text = text_of(visit, "Callouts")
-    expect(text.get_by_role("img")).to_have_count(3)
-    expect(text.locator(".callout-icon")).to_have_count(3)
+    expect(text.get_by_role("img")).to_have_count(4)
+    expect(text.locator(".callout-icon")).to_have_count(4)
     assert [one.get_attribute("aria-label") for one in text.locator(".callout-icon").all()] == [
-        "tip", "danger", "warning"
+        "tip", "danger", "warning", "quote"
     ]  # fmt: skip
     hues = text.locator(".callout").evaluate_all(
         "all => all.map(one => getComputedStyle(one).borderLeftColor)"
     )
-    assert len(set(hues)) == 3
+    assert len(set(hues)) == 4
     expect(text.get_by_text("Inside the fold.")).to_be_hidden()
     expect(text.get_by_text("y", exact=True)).to_be_visible()
     text.get_by_text("Folded", exact=True).click()
     expect(text.get_by_text("Inside the fold.")).to_be_visible()
+    expect(text.get_by_text("In the linked fold.")).to_be_hidden()
+    text.get_by_text("Contents").click()
+    expect(text.get_by_text("In the linked fold.")).to_be_visible()
+    assert axe_violations(visit.page) == []
     visit.page.reload()
     expect(text_of(visit, "Callouts", line="4").get_by_text("Inside the fold.")).to_be_visible()
 
@@ -355,7 +359,8 @@ def test_only_what_is_near_the_window_is_laid_out(visit: Visit) -> None:
     assert far.evaluate(height) > line  # a guess until it is near
     far.scroll_into_view_if_needed()
     expect(far).to_be_in_viewport()
-    assert far.evaluate(height) == line
+    # The browser lays it out in a later frame.
+    visit.page.wait_for_function(f"([one, line]) => ({height})(one) === line", arg=[far.element_handle(), line])
 
 
 def test_of_very_many_headings_the_outline_has_those_of_the_part_and_the_highest(visit: Visit) -> None:

@@ -296,12 +296,15 @@ function quote(node, line) {
   const title = node.title?.length ? children(node.title) : [name.charAt(0).toUpperCase() + name.slice(1)];
   const attributes = { ...line, class: `callout is-${kind}` };
   const body = node.c?.length ? h("div", { class: "callout-body" }, ...children(node.c)) : null;
-  if (!node.fold || !body) {
-    return h("div", attributes, h("div", { class: "callout-kind", dir: "auto" }, calloutIcon(kind), h("span", {}, ...title)),
-      body);
+  const heading = [calloutIcon(kind), h("span", {}, ...title)];
+  const whole = h("div", { class: "callout-kind", dir: "auto" }, ...heading);
+  if (!node.fold || !body) return h("div", attributes, whole, body);
+  const open = node.fold === "+";
+  if (!whole.querySelector("a, button")) {
+    return h("details", { ...attributes, open }, h("summary", { class: "callout-kind", dir: "auto" }, ...heading), body);
   }
-  return h("details", { ...attributes, open: node.fold === "+" },
-    h("summary", { class: "callout-kind", dir: "auto" }, calloutIcon(kind), h("span", {}, ...title)), body);
+  // A link inside a summary could not be reached by a screen reader.
+  return h("div", attributes, whole, h("details", { open }, h("summary", { class: "callout-kind" }, "Contents"), body));
 }
 
 /** @param {Node} node */
