@@ -10,8 +10,8 @@
 - A test that needs an extra is skipped without it. With `--skipped` what the last run skipped is long, too.
 - `portable` marks what runs on Windows and macOS as well: by a test's own mark, and all tests of the folders
   in `PORTABLE`, which are about text alone.
-- `posix` marks what is about POSIX, with what of it: skipped on Windows. `windows` marks what starts Windows'
-  Python under Wine (`make test-windows`).
+- `posix` marks what is about POSIX, or what Wine lacks, and says what: skipped on Windows. `windows` marks
+  what starts Windows' Python under Wine (`make test-windows`).
 - `data` marks what needs `../shared/data`, and is skipped without it.
 
 No test is timed, and no wait is short: a busy machine is no counterexample. Waits go through

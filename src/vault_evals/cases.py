@@ -311,7 +311,7 @@ def _listed(key: str, value: object) -> object:
 
 
 def _case_files(folder: Path) -> Iterator[Path]:
-    for file in sorted(folder.rglob("*")):
+    for file in sorted(folder.rglob("*"), key=lambda file: file.parts):
         parts = file.relative_to(folder).parts
         is_other = any(part in OTHER_FOLDERS or part.startswith(".") for part in parts)
         if file.suffix.lower() in SUFFIXES and file.is_file() and not is_other:

@@ -54,7 +54,7 @@ def publication_of(assembly: Assembly, opened: OpenGeneration) -> Publication | 
     try:
         identity = IdentityFile(assembly.root).keep(assembly.vault.name)
     except OSError as error:
-        raise IndexUnusableError(f"cannot write {assembly.root}/publication: {error.strerror}") from error
+        raise IndexUnusableError(f"cannot write {assembly.root / 'publication'}: {error.strerror}") from error
     published = PublishedVault.of(assembly.vault, milvus.keeper, identity)
     model = opened.reader.searcher.embedder.model
     layout = CollectionLayout(milvus.shards, milvus.partitions, milvus.index_type, milvus.index_params)

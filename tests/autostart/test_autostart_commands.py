@@ -20,6 +20,8 @@ from vault_indexer.daemon.discovery import remove_daemon
 from vault_indexer.model import IndexCounts, StatusReport
 from vault_indexer.serve.api.endpoints import STATUS
 
+pytestmark = pytest.mark.posix("programs that are scripts")
+
 SESSIONS = Path(__file__).parent / "fixtures" / "service.md"
 
 
@@ -52,7 +54,6 @@ def daemon() -> Iterator[AnsweringDaemon]:
         yield made
 
 
-@pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize("heading", sessions(SESSIONS))
 def test_a_service_is_installed_shown_and_removed(
     here: CommandHere,

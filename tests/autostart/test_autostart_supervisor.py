@@ -98,6 +98,7 @@ LAUNCHD: dict[str, Any] = {
 """The keys that an agent has, with the types of launchd.plist(5)."""
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize("vault", [None, "/home/me/Notes", ODD, "/home/me/x & <y>"])
 def test_launchd_knows_each_key_of_an_agent_and_its_type(vault: str | None) -> None:
     chosen, given_spec = supervisor("launchd", ENVIRONMENT), spec(vault)

@@ -354,6 +354,7 @@ LINK_CASES = (
 )
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize(
     ("name", "cases"),
     [

@@ -19,6 +19,7 @@ def editor(here: CommandHere, line: str) -> Path:
     return program
 
 
+@pytest.mark.posix("programs that are scripts")
 def test_a_new_configuration_is_edited_and_checked(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,4 +48,4 @@ def test_what_is_chosen_is_shown_with_its_origin(here: CommandHere) -> None:
     assert re.search(r"\x1b\[1msearch\.limit +\x1b\[0m\x1b\[32m7\x1b\[0m", every)
     assert re.search(r"search\.snippet_chars +\x1b\[2m240\x1b\[0m\x1b\[2m characters\x1b\[0m\n", every)
     assert f"{here.config}\x1b[0m  read" in every
-    assert f"{here.sandbox.vault}/.indexer.toml\x1b[0m\x1b[2m  not found" in every
+    assert f"{here.sandbox.vault / '.indexer.toml'}\x1b[0m\x1b[2m  not found" in every

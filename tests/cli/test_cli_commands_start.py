@@ -122,6 +122,7 @@ def test_a_daemon_that_does_not_start_says_why(
     assert command[-2:] == ["--take-over", "--yes"]
 
 
+@pytest.mark.posix("signals")
 def test_a_daemon_that_answers_has_started(
     here: CommandHere, daemon: AnsweringDaemon, started_as: Callable[[str], None]
 ) -> None:
@@ -142,6 +143,7 @@ def test_a_daemon_that_answers_has_started(
     assert len(daemon.requests) == 2, "it waits until the vaults are open"
 
 
+@pytest.mark.posix("signals")
 def test_a_daemon_that_does_not_answer_in_time_is_named(
     here: CommandHere, started_as: Callable[[str], None]
 ) -> None:
@@ -156,6 +158,7 @@ def test_a_daemon_that_does_not_answer_in_time_is_named(
     assert found[2] == str(here.sandbox.index_dir / "daemon.log")
 
 
+@pytest.mark.posix("signals")
 def test_the_announcement_of_a_daemon_that_ends_without_a_word_is_removed(
     here: CommandHere, ended: Ended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +169,14 @@ def test_the_announcement_of_a_daemon_that_ends_without_a_word_is_removed(
     assert (announced_daemon(folder), ended.times) == (None, 1)
 
 
-@pytest.fixture(params=["nobody", "another program", "the next daemon", "a daemon that has ended"])
+@pytest.fixture(
+    params=[
+        "nobody",
+        "another program",
+        pytest.param("the next daemon", marks=pytest.mark.posix("os.getppid, which Wine does not have")),
+        "a daemon that has ended",
+    ]
+)
 def left_over(request: pytest.FixtureRequest, here: CommandHere, daemon: AnsweringDaemon) -> None:
     """What a daemon that was killed has announced, by who has its address or its process id by now."""
     info = gone(here.sandbox.index_dir, str(here.sandbox.vault))

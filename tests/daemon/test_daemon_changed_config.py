@@ -200,6 +200,7 @@ def test_of_each_key_it_is_decided_whether_the_daemon_follows_it() -> None:
     assert {name for name, key in SCHEMA.items() if not key.is_followed} == {*UNFOLLOWED}
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_file_of_the_configuration_changes_appears_and_disappears(tmp_path: Path) -> None:
     first, second = tmp_path / "a.toml", tmp_path / "b.toml"
     first.write_text("1")

@@ -39,6 +39,7 @@ def announce(folder: Path, **changed: object) -> None:
     (folder / "daemon.json").write_text(text)
 
 
+@pytest.mark.posix("modes of files")
 def test_an_announcement_is_read_as_it_was_written_by_its_owner_alone(tmp_path: Path) -> None:
     assert announced_daemon(tmp_path) is None
     write_daemon(tmp_path, INFO)
@@ -75,6 +76,7 @@ def test_a_damaged_file_says_nothing(tmp_path: Path, text: str) -> None:
     assert (announced_daemon(tmp_path), read_address(tmp_path)) == (None, None)
 
 
+@pytest.mark.posix("modes of files")
 def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o770)
     assert announced_daemon(tmp_path) is None, "nothing is announced there"
@@ -102,6 +104,7 @@ def test_a_process_takes_back_its_own_announcement_alone(tmp_path: Path) -> None
     remove_daemon(tmp_path, os.getpid())
 
 
+@pytest.mark.posix("modes of files")
 def test_the_page_that_opens_a_vault_holds_its_address_escaped(tmp_path: Path) -> None:
     path = write_open_file(tmp_path, 'http://127.0.0.1:7/#t="><script>')
     text = path.read_text()
@@ -121,6 +124,7 @@ def test_an_address_is_kept_and_written_when_it_changes(tmp_path: Path) -> None:
     assert read_address(tmp_path) == KeptAddress(8, "t")
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 def test_an_index_is_found_by_its_vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     vault, index = tmp_path / "vault", tmp_path / "index"
@@ -137,6 +141,7 @@ def test_an_index_is_found_by_its_vault(tmp_path: Path, monkeypatch: pytest.Monk
     assert read_index_pointer(vault) is None, "a relative folder is that of whoever reads it"
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 def test_each_configuration_has_its_own_shared_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +181,7 @@ def guarded(tmp_path: Path) -> Iterator[Guarded]:
     made.lock.release()
 
 
+@pytest.mark.posix("a file that is open is removed")
 def test_a_loss_is_one_when_it_is_seen_twice_a_second_apart(guarded: Guarded) -> None:
     assert guarded.looks(0, 1) == ["", ""]
     guarded.generation.catalog.unlink()
@@ -195,6 +201,7 @@ def test_a_folder_that_another_made_again_is_lost_too(guarded: Guarded) -> None:
     assert guarded.looks(1, 1) == ["", f"the index folder {root} was deleted"]
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_catalog_that_cannot_be_looked_at_is_not_lost(guarded: Guarded, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert guarded.looks(1, 1, generation=Generation(1, tmp_path / "loop")) == ["", ""]
@@ -202,6 +209,7 @@ def test_a_catalog_that_cannot_be_looked_at_is_not_lost(guarded: Guarded, tmp_pa
     assert guarded.looks(1, 1, generation=Generation(1, tmp_path / "file"))[1].endswith("was deleted")
 
 
+@pytest.mark.posix("a file that is open is removed")
 def test_a_folder_is_made_again_and_locked_once_an_hour(guarded: Guarded) -> None:
     root = guarded.index_dir.root
     shutil.rmtree(root)

@@ -157,6 +157,7 @@ def test_vectors_that_cannot_be_made_are_no_reason_to_fail(where: Place) -> None
             assert snapshot.catalog.counts().notes == len(NOTES) + 40
 
 
+@pytest.mark.posix("a file that is open is removed")
 def test_an_index_that_cannot_be_closed_cleanly_lets_others_have_it(
     where: Place, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -90,6 +90,7 @@ def test_the_files_have_a_size_and_a_number(tmp_path: Path) -> None:
     assert all(file.stat().st_size <= FILE_BYTES for file in files)
 
 
+@pytest.mark.posix("a file that is open is removed")
 def test_a_log_that_is_deleted_begins_again(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     folder.mkdir()

@@ -206,6 +206,7 @@ def test_a_page_is_fetched_once_in_a_run_and_one_that_does_not_answer_is_no_verd
         check_page(ExpectedCitation(url=URL), LivePages(None))
 
 
+@pytest.mark.posix("modes of files")
 def test_a_snapshot_is_named_by_its_url_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "snapshots"
     pages = PageSnapshots(folder)

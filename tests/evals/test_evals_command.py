@@ -44,6 +44,7 @@ def test_the_form_of_a_report_is_the_one_named_else_that_of_the_output(
     assert ReportOutput(report).as_json(Output(json)) == as_json
 
 
+@pytest.mark.posix("modes of files")
 def test_a_report_goes_to_its_file_which_others_can_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_note_that_moved_and_words_that_changed_are_accepted(tmp_path: Path, c
     )
 
 
+@pytest.mark.posix("modes of files")
 def test_line_breaks_and_the_mode_of_a_file_stay(tmp_path: Path, cases: Path) -> None:
     file = cases / "l2/knead.yaml"
     file.write_bytes(CASE.replace("\n", "\r\n").encode())

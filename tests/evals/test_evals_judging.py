@@ -1,6 +1,7 @@
 """Judgements by hand: the pool, its order, the files, and a session at the terminal."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_grades_of_qrels_replace_those_that_are_there(tmp_path: Path) -> None:
     assert own.take([(name, "a.md", 2)]) == 0, "nothing changes"
     with pytest.raises(UsageError) as refused:
         own.take([("x", "a.md", 1), ("b", "a.md", 1), (name, "a.md", 1)])
-    assert str(refused.value) == f"qrels: no question has the id 'b'; {tmp_path}/topics.tsv lists them"
+    assert str(refused.value) == f"qrels: no question has the id 'b'; {tmp_path / 'topics.tsv'} lists them"
     assert own.grades[name]["a.md"] == 2
 
 
@@ -74,7 +75,7 @@ def test_a_wrong_line_is_named(tmp_path: Path) -> None:
         with pytest.raises(UsageError) as refused:
             Judgements.load(tmp_path)
         (tmp_path / name).unlink()
-        return str(refused.value).removeprefix(f"{tmp_path}/")
+        return str(refused.value).removeprefix(f"{tmp_path}{os.sep}")
 
     check_golden(Path(__file__).parent / "fixtures" / "judgements.md", {"": of_parts(refusal)})
 
@@ -83,14 +84,14 @@ def test_files_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     own = Judgements.load(tmp_path / "none")
     own.folder = tmp_path / "file"
-    with pytest.raises(UsageError, match="file: cannot be written: File exists"):
+    with pytest.raises(UsageError, match=r"file: cannot be written: File (already )?exists"):
         own.grade(own.add(QUESTION), "a.md", 1)
     (tmp_path / "qrels.txt").write_bytes(b"\xff")
     with pytest.raises(UsageError, match=r"qrels\.txt: cannot be read: not UTF-8"):
         Judgements.load(tmp_path)
     (tmp_path / "qrels.txt").unlink()
     (tmp_path / "qrels.txt").mkdir()
-    with pytest.raises(UsageError, match=r"qrels\.txt: cannot be read: Is a directory"):
+    with pytest.raises(UsageError, match=r"qrels\.txt: cannot be read: (Is a directory|Permission denied)"):
         Judgements.load(tmp_path)
 
 
@@ -123,5 +124,5 @@ def test_a_file_of_questions_that_cannot_be_had_is_named(tmp_path: Path) -> None
     (tmp_path / "odd.jsonl").write_bytes(b"\xff")
     with pytest.raises(UsageError, match=r"odd\.jsonl: cannot be read: not UTF-8"):
         read_clicks(tmp_path / "odd.jsonl")
-    with pytest.raises(UsageError, match=r"odd\.jsonl/q\.jsonl: cannot be written: "):
+    with pytest.raises(UsageError, match=r"odd\.jsonl.q\.jsonl: cannot be written: "):
         write_questions(tmp_path / "odd.jsonl" / "q.jsonl", [])

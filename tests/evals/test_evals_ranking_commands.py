@@ -132,7 +132,7 @@ def test_of_an_empty_vault_no_questions_are_made(asking: CommandHere) -> None:
         (asking.sandbox.vault / path).unlink()
     ran = asking.indexer("eval", "generate")
     assert (ran.code, ran.out) == (0, "")
-    assert ran.err.splitlines()[-1] == "wrote 0 questions to evals/ranking/generated.jsonl"
+    assert ran.err.splitlines()[-1] == f"wrote 0 questions to {Path('evals', 'ranking', 'generated.jsonl')}"
 
 
 def judged(

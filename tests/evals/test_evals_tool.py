@@ -124,6 +124,7 @@ def test_an_answer_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
         ended.set()
 
 
+@pytest.mark.posix("symbolic links")
 def test_layers_and_folders_that_there_are_not_are_named(tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "a.md").write_text("")

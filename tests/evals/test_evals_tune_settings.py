@@ -179,6 +179,7 @@ def test_a_file_that_cannot_be_changed_safely_is_left_alone(text: str, tmp_path:
     assert file.read_text() == text
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_link_in_the_vault_is_neither_read_nor_replaced(tmp_path: Path) -> None:
     other, file = tmp_path / "other.toml", tmp_path / ".indexer.toml"
     other.write_text("[search]\nlimit = 5\n")

@@ -117,7 +117,7 @@ def parsed(preparer: Preparer, path: str) -> Parsed:
 
 
 def test_a_note_is_read_with_its_file_as_it_was_then(vault: Path, embedder: Embedder) -> None:
-    (vault / "Oven.md").write_text(f"{ONE}This is only context for others.\n")
+    (vault / "Oven.md").write_text(f"{ONE}This is only context for others.\n", newline="\n")
     stat = (vault / "Oven.md").stat()
     found = parsed(preparer_of(vault, embedder), "Oven.md")
     file = found.file
@@ -132,7 +132,7 @@ def test_a_note_is_read_with_its_file_as_it_was_then(vault: Path, embedder: Embe
 
 
 def test_a_note_that_its_model_did_not_reach_is_split_again_later(vault: Path, embedder: Embedder) -> None:
-    (vault / "1.md").write_text(f"{ONE}unreached\n")
+    (vault / "1.md").write_text(f"{ONE}unreached\n", newline="\n")
     found = parsed(preparer_of(vault, embedder), "1.md")
     reason = "split without its language model, which has not answered yet; it is asked again"
     assert (found.file.state, found.file.reason) == ("note", reason)
@@ -142,7 +142,7 @@ def test_a_note_that_its_model_did_not_reach_is_split_again_later(vault: Path, e
 def test_a_language_model_is_asked_where_notes_may_wait_for_it(
     vault: Path, embedder: Embedder, ask: bool, questions: list[str]
 ) -> None:
-    (vault / "1.md").write_text(ONE)
+    (vault / "1.md").write_text(ONE, newline="\n")
     model = ScriptedLlm(["Anna"])
     llm = LlmSwitch(model)
 
@@ -188,8 +188,8 @@ def test_a_file_that_is_no_note_is_skipped_with_its_reason(
 
 
 def test_each_text_is_embedded_once_in_one_call(vault: Path, embedder: Embedder) -> None:
-    (vault / "1.md").write_text(f"{ONE}{TWO}{ONE}This is only context for others.\n")
-    (vault / "2.md").write_text(f"{TWO}{THREE}")
+    (vault / "1.md").write_text(f"{ONE}{TWO}{ONE}This is only context for others.\n", newline="\n")
+    (vault / "2.md").write_text(f"{TWO}{THREE}", newline="\n")
     preparer = preparer_of(vault, embedder)
     first, second = preparer.embed([parsed(preparer, "1.md"), parsed(preparer, "2.md")])
     assert embedder.asked == [[ONE, TWO, THREE]]
@@ -207,7 +207,7 @@ def test_each_text_is_embedded_once_in_one_call(vault: Path, embedder: Embedder)
 def test_so_many_texts_get_their_vectors_at_once(
     vault: Path, embedder: Embedder, at_once: int | None, made: int
 ) -> None:
-    (vault / "1.md").write_text(f"{ONE}{TWO}{THREE}")
+    (vault / "1.md").write_text(f"{ONE}{TWO}{THREE}", newline="\n")
     preparer = preparer_of(vault, embedder)
     (note,) = preparer.embed([parsed(preparer, "1.md")], at_once)
     assert (len(note.vectors), note.embedded, note.reused) == (made, made, 0)
@@ -215,7 +215,7 @@ def test_so_many_texts_get_their_vectors_at_once(
 
 
 def test_a_model_that_fails_is_owed_only_where_vectors_may_be(vault: Path, embedder: Embedder) -> None:
-    (vault / "1.md").write_text(ONE)
+    (vault / "1.md").write_text(ONE, newline="\n")
     preparer = preparer_of(vault, embedder)
     note = parsed(preparer, "1.md")
     embedder.is_down = True
@@ -242,7 +242,7 @@ def caches(tmp_path: Path) -> Iterator[list[CatalogReader]]:
 def test_known_vectors_come_from_the_first_cache_that_has_them(
     vault: Path, embedder: Embedder, caches: list[CatalogReader]
 ) -> None:
-    (vault / "1.md").write_text(f"{ONE}{TWO}{THREE}")
+    (vault / "1.md").write_text(f"{ONE}{TWO}{THREE}", newline="\n")
     preparer = preparer_of(vault, embedder, *caches)
     (note,) = preparer.embed([parsed(preparer, "1.md")])
     assert embedder.asked == [[THREE]]
@@ -254,8 +254,8 @@ def test_known_vectors_come_from_the_first_cache_that_has_them(
 def test_a_worker_writes_the_words_of_the_notes_it_reads(
     vault: Path, embedder: Embedder, tmp_path: Path
 ) -> None:
-    (vault / "1.md").write_text("oak\n")
-    (vault / "2.md").write_text("elm\nash context\n")
+    (vault / "1.md").write_text("oak\n", newline="\n")
+    (vault / "2.md").write_text("elm\nash context\n", newline="\n")
     worker = NoteWorker(lambda: preparer_of(vault, embedder))
     done = worker.handle(PrepareJob(("gone.md", "1.md", "2.md"), (7, 8, 9), tmp_path / "keywords"))
     assert isinstance(done, list)
@@ -430,7 +430,7 @@ def test_a_worker_loads_the_model_with_the_first_text_or_when_it_is_warmed(
 
 def test_a_grammar_that_is_missing_is_named_once(tmp_path: Path) -> None:
     block = "```cobol\nDISPLAY 1.\n```\n\n"
-    (tmp_path / "Code.md").write_text(f"# Code\n\n{block * 9}", "utf-8")
+    (tmp_path / "Code.md").write_text(f"# Code\n\n{block * 9}", "utf-8", newline="\n")
     chunker = chunker_for(ChunkingSettings.model_validate({"strategy": "code", "max_chunk_size": 100}))
     (found,) = Inspector(tmp_path, Settings(), chunker).inspect(["Code.md"])
     assert isinstance(found, InspectedNote)

@@ -203,6 +203,7 @@ def test_chunks_that_a_derived_index_lacks_or_holds_too_much_are_named(checked: 
     ]
 
 
+@pytest.mark.posix("a file that is open is changed")
 @pytest.mark.parametrize("store", ["vectors", "keywords"])
 def test_a_file_of_a_derived_index_that_is_damaged_is_named_while_memory_is_sound(
     checked: Checked, store: str

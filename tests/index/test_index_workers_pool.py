@@ -259,6 +259,7 @@ def test_of_a_process_that_is_not_there_nothing_is_known(
     assert usage_by_ps(os.getpid()) is None, "there is no ps"
 
 
+@pytest.mark.posix("the program ps")
 @pytest.mark.parametrize(
     ("time", "seconds"), [("00:01", 1), ("02:03", 123), ("1:02:03", 3723), ("2-01:00:00", 176_400)]
 )

@@ -360,7 +360,9 @@ def test_only_what_is_near_the_window_is_laid_out(visit: Visit) -> None:
     far.scroll_into_view_if_needed()
     expect(far).to_be_in_viewport()
     # The browser lays it out in a later frame.
-    visit.page.wait_for_function(f"([one, line]) => ({height})(one) === line", arg=[far.element_handle(), line])
+    visit.page.wait_for_function(
+        f"([one, line]) => ({height})(one) === line", arg=[far.element_handle(), line]
+    )
 
 
 def test_of_very_many_headings_the_outline_has_those_of_the_part_and_the_highest(visit: Visit) -> None:

@@ -91,7 +91,7 @@ OWN = Service(Path("/own"))
 
 def test_the_status_says_which_daemon_answers() -> None:
     found = ask(OWN, "/v1/status").json
-    assert (found["vault"], found["notes"]) == ("/own", 3)
+    assert (found["vault"], found["notes"]) == (str(Path("/own")), 3)
     assert found["daemon"] == {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{PORT}"}
 
 
@@ -276,7 +276,7 @@ def test_events_tell_the_status_of_the_vault_that_is_named() -> None:
     told = ask(vaults, "/v1/events?vault=other", leaves_at=b"event: status")
     assert (told.status, told.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
     data = json.loads(told.body.partition(b"data: ")[2])
-    assert (data["vault"], data["daemon"]["pid"]) == ("/other", os.getpid())
+    assert (data["vault"], data["daemon"]["pid"]) == (str(Path("/other")), os.getpid())
     assert ask(vaults, "/v1/events?vault=gone").error == (503, "unavailable", "the disk is gone")
     assert ask(vaults, "/v1/events").error[:2] == (422, "usage")
 

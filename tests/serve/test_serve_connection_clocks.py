@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import resource
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +14,8 @@ from asgi import no_content
 from uvicorn.server import ServerState
 
 from vault_indexer.serve.http.connections import Connection, connection_limit
+
+resource = pytest.importorskip("resource", reason="a limit of POSIX")
 
 REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"
 

@@ -159,6 +159,7 @@ def checked_draft(house: Tools, text: str) -> str:
     return "\n".join(shown + [f"line {one['line']}: in {one['path']}, too" for one in found["same"]])
 
 
+@pytest.mark.posix("paths with slashes")
 def test_tools_answer_and_refuse_as_the_golden_says(garden: Tools, both: Tools, house: Tools) -> None:
     def part(given: str) -> str:
         found = garden.answer("read_note", path="Short", **json.loads(given))

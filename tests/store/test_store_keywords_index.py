@@ -229,6 +229,7 @@ def test_every_damaged_file_is_noticed(
             KeywordIndex.open(copy)
 
 
+@pytest.mark.posix("a file that is open is changed")
 def test_verify_notices_damage_while_the_index_is_open(index: KeywordIndex, folder: Path) -> None:
     index.apply([note(1, "words")], [], 1)
     index.verify()
@@ -282,6 +283,17 @@ def test_a_folder_that_is_no_index_is_refused(tmp_path: Path) -> None:
         KeywordIndex.create(tmp_path)
     with pytest.raises(IndexUnusableError, match=re.escape(f"cannot write {tmp_path / 'something'}")):
         KeywordIndex.create(tmp_path / "something")
+
+
+def test_a_segment_that_windows_kept_does_not_stand_in_the_way(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(1, "kept")], [], 1)
+    for file in folder.iterdir():
+        if file.suffix != ".seg":
+            file.unlink()
+    again = KeywordIndex.create(folder)
+    assert hits(again.snapshot(), "kept") == []
+    again.apply([note(2, "new")], [], 2)
+    assert hits(again.snapshot(), "new") == [2]
 
 
 def test_a_missing_adopted_segment_changes_nothing(index: KeywordIndex, folder: Path) -> None:
@@ -376,6 +388,7 @@ def test_what_is_known_of_a_file_is_not_read_again(tmp_path: Path) -> None:
     assert list(record.files) == ["fresh", "there"]
 
 
+@pytest.mark.posix("a file that is open is changed")
 @pytest.mark.parametrize("is_full", [False, True])
 def test_a_quick_look_at_the_files_compares_their_sizes(
     index: KeywordIndex, folder: Path, is_full: bool
@@ -397,6 +410,7 @@ def test_a_quick_look_at_the_files_compares_their_sizes(
         KeywordIndex.open(folder, check=is_full)
 
 
+@pytest.mark.posix("a file that is open is changed")
 def test_a_file_that_its_checksum_fits_and_nobody_can_read_is_refused(
     index: KeywordIndex, folder: Path
 ) -> None:
@@ -427,6 +441,7 @@ def test_frequencies_count_deleted_documents_in_the_field_that_has_most(index: K
     assert index.term_frequencies() == {"bee": 1, "ant": 1, "cow": 1}
 
 
+@pytest.mark.posix("a file that is open is removed")
 def test_a_commit_keeps_what_it_does_not_change(index: KeywordIndex, folder: Path) -> None:
     index.apply([note(key, f"word{key} common") for key in range(70)], [], 1)
     (first,) = folder.glob("*.seg")

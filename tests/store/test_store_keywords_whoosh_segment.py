@@ -50,6 +50,7 @@ def terms_of(document: KeywordDocument) -> TermCounts:
     return count_terms({name: terms for name in FIELDS if (terms := getattr(document, name))})
 
 
+@pytest.mark.posix("a file that is open is removed")
 @given(Documents)
 def test_a_segment_says_of_each_term_where_it_occurs_and_how_often(
     fields: list[dict[str, list[str]]],
@@ -74,6 +75,7 @@ def test_a_segment_says_of_each_term_where_it_occurs_and_how_often(
             assert segment.longest_words[field].tolist() == longest
 
 
+@pytest.mark.posix("a file that is open is removed")
 @given(Documents)
 def test_the_words_of_a_segment_are_those_that_some_text_holds(fields: list[dict[str, list[str]]]) -> None:
     documents = [KeywordDocument(number, **own) for number, own in enumerate([*fields, {}])]

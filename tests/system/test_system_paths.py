@@ -105,6 +105,7 @@ def test_a_hint_is_followed_to_the_file_as_its_folder_spells_it(tmp_path: Path) 
         assert found.within == {hint, listed}
 
 
+@pytest.mark.posix("Wine keeps the case of a renamed file")
 def test_after_a_rename_of_the_case_alone_the_old_name_is_gone(tmp_path: Path) -> None:
     put(tmp_path, "a/note.md")
     (tmp_path / "a" / "note.md").rename(tmp_path / "a" / "Note.md")
@@ -224,6 +225,7 @@ def test_names_that_may_be_one(one: str, other: str, is_same: bool) -> None:
     assert same_name(one, other) is is_same
 
 
+@pytest.mark.posix("Wine has no time of creation")
 def test_a_file_was_created_before_it_was_changed(tmp_path: Path) -> None:
     before = time.time()
     note = tmp_path / "Zürich.md"

@@ -73,6 +73,7 @@ def test_a_file_that_is_not_there_has_vanished(tmp_path: Path, path: str) -> Non
         read_note(tmp_path, path, LIMIT)
 
 
+@pytest.mark.posix("names of iCloud's placeholders")
 @pytest.mark.parametrize("path", ["Away.md", "a/Away.md", ".indexerignore"])
 def test_a_file_that_is_only_in_icloud_has_not_vanished(tmp_path: Path, path: str) -> None:
     (tmp_path / "a").mkdir()

@@ -306,12 +306,14 @@ def test_a_vault_that_is_replaced_meanwhile_is_not_believed(tmp_path: Path) -> N
         look(vault, files=files)
 
 
+@pytest.mark.posix("errors of the system")
 @pytest.mark.parametrize("name", ["x" * 300, "zero\0"])
 def test_a_vault_whose_name_no_system_takes_is_one_clear_line(tmp_path: Path, name: str) -> None:
     with pytest.raises(VaultError, match=r"^the vault cannot be read: .*: ([A-Z]|embedded null)[^\n]+$"):
         look(tmp_path / name)
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_link_to_what_is_no_file_is_named_unless_it_is_excluded(tmp_path: Path) -> None:
     put(tmp_path, "a.md")
     os.mkfifo(tmp_path / "pipe")
@@ -398,6 +400,7 @@ def test_any_listing_gives_each_path_once_and_in_order(empty: Path, listing: Lis
     assert look(empty, files=ListedFiles(empty, listing * 2)).files == found.files
 
 
+@pytest.mark.posix("other file systems below a folder")
 @pytest.mark.parametrize(
     ("home", "system", "read", "skipped"),
     [
@@ -422,6 +425,7 @@ def test_other_file_systems_are_read_unless_they_are_the_systems_or_below_home(
     assert (paths_of(found), [path for path, _ in found.skipped]) == (read, skipped)
 
 
+@pytest.mark.posix("the variable HOME")
 def test_folders_that_are_hardly_meant_as_a_vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, "notes/a.md", "home/notes/b.md", "chroot/proc/x", *(f"many/{n}.md" for n in range(4)))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

@@ -106,6 +106,7 @@ def test_saving_like_vim_is_one_batch_of_the_note(tmp_path: Path, hooks: SystemH
         assert [batch.scope for batch in until(watcher, tells_of("note.md"))] == [{"note.md"}]
 
 
+@pytest.mark.posix("a rename that replaces")
 def test_write_and_rename_over_is_told_as_the_note(tmp_path: Path, hooks: SystemHooks) -> None:
     write(tmp_path / "note.md")
     with watching(tmp_path, hooks=hooks) as watcher:
@@ -230,6 +231,7 @@ def test_a_root_behind_a_symbolic_link_is_watched(tmp_path: Path, hooks: SystemH
         assert until(watcher, tells_of("d.md"))[-1].dirty == {"d.md"}
 
 
+@pytest.mark.posix("what was removed is known as a folder")
 def test_a_folder_moved_out_scans_all_and_is_heard_no_more(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     write(vault / "d/sub/a.md")
@@ -242,6 +244,7 @@ def test_a_folder_moved_out_scans_all_and_is_heard_no_more(tmp_path: Path) -> No
         assert [batch.scope for batch in batches] == [{"mark.md"}]
 
 
+@pytest.mark.posix("what was removed is known as a folder")
 def test_a_folder_renamed_within_is_heard_under_its_new_name(tmp_path: Path, hooks: SystemHooks) -> None:
     write(tmp_path / "old/sub/a.md")
     with watching(tmp_path, hooks=hooks) as watcher:
@@ -306,6 +309,7 @@ def test_a_root_that_is_swapped_is_watched_anew(tmp_path: Path) -> None:
         until(watcher, tells_of("c.md"))
 
 
+@pytest.mark.posix("a rename that replaces")
 def test_a_folder_that_replaces_another_is_heard(tmp_path: Path) -> None:
     write(tmp_path / "a/n.md")
     (tmp_path / "b").mkdir()

@@ -121,6 +121,8 @@ CHANGES: list[tuple[str, Change, str, set[str]]] = [
     ("a move", rename("NEWER.md", "Sky/Newer.md"), "pelican", {"Sky/Newer.md"}),
     ("a renamed folder", rename("Sky", "Heaven"), "pelican", {"Heaven/Newer.md"}),
     ("a folder's case", rename("Heaven", "heaven"), "pelican", {"heaven/Newer.md"}),
+    ("a folder that leaves the vault", rename("heaven", "../heaven"), "pelican", set()),
+    ("a folder that comes", rename("../heaven", "heaven"), "pelican", {"heaven/Newer.md"}),
     ("line ends of Windows", write("Ends.md", "# Ends\r\n\r\nAn ibis.\r\n"), "ibis", {"Ends.md"}),
     ("a name of a device", write("aux.md", "# Aux\n\nAn axolotl.\n"), "axolotl", set()),
     ("a stream", write("a.md:b.md", "# Stream\n\nAn axolotl.\n"), "axolotl", set()),

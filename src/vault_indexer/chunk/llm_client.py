@@ -162,7 +162,7 @@ class KeptAnswers:
 
     def _answers(self) -> Iterator[_Answer]:
         for folder in self._folder.iterdir():
-            with suppress(NotADirectoryError), os.scandir(folder) as entries:
+            with suppress(NotADirectoryError, FileNotFoundError), os.scandir(folder) as entries:
                 for entry in entries:
                     with suppress(FileNotFoundError):
                         found = entry.stat(follow_symlinks=False)

@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, NamedTuple
 
@@ -221,7 +222,7 @@ def program_of(arguments: Collection[str]) -> Any:
 def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Prints one line with the location for a bug report, instead of a traceback."""
     frames = traceback.extract_tb(trace)
-    where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     print(f"indexer: internal error: {kind.__name__}: {clean(str(error))}{where}", file=sys.stderr)  # noqa: T201
     # Raised in the hook, this becomes the exit status. Otherwise it would be 1, which means "nothing found".
     raise SystemExit(IndexUnusableError.exit_code)  # the index cannot be used

@@ -278,14 +278,14 @@ class Announcements:
         try:
             write_daemon(index_dir, info)
         except OSError as error:
-            raise IndexUnusableError(f"cannot write {index_dir}/{DAEMON_FILE}: {error.strerror}") from error
+            raise IndexUnusableError(f"cannot write {index_dir / DAEMON_FILE}: {error.strerror}") from error
 
     def keep(self, index_dir: Path, address: KeptAddress) -> None:
         """Writes `address.json`, which remains after the server ends. Raises IndexUnusableError."""
         try:
             write_address(index_dir, address)
         except OSError as error:
-            raise IndexUnusableError(f"cannot write {index_dir}/{ADDRESS_FILE}: {error.strerror}") from error
+            raise IndexUnusableError(f"cannot write {index_dir / ADDRESS_FILE}: {error.strerror}") from error
 
     def again(self) -> None:
         """Rewrites files that were deleted together with their folder, if the folder exists again."""

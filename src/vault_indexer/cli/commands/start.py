@@ -289,7 +289,7 @@ def _file_for(index_dir: Path, address: str) -> str:
     try:
         return write_open_file(index_dir, address).absolute().as_uri()
     except OSError as error:
-        raise IndexUnusableError(f"cannot write {index_dir}/{OPEN_FILE}: {error.strerror}") from error
+        raise IndexUnusableError(f"cannot write {index_dir / OPEN_FILE}: {error.strerror}") from error
 
 
 def _opens_in_browser(address: str) -> bool:

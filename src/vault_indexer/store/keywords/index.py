@@ -232,7 +232,8 @@ class KeywordIndex:
         """Creates an empty index with seq 0 in an empty or missing folder. Raises IndexUnusableError."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if any(folder.iterdir()):
+            # Windows keeps a segment that a search reads. A later commit removes it.
+            if any(path.suffix != ".seg" for path in folder.iterdir()):
                 raise IndexUnusableError(f"keyword index: {folder} is not empty")
             index = cls(folder, CommitRecord(seq=0, generation=0, files={}), [])
             index._commit([], 0)
