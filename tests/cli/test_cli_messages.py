@@ -43,6 +43,7 @@ MISTAKES = (
     "sync",
     "serch telescope",
     "zzz -n 3 words",
+    "status .",
     "search",
     "search telescope --limt 3",
     "search telescope -i",

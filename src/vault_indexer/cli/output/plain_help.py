@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -17,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from vault_indexer.cli.parameters import complain
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.errors import UsageError
+from vault_indexer.system import quoted_word
 
 _SHARED = frozenset({"vault", "index_dir", "config", "json", "help"})
 """The options that only the help of `indexer` lists."""
@@ -72,6 +74,20 @@ EXAMPLES: Mapping[str, str] = {
 
 
 class PlainCommand(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Like click; for a folder that is one argument too many, the error adds how to name a vault."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            message = getattr(error, "message", "")
+            _, is_extra, extra = message.partition("unexpected extra argument(s) (")
+            folders = [one for one in given if one in extra and Path(one).is_dir()]
+            if is_extra and folders:
+                named = f"{ctx.command_path} --vault {quoted_word(folders[0])}"
+                error.message = f"{message}. For the vault in that folder: {named}"  # type: ignore[attr-defined]
+            raise
+
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         arguments = [one for one in self.params if one.param_type_name == "argument"]
         formatter.write_usage(ctx.command_path, " ".join(["[OPTIONS]", *map(_argument_name, arguments)]))
