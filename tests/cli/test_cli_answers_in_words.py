@@ -59,6 +59,7 @@ HIT = make_hit(
 )
 
 CITATION = Citation("i", "Sky/Night sky.md", "Night sky", "", "rings", 0, 9, 3, 4, "q", "s", "u")
+OF_PAGE = replace(CITATION, path="a.pdf", part="page 2")
 QUOTED = AnswerSentence("The rings\n  are ice.", (CITATION,), "quoted")
 UNCHECKED = replace(
     QUOTED,
@@ -103,7 +104,7 @@ ASK_CASES = (
     case(
         "A page of a document",
         ASK,
-        answered("quotes", replace(QUOTED, citations=(replace(CITATION, path="a.pdf", part="page 2"),))),
+        answered("quotes", replace(QUOTED, citations=(OF_PAGE, replace(OF_PAGE, start_line=9)))),
         "ask x",
     ),
     case("Quotes", ASK, answered("quotes", QUOTED, missing_words=("moon",)), "ask x", "ask x --json"),

@@ -31,7 +31,7 @@ from vault_indexer.serve.api.endpoints import ASK
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.generated.shapes import AnswerSentenceJson, AskAnswerJson
+    from vault_indexer.serve.api.generated.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
 
 DECLINED = 1
 
@@ -127,14 +127,18 @@ def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder
             print_row(
                 console, "", f"unchecked words: {', '.join(one['unchecked'])}", "", indent=_PLACE_INDENT
             )
-        for citation in one["citations"]:
-            # Nobody sees the lines of the text that was extracted from a document.
-            part = citation.get("part")
-            where = f", {part}" if part else f":{citation['start_line']}"
-            place = f"{vault_prefix(citation)}{citation['path']}{where}"
-            block = f"^{citation['block']}" if citation["block"] else ""
-            style = path_style(folder_of(citation), citation["path"])
+        for place, style, block in dict.fromkeys(_place_of(found, folder_of) for found in one["citations"]):
             print_ends(console, place, style, block, indent=_PLACE_INDENT)
+
+
+def _place_of(citation: CitationJson, folder_of: FolderOf) -> tuple[str, str, str]:
+    """The place, its style and its block. Nobody sees the lines of the text that was extracted from a
+    document."""
+    part = citation.get("part")
+    where = f", {part}" if part else f":{citation['start_line']}"
+    place = f"{vault_prefix(citation)}{citation['path']}{where}"
+    block = f"^{citation['block']}" if citation["block"] else ""
+    return place, path_style(folder_of(citation), citation["path"]), block
 
 
 def _words_of(one: AnswerSentenceJson) -> str:
