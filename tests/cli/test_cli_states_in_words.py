@@ -250,6 +250,7 @@ def test_check_names_left_over_indices_beside_the_vault_that_is_meant(here: Comm
     assert (ran.code, ran.out.splitlines()[-1].startswith("!   left-over index")) == (1, True)
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.usefixtures("healthy")
 def test_check_tells_the_warnings_of_the_configuration_that_a_daemon_keeps_to_itself(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
