@@ -64,6 +64,7 @@ def test_the_vaults_are_listed_while_their_daemon_is_ending(copied: Sandbox) -> 
     assert listed.out.startswith("work ")
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 def test_an_index_is_left_over_once_its_vault_is_gone(state: Path) -> None:
     vault, index = state / "Notes", index_of(state / "index")
     vault.mkdir()

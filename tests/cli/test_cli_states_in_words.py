@@ -188,6 +188,7 @@ DOCUMENT_CASES = (
 )
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 @pytest.mark.parametrize(
     ("name", "cases"),
     [
@@ -232,6 +233,7 @@ def healthy(daemon: AnsweringDaemon) -> None:
         daemon.answer(endpoint, answer)
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 @pytest.mark.usefixtures("healthy")
 def test_check_fails_if_the_parser_misses_what_the_sample_contains(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
