@@ -297,6 +297,7 @@ def test_an_agent_is_answered_by_the_daemon_that_another_process_starts_meanwhil
     assert len(commands_in(index_dir)) == 1
 
 
+@pytest.mark.posix("paths with slashes")
 def test_an_agent_is_answered_by_the_daemon_that_runs(
     here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:

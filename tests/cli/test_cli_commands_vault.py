@@ -45,6 +45,7 @@ def test_vaults_are_added_listed_and_removed(
         compare_session(VAULTS_MD, heading, here, daemon, monkeypatch)
 
 
+@pytest.mark.posix("paths with slashes")
 def test_an_index_that_another_process_uses_is_kept(here: CommandHere) -> None:
     index = configure_work(here)
     with IndexLock(index, "a test"):
@@ -52,6 +53,7 @@ def test_an_index_that_another_process_uses_is_kept(here: CommandHere) -> None:
     assert (ran.code, "a test" in ran.err, (index / "CURRENT").exists()) == (3, True, True)
 
 
+@pytest.mark.posix("paths with slashes")
 def test_an_index_with_a_daemon_of_its_own_is_kept(here: CommandHere, daemon: AnsweringDaemon) -> None:
     index = configure_work(here)
     daemon.announce(index, here.sandbox.vault)
@@ -66,6 +68,7 @@ def test_an_index_with_a_daemon_of_its_own_is_kept(here: CommandHere, daemon: An
     assert here.run("vault", "remove", "work", "--delete-index").code == 0, "it follows the table"
 
 
+@pytest.mark.posix("paths with slashes")
 def test_a_state_folder_that_cannot_be_read_has_no_records(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,6 +79,7 @@ def test_a_state_folder_that_cannot_be_read_has_no_records(
     assert here.run("vault", "list").err == f"{NO_VAULTS}\n"
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -105,6 +109,7 @@ def test_a_running_daemon_indexes_a_new_vault(
     assert sum(asked.path == VAULTS.path for asked in daemon.requests) == 3
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize(
     ("owed", "detail", "said"),
     [
@@ -135,6 +140,7 @@ def test_init_beside_a_daemon_waits_until_meaning_is_searched(
     assert {asked.path for asked in daemon.requests} == {VAULTS.path, "/vault/work/v1/status"}
 
 
+@pytest.mark.posix("paths with slashes")
 def test_of_several_vaults_a_command_means_the_one_with_the_note(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:

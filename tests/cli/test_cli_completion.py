@@ -109,6 +109,7 @@ def test_completing_loads_nothing_heavy(sandbox: Sandbox, words: str) -> None:
     assert modules & (ENGINES | FRAMEWORKS | {"pydantic", "yaml", "rich"}) == set()
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 def test_the_names_of_vaults_are_completed(here: CommandHere) -> None:
     assert complete_vault("") == []
     here.configure('vaults = { work = "/work", walks = "/walks", home = "/home/me/Notes" }\n')

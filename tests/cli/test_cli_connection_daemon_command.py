@@ -18,6 +18,7 @@ from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import is_pinned
 
 
+@pytest.mark.posix("paths with slashes")
 def test_what_was_named_is_named_to_the_daemon_in_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ def test_inspect_follows_links_as_the_index_of_a_site_does(here: CommandHere) ->
     assert links == ["_posts/2024-05-07-wheat.md", "_posts/2024-05-06-rye.md"]
 
 
+@pytest.mark.posix("paths with slashes")
 def test_a_path_opens_in_obsidian_where_the_vault_is_one_of_obsidian(tmp_path: Path) -> None:
     assert path_style(tmp_path, "a b.md") == f"cyan link {(tmp_path / 'a b.md').as_uri()}"
     (tmp_path / ".obsidian").mkdir()

@@ -64,6 +64,7 @@ def test_the_vaults_are_listed_while_their_daemon_is_ending(copied: Sandbox) -> 
     assert listed.out.startswith("work ")
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 def test_an_index_is_left_over_once_its_vault_is_gone(state: Path) -> None:
     vault, index = state / "Notes", index_of(state / "index")
     vault.mkdir()
@@ -102,11 +103,13 @@ def record(state: Path) -> Path:
     return found
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 def test_a_record_that_another_user_could_write_is_not_believed(record: Path) -> None:
     record.chmod(0o666)
     assert known_vaults() == {}
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 def test_records_are_those_of_indices_that_are_there_and_by_folder(state: Path) -> None:
     for name in ("b", "a", "c"):
         (state / name / "Notes").mkdir(parents=True)
@@ -125,6 +128,7 @@ def test_records_are_those_of_indices_that_are_there_and_by_folder(state: Path) 
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 def test_a_record_is_written_again_only_where_it_changes(state: Path, record: Path) -> None:
     vault, index = state / "Notes", state / "index"
     before = record.stat()
@@ -135,6 +139,7 @@ def test_a_record_is_written_again_only_where_it_changes(state: Path, record: Pa
     assert json.loads(record.read_text()) == told
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 @pytest.mark.parametrize(
     "text",
     [

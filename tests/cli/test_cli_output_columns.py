@@ -95,6 +95,7 @@ def test_a_path_is_shortened_in_its_middle_and_to_its_room(path: str, width: int
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
 
 
+@pytest.mark.posix("a console as wide as it says")
 def test_lines_fit_a_terminal_as_the_golden_says() -> None:
     def cut(width: str, start: str, end: str, line: str) -> str:
         found = []
@@ -142,6 +143,7 @@ def test_a_plain_line_is_as_wide_as_a_styled_one(first: str, second: str) -> Non
     assert plain[1:3].plain == styled[1:3].plain
 
 
+@pytest.mark.posix("the variable HOME")
 def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     paths = (tmp_path, tmp_path / "a/b", f"{tmp_path}2/a", tmp_path.parent, f"{tmp_path}a", "/z", "a")
@@ -149,6 +151,7 @@ def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert shown == ["~", "~/a/b", f"{tmp_path}2/a", str(tmp_path.parent), f"{tmp_path}a", "/z", "a"]
 
 
+@pytest.mark.posix("a console as wide as it says")
 def test_a_chunk_is_one_line_with_its_place_and_its_size() -> None:
     def show(console: Console) -> None:
         print_chunk(console, 9, 11, "Bread > Kneading", f"Knead\n the  dough.{' ' * 1000}")

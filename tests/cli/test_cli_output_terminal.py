@@ -116,6 +116,7 @@ def test_a_pipe_is_neither_coloured_nor_wrapped_nor_read_as_markup(
     assert capsys.readouterr().err == "[b]1[/b]\n"
 
 
+@pytest.mark.posix("a console as wide as it says")
 def test_a_terminal_is_coloured_as_asked_and_as_wide_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     set_terminal(monkeypatch, 20)
     shown = TerminalText()
@@ -157,6 +158,7 @@ PLACES = (
 )
 
 
+@pytest.mark.posix("paths with slashes")
 def test_places_are_printed_as_the_golden_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
@@ -181,6 +183,7 @@ def test_places_are_printed_as_the_golden_says(tmp_path: Path, monkeypatch: pyte
     )
 
 
+@pytest.mark.posix("names that are no text")
 def test_a_terminal_gets_no_path_that_it_would_obey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     stream = BytesBehindText(at_terminal=True)

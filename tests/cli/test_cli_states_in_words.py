@@ -188,6 +188,7 @@ DOCUMENT_CASES = (
 )
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 @pytest.mark.parametrize(
     ("name", "cases"),
     [
@@ -232,6 +233,7 @@ def healthy(daemon: AnsweringDaemon) -> None:
         daemon.answer(endpoint, answer)
 
 
+@pytest.mark.posix("XDG_STATE_HOME")
 @pytest.mark.usefixtures("healthy")
 def test_check_fails_if_the_parser_misses_what_the_sample_contains(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +252,7 @@ def test_check_names_left_over_indices_beside_the_vault_that_is_meant(here: Comm
     assert (ran.code, ran.out.splitlines()[-1].startswith("!   left-over index")) == (1, True)
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.usefixtures("healthy")
 def test_check_tells_the_warnings_of_the_configuration_that_a_daemon_keeps_to_itself(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch

@@ -89,6 +89,7 @@ def test_folders_and_notes_are_found_as_the_golden_says(
     assert meant("notes", "") == "notes", "there is such a folder here"
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.usefixtures("named")
 @pytest.mark.parametrize("folder", ["./work", "work/"])
 def test_a_name_with_a_separator_is_a_folder(here: CommandHere, folder: str) -> None:
@@ -117,6 +118,7 @@ def test_the_nearest_vault_upwards_ends_at_the_home_folder(tmp_path: Path) -> No
     assert enclosing_vault(deep / "gone", None) is None, "a folder that is not there"
 
 
+@pytest.mark.posix("symbolic links")
 def test_a_vault_of_the_table_is_found_through_a_link_and_a_loop_of_links_is_no_error(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +131,7 @@ def test_a_vault_of_the_table_is_found_through_a_link_and_a_loop_of_links_is_no_
     assert enclosing_vault_here(VaultSelection(), here.sandbox.environ) == here.sandbox.vault
 
 
+@pytest.mark.posix("a current folder that is removed")
 def test_in_a_folder_that_was_removed_nothing_is_enclosing(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +156,7 @@ def test_from_outside_a_path_names_a_note_only_where_there_is_the_file(here: Com
     assert note_in_vault("vault/Welcome.md", vault) == "vault/Welcome.md"
 
 
+@pytest.mark.posix("paths with slashes")
 def test_a_path_is_shown_from_the_current_folder_and_is_no_option(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +174,7 @@ HIT = (
 )
 
 
+@pytest.mark.posix("paths with slashes")
 @pytest.mark.parametrize(
     ("kind", "editor", "options"), [(b"attachment", "vi -R", ["-R"]), (b"note", "code", ["--goto"])]
 )
@@ -194,6 +199,7 @@ def test_the_first_hit_is_opened_in_the_editor(
     assert (here.sandbox.root / "opened").read_text().splitlines() == [*options, place]
 
 
+@pytest.mark.posix("paths with slashes")
 def test_without_an_editor_obsidian_opens_its_own_notes(
     here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,6 +249,7 @@ def test_a_daemon_that_starts_in_a_vault_of_the_table_or_in_none_keeps_all(
     assert not keeps_all(VaultSelection(config=config, vault=tmp_path / "Work"), {}), "one is named"
 
 
+@pytest.mark.posix("paths with slashes")
 def test_where_their_daemon_listens_nowhere_the_vaults_are_opened_here(here: CommandHere) -> None:
     here.configure(f"[vaults]\na = '{here.sandbox.root}/a'\nb = '{here.sandbox.root}/b'\n")
     with answering_daemon() as ended:

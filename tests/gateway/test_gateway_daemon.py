@@ -1,6 +1,5 @@
 """The daemon publishes to Milvus: freshness, faults of the server, and what is found here meanwhile."""
 
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +22,8 @@ from vault_indexer.errors import LockedError
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.text.query import analyze_query
+
+resource = pytest.importorskip("resource", reason="limits of POSIX")
 
 pytestmark = pytest.mark.long
 

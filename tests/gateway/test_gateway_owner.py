@@ -54,6 +54,7 @@ def index_of(folder: Path, name: str) -> IdentityFile:
     return IdentityFile(folder / name)
 
 
+@pytest.mark.posix("modes of files")
 def test_an_id_is_made_once_and_its_key_is_private(tmp_path: Path) -> None:
     file = index_of(tmp_path, "one")
     first = file.keep("Help")

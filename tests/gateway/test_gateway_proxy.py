@@ -152,6 +152,7 @@ def test_a_unix_socket_is_for_the_proxy_alone(team: Team, tmp_path: Path) -> Non
     assert not path.exists()
 
 
+@pytest.mark.posix("sockets of files")
 def test_a_socket_that_nobody_listens_on_gives_way_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "gateway.sock"
     first = bind_unix(path)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, gateway, id_of
 from waiting import wait_until
 
@@ -102,6 +103,7 @@ def test_there_is_no_log_of_requests_unless_one_is_configured(shared_gateway: Ga
     assert shared_gateway.config.with_suffix(".out").read_text("utf-8") == ""
 
 
+@pytest.mark.posix("a file that is open is removed")
 def test_a_line_that_cannot_be_written_is_counted(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()

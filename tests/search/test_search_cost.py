@@ -100,6 +100,7 @@ COSTS = [
 ]
 
 
+@pytest.mark.posix("files with line feeds")
 @pytest.mark.parametrize(("query", "characters"), COSTS)
 def test_the_budget_counts_what_is_read_and_looked_through(
     indexed: Indexed, query: str, characters: int

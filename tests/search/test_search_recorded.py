@@ -12,6 +12,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list
         yield lines
 
 
+@pytest.mark.posix("files with line feeds")
 @pytest.mark.parametrize("name", ["one vault", "forms", "explain", "settings", "two vaults", "two models"])
 def test_answers_are_as_recorded(answers: dict[str, list[str]], name: str) -> None:
     found = differences(name, answers[name])

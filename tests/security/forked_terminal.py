@@ -8,7 +8,6 @@ writes a list of `[exit status, what the terminal showed]` to standard output.
 import importlib
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -39,6 +38,8 @@ def run_at_terminals(lines: Sequence[Line], environ: Mapping[str, str], cwd: Pat
 
 
 def _run(arguments: Sequence[str], typed: str) -> Shown:
+    import pty  # Windows has none, and its tests are collected all the same
+
     process, terminal = pty.fork()
     if not process:
         _be_command(arguments)

@@ -400,6 +400,7 @@ def test_stop_wakes_who_waits_and_ends_every_thread(tmp_path: Path) -> None:
     assert set(threading.enumerate()) <= before
 
 
+@pytest.mark.posix("descriptors in /proc")
 def test_a_restarted_watch_leaks_no_descriptor(tmp_path: Path) -> None:
     if not Path("/proc/self/fd").is_dir():
         pytest.skip("descriptors cannot be counted on this system")

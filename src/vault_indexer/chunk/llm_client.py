@@ -161,8 +161,8 @@ class KeptAnswers:
             size -= answer.size
 
     def _answers(self) -> Iterator[_Answer]:
-        for folder in self._folder.iterdir():
-            with suppress(NotADirectoryError, FileNotFoundError), os.scandir(folder) as entries:
+        for folder in filter(Path.is_dir, self._folder.iterdir()):
+            with suppress(FileNotFoundError), os.scandir(folder) as entries:
                 for entry in entries:
                     with suppress(FileNotFoundError):
                         found = entry.stat(follow_symlinks=False)
