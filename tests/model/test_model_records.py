@@ -11,7 +11,6 @@ from vault_indexer.model import (
     Backlink,
     Chunk,
     Diagnostic,
-    FileKind,
     FileRow,
     HitKind,
     IndexState,
