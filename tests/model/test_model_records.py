@@ -1,15 +1,16 @@
 """What the records of the index say of themselves: keys, kinds of files, chunks, and lists that are cut."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
+from golden_cases import check_golden
 
 from vault_indexer.model import (
     Backlink,
     Chunk,
     Diagnostic,
-    FileKind,
     FileRow,
     HitKind,
     IndexState,
@@ -32,57 +33,12 @@ from vault_indexer.model.file_kind import DOCUMENT_KINDS, language_of
 from vault_indexer.model.records import QUARANTINED, chunk_key, count_in_notes, names_of_json
 
 
-@pytest.mark.parametrize(
-    ("path", "doc_id", "kind"),
-    [
-        ("a/b.md", "a/b", FileKind.NOTE),
-        ("a/b.MD", "a/b", FileKind.NOTE),
-        ("a.markdown", "a.markdown", FileKind.NOTE),
-        ("a.Canvas", "a.Canvas", FileKind.CANVAS),
-        ("a.png", "a.png", FileKind.DOCUMENT),
-        ("a.md.mp3", "a.md.mp3", FileKind.ATTACHMENT),
-        ("d.md/a", "d.md/a", FileKind.ATTACHMENT),
-        ("amd", "amd", FileKind.ATTACHMENT),
-        ("", "", FileKind.ATTACHMENT),
-    ],
-)
-def test_a_path_has_an_id_and_a_kind_by_its_extension(path: str, doc_id: str, kind: FileKind) -> None:
-    assert doc_id_of(path) == doc_id
-    assert kind_of(path) is kind
+def test_ids_kinds_and_languages_are_those_of_the_golden() -> None:
+    def file(path: str) -> str:
+        return f"{doc_id_of(path)} {kind_of(path).value}"
 
-
-@pytest.mark.parametrize(
-    ("path", "language"),
-    [
-        ("a/b.py", "python"),
-        ("b.PYI", "python"),
-        ("a.hh", "cpp"),
-        ("a.h", "c"),
-        ("a.b.rs", "rust"),
-        (".py", ""),
-        ("a.d/py", ""),
-        ("a.md", ""),
-        ("py", ""),
-    ],
-)
-def test_a_source_file_has_a_language_by_its_suffix(path: str, language: str) -> None:
-    assert language_of_path(path) == language
-
-
-@pytest.mark.parametrize(
-    ("name", "language"),
-    [
-        ("Python3", "python"),
-        ("{.py}", "python"),
-        ("c++", "cpp"),
-        ("c", "c"),
-        ("golang", "go"),
-        ("Zig", "zig"),
-        ("", ""),
-    ],
-)
-def test_a_language_is_known_by_other_names(name: str, language: str) -> None:
-    assert language_of(name) == language
+    golden = Path(__file__).parent / "fixtures" / "names.md"
+    check_golden(golden, {"file": file, "source": language_of_path, "language": language_of})
 
 
 def test_a_key_holds_the_note_and_the_number_of_its_chunk() -> None:

@@ -27,6 +27,7 @@ _PART = re.compile(
     r"^\.\n(?P<text>(?:(?!\.$).*\n)*)\.\n(?:(?!\.$).*\n)*\.$|^(?P<line>.*) =>(?: .*)?$|^## (?P<section>.*)$",
     re.MULTILINE,
 )
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 _SIGNS = {0x2400 + code: chr(code) for code in range(32)} | {ord("→"): "\t", ord("⏎"): "\n"}
 
 
@@ -59,6 +60,16 @@ def check_golden(file: Path, sections: Mapping[str, Callable[[str], str]]) -> No
 def of_parts(function: Callable[..., object]) -> Callable[[str], str]:
     """For sources of several parts, with ` | ` between them."""
     return lambda source: str(function(*source.split(" | ")))
+
+
+def of_escapes(function: Callable[[str], str]) -> Callable[[str], str]:
+    """For sources and results in which `\\u00ad` is a character that cannot be seen."""
+
+    def escaped(source: str) -> str:
+        result = function(_ESCAPE.sub(lambda found: chr(int(found[1], 16)), source))
+        return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in result)
+
+    return escaped
 
 
 def compare_golden(file: Path, text: str) -> None:

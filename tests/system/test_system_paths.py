@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_escapes, of_parts
 
 from vault_indexer.model import SizeLimits
 from vault_indexer.system import Spelling, canonical_folder, creation_time
@@ -167,31 +168,9 @@ def test_a_path_is_long_from_240_characters_on(length: int, is_long: bool) -> No
     assert windows_long_path("\\" + "x" * 300) == "\\" + "x" * 300, "no drive"
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        *(
-            (name, "")
-            for name in ("Note.md", "console.md", "com.md", "COM10.md", "nul-1.md", ".x", "ü", "a b")
-        ),
-        *(
-            (name, "Windows reserves this name for a device")
-            for name in ("nul", "NUL", "con.md", "Com1.tar.gz", "LPT¹", "aux .md")
-        ),
-        ("note.md:stream", "Windows has no file with ':' in its name"),
-        ("a|b.md", "Windows has no file with '|' in its name"),
-        ("a\\b", r"Windows has no file with '\\' in its name"),
-        ("a. ", "Windows has no file whose name ends in a dot or a blank"),
-        ("a\x1f", r"Windows has no file with '\x1f' in its name"),
-        ("a?b", "Windows has no file with '?' in its name"),
-        ("a ", "Windows has no file whose name ends in a dot or a blank"),
-        ("a.", "Windows has no file whose name ends in a dot or a blank"),
-        ("..", ""),
-        (".", ""),
-    ],
-)
-def test_why_windows_has_no_such_name(name: str, why: str) -> None:
-    assert windows_fault(name) == why
+def test_names_are_judged_as_the_golden_says() -> None:
+    golden = Path(__file__).parent / "fixtures" / "names.md"
+    check_golden(golden, {"windows": of_escapes(windows_fault), "same": of_escapes(of_parts(same_name))})
 
 
 def test_a_folder_that_cannot_be_listed_leaves_the_name_as_it_was_given() -> None:
@@ -209,20 +188,6 @@ def test_a_name_that_the_listing_has_is_kept_beside_one_like_it() -> None:
     assert spelling.of("/v", "NOTE.md") == "NOTE.md"
     assert spelling.of("/v", "Note.md") == "NOTE.md"
     assert spelling.of("", "v") == "V"
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "is_same"),
-    [
-        ("Note.md", "nOTE.MD", True),
-        ("é", "e\u0301", True),
-        ("É", "e\u0301", True),
-        ("a", "b", False),
-        ("ß", "ss", True),
-    ],
-)
-def test_names_that_may_be_one(one: str, other: str, is_same: bool) -> None:
-    assert same_name(one, other) is is_same
 
 
 @pytest.mark.posix("Wine has no time of creation")

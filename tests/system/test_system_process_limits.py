@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from golden_cases import check_golden
 
 from vault_indexer.system import (
     MemoryWatch,
@@ -156,22 +157,8 @@ def test_a_range_without_a_whole_large_page_is_left_alone(address: int, size: in
     assert not back_by_huge_pages(address, size)
 
 
-@pytest.mark.parametrize(
-    ("count", "words"),
-    [
-        (0, "0.0 MB"),
-        (349_999, "0.3 MB"),
-        (9_949_999, "9.9 MB"),
-        (9_999_999, "10.0 MB"),
-        (10_000_000, "10 MB"),
-        (120_400_000, "120 MB"),
-        (999_999_999, "1000 MB"),
-        (1_000_000_000, "1.0 GB"),
-        (1_540_000_000, "1.5 GB"),
-    ],
-)
-def test_bytes_in_words(count: int, words: str) -> None:
-    assert in_words(count) == words
+def test_bytes_in_words() -> None:
+    check_golden(Path(__file__).parent / "fixtures" / "sizes.md", {"": lambda count: in_words(int(count))})
 
 
 @pytest.mark.posix("Wine answers for a folder below a file")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from golden_cases import check_golden, of_parts
 
 from vault_indexer.text.control_characters import clean, clean_lines, json_text
 from vault_indexer.text.language import function_words, interrogatives, is_function_word
@@ -35,22 +37,12 @@ def test_json_escapes_what_a_terminal_obeys_and_nothing_else() -> None:
         json_text({1, 2})
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("検索", 6),
-        ("検 é", 4),
-        ("[ab](cde)", 2),
-        ("<b>ab</b>", 2),
-        ("https://example.org/a b", 1),
-        ("%%a\nb%% c", 1),
-        ("ab ^block-1", 2),
-        ("ab ^block-1\ncd", 4),
-        ("ab ^c d", 4),
-    ],
-)
-def test_the_letters_that_a_reader_sees(text: str, count: int) -> None:
-    assert letters(text) == count
+def test_letters_and_function_words_are_those_of_the_golden() -> None:
+    def count(text: str) -> str:
+        return str(letters(text))
+
+    golden = Path(__file__).parent / "fixtures" / "letters.md"
+    check_golden(golden, {"letters": count, "function word": of_parts(is_function_word)})
 
 
 def test_times_are_written_in_utc_to_the_second() -> None:
@@ -60,25 +52,6 @@ def test_times_are_written_in_utc_to_the_second() -> None:
     assert (
         iso_moment(datetime(2024, 3, 5, 12, 0, 1, 987654, UTC), "milliseconds") == "2024-03-05T12:00:01.987Z"
     )
-
-
-@pytest.mark.parametrize(
-    ("word", "language", "is_one"),
-    [
-        ("The", "en", True),
-        ("would", "en", True),
-        ("river", "en", False),
-        ("The", "de", False),
-        ("für", "de", True),
-        ("fur", "de", True),
-        ("en", "en", False),  # the language's code is no word of it
-        ("the", "xx", False),
-    ],
-)
-def test_a_function_word_is_known_in_its_language_without_its_marks(
-    word: str, language: str, is_one: bool
-) -> None:
-    assert is_function_word(word, language) is is_one
 
 
 def test_the_words_that_ask_are_known_by_language() -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from golden_cases import check_golden, of_parts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.text.query import (
-    FOLDED_WEIGHT,
     OTHER_LANGUAGE_WEIGHT,
-    PART_WEIGHT,
     VARIANT_WEIGHT,
     analyze_query,
     is_hyphenated,
@@ -42,97 +43,27 @@ def test_spans_stand_in_the_query(text: str, languages: list[str]) -> None:
         assert 0 <= term.start < term.end <= len(text)
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("red-hot", [("red-hot", 1.0, 0, 7), ("red", PART_WEIGHT, 0, 3), ("hot", PART_WEIGHT, 4, 7)]),
-        ("a-b", [("a-b", 1.0, 0, 3), ("a", PART_WEIGHT, 0, 1), ("b", PART_WEIGHT, 2, 3)]),
-        ("a/bc", [("a/bc", 1.0, 0, 4), ("bc", PART_WEIGHT, 2, 4)]),
-        ("ab/xab", [("ab/xab", 1.0, 0, 6), ("ab", PART_WEIGHT, 0, 2), ("xab", PART_WEIGHT, 3, 6)]),
-        ("x __init__", [("x", 1.0, 0, 1), ("init", 1.0, 2, 10)]),
-        ("___", [("___", 1.0, 0, 3)]),
-        ("ﬁleName", [("ﬁleName", 1.0, 0, 7), ("file", PART_WEIGHT, 0, 7), ("Name", PART_WEIGHT, 3, 7)]),
-        ("see 検索機", [("see", 1.0, 0, 3), ("検索", 1.0, 4, 7), ("索機", 1.0, 4, 7)]),
-        ("検 索", [("検", 1.0, 0, 1), ("索", 1.0, 2, 3)]),
-        ("red blue red", [("red", 2.0, 0, 3), ("blue", 1.0, 4, 8)]),
-    ],
-)
-def test_each_word_and_each_part_has_its_weight_and_its_place(
-    query: str, words: list[tuple[str, float, int, int]]
-) -> None:
-    assert [(one.word, one.weight, one.start, one.end) for one in analyze_query(query, [])] == words
+def test_words_classes_and_parts_are_those_of_the_golden() -> None:
+    def words(query: str) -> str:
+        terms = analyze_query(query, [])
+        return ", ".join(f"{term.word} {term.weight:g} at {term.start}-{term.end}" for term in terms)
+
+    def classes(query: str, languages: str) -> str:
+        (term, *_) = analyze_query(query, languages.split())
+        return "; ".join(map(class_of, term.classes))
+
+    sections = {"words": words, "classes": of_parts(classes), "part": of_parts(part_at_apostrophe)}
+    check_golden(Path(__file__).parent / "fixtures" / "query.md", sections)
 
 
-def test_only_a_lone_character_of_a_run_without_spaces_is_open() -> None:
-    assert [one.prefix for one in analyze_query("検 検索 a", ["en"])] == [True, False, False]
-
-
-def test_of_a_compound_the_whole_one_is_open_while_typing() -> None:
-    terms = analyze_query("see red-ho", ["en"], typing=True)
-    assert [(one.word, one.prefix) for one in terms] == [
-        ("see", False),
-        ("red-ho", True),
-        ("red", False),
-        ("ho", False),
-    ]
+def class_of(one: TermClass) -> str:
+    """Its exact form, its variants with their weights, and what else it is."""
+    forms = "".join(f" {form}*{weight:g}" for form, weight in one.variants)
+    return f"{one.exact}{forms} (weight {one.weight:g}{', folded' if one.folded else ''})"
 
 
 def variants(*forms: str) -> tuple[tuple[str, float], ...]:
     return tuple((form, VARIANT_WEIGHT) for form in forms)
-
-
-@pytest.mark.parametrize(
-    ("query", "languages", "classes"),
-    [
-        ("sea", [], [TermClass("sea", variants("~sea"))]),
-        ("Seas", ["en"], [TermClass("seas", variants("~sea", "~seas", "sea"))]),
-        (
-            "red-hot",
-            [],
-            [TermClass("red-hot", variants("~red-hot")), TermClass("redhot", variants("~redhot"))],
-        ),
-        (
-            "searching",
-            ["de", "en", "nb"],
-            [
-                TermClass("searching", variants("~searching")),
-                TermClass("searching", variants("~search", "~searching", "search"), OTHER_LANGUAGE_WEIGHT),
-            ],
-        ),
-        (
-            "Müller",
-            ["de"],
-            [
-                TermClass("müller", variants("~mull", "mull", "~müller")),
-                TermClass("müller", variants("~mull", "~muller", "mull", "muller"), FOLDED_WEIGHT, True),
-            ],
-        ),
-        (
-            "mạ",
-            ["vi"],
-            [TermClass("mạ", variants("~mạ")), TermClass("mạ", variants("~ma", "ma"), FOLDED_WEIGHT, True)],
-        ),
-        (
-            "oraşe",
-            ["ro"],
-            [
-                TermClass("oraşe", (("orașe", 1.0), *variants("~oras", "oraș", "oras", "~oraşe"))),
-                TermClass(
-                    "oraşe", variants("~oras", "~ora", "~orase", "oras", "ora", "orase"), FOLDED_WEIGHT, True
-                ),
-            ],
-        ),
-        ("ёлка", ["ru"], [TermClass("ёлка", variants("~елк", "~елка", "елк", "елка"))]),
-        ("検索", ["ja"], [TermClass("検索")]),
-        ("かき", ["ja"], [TermClass("かき", variants("カキ"))]),
-        ("カき", ["ja"], [TermClass("カき", variants("かき", "カキ"))]),
-    ],
-)
-def test_a_word_is_asked_by_its_forms_and_what_each_of_them_weighs(
-    query: str, languages: list[str], classes: list[TermClass]
-) -> None:
-    (term, *_) = analyze_query(query, languages)
-    assert list(term.classes) == classes
 
 
 def test_a_longer_word_is_asked_by_its_first_64_characters() -> None:
@@ -152,27 +83,6 @@ def test_a_hyphenated_word_is_letters_with_single_hyphens_between(
     words: tuple[str, ...], is_so: bool
 ) -> None:
     assert [word for word in words if is_hyphenated(word) is not is_so] == []
-
-
-@pytest.mark.parametrize(
-    ("word", "language", "part"),
-    [
-        ("Newton's", "en", "Newton"),
-        ("Newton’s", "en", "Newton"),
-        ("l'homme", "fr", "homme"),
-        ("ab'cd", "fr", "ab"),
-        ("ab'cde", "fr", "cde"),
-        ("a'bcd", "tr", "a"),
-        ("a'bcd", "az", "a"),
-        ("a'b'c", "en", ""),
-        ("a'1", "en", ""),
-        ("homme", "fr", ""),
-    ],
-)
-def test_of_a_word_with_an_apostrophe_the_longer_part_is_meant_and_in_turkish_the_first(
-    word: str, language: str, part: str
-) -> None:
-    assert part_at_apostrophe(word, language) == part
 
 
 def test_a_term_names_its_forms_and_the_compounds_that_stand_for_it() -> None:
