@@ -165,8 +165,8 @@ def generate(
         typer.Option("--per-kind", min=1, max=10_000, help="The maximum number of questions of each kind."),
     ] = DEFAULT_PER_KIND,
 ) -> None:
-    """Generate questions from headings and link texts of the vault, which are hidden during their
-    searches."""
+    """Generate questions from headings and link texts of the vault. A search does not see the text of its
+    question."""
     target = target_of(selection)
 
     def say(done: int, total: int) -> None:

@@ -236,7 +236,7 @@ def summary_line(summary: Summary) -> str:
     parts = [f"{counts.passed} passed", f"{counts.failed} failed"]
     parts += [f"{counts.errors} could not be decided"] if counts.errors else []
     parts += [f"{counts.skipped} skipped"] if counts.skipped else []
-    return f"{counts.total} cases: {', '.join(parts)}"
+    return f"{quantity(counts.total, 'case')}: {', '.join(parts)}"
 
 
 def _summary(report: SuiteReport) -> Iterator[str]:

@@ -49,3 +49,11 @@ def test_what_is_chosen_is_shown_with_its_origin(here: CommandHere) -> None:
     assert re.search(r"search\.snippet_chars +\x1b\[2m240\x1b\[0m\x1b\[2m characters\x1b\[0m\n", every)
     assert f"{here.config}\x1b[0m  read" in every
     assert f"{here.sandbox.vault / '.indexer.toml'}\x1b[0m\x1b[2m  not found" in every
+
+
+def test_the_only_vault_is_checked_with_its_own_files_from_anywhere(here: CommandHere) -> None:
+    vault = here.sandbox.vault
+    here.configure(f'[vaults]\nnotes = "{vault.as_posix()}"\n')
+    (vault / ".indexerignore").write_text("[bad\n")
+    found = here.run("check")
+    assert (found.code, found.out.split()[:4]) == (1, ["!", "configuration", ".indexerignore:", "line"])

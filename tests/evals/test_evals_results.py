@@ -107,6 +107,8 @@ def test_the_exit_status_is_that_of_the_worst(
 )
 def test_skipped_and_undecided_cases_are_named_where_there_are_any(counts: Counts, line: str) -> None:
     assert summary_line(replace(SUMMARY, counts=counts)) == line
+    one = summarize(CASES[:1], RESULTS[:1], JudgeUse("none", 0, 0), live=False)
+    assert summary_line(one) == "1 case: 1 passed, 0 failed"
 
 
 def test_a_report_for_a_person_has_the_counts_the_failures_and_all_cases() -> None:

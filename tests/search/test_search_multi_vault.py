@@ -13,7 +13,7 @@ from reliability_lab import assembly_of, opened
 
 from vault_indexer.errors import QueryTimeoutError
 from vault_indexer.model import Hit, SearchAnswer, SearchRequest
-from vault_indexer.search import QueryDeadline, SearchedVault, search_vaults
+from vault_indexer.search import QueryDeadline, SearchedVault, SearchResult, search_vaults
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import OpenVault, Vaults
 
@@ -43,6 +43,7 @@ def _notes() -> dict[str, dict[str, str]]:
             vaults[vault][f"{topic.title()} {part}.md"] = (
                 f"# {topic.title()} {part}\n\n{turned}\n\nSee {part}.\n"
             )
+    vaults["a"]["Bread 0.md"] += "\nstatin\n"  # in `b` only "station", which is in `a` too
     return vaults
 
 
@@ -153,8 +154,7 @@ def test_the_deadline_holds_for_all(three: Three) -> None:
             search_vaults(searched, SearchRequest("night"), readers[0].searcher.settings, QueryDeadline(0))
 
 
-def test_hits_of_different_models_are_ordered_by_relevance(three: Three) -> None:
-    vaults, _ = three
+def _search_two_models(vaults: Vaults, query: str) -> SearchResult:
     with ExitStack() as leases:
         searched = []
         for one in vaults.holders():
@@ -163,7 +163,19 @@ def test_hits_of_different_models_are_ordered_by_relevance(three: Three) -> None
             settings = reader.searcher.settings
             embedder = reader.searcher.embedder if one.name == "a" else ForeignEmbedder()
             searched.append(SearchedVault(one.name, one.path, snapshot, embedder))  # type: ignore[arg-type]
-        found = search_vaults(searched, SearchRequest("march", limit=6), settings, QueryDeadline(30))
+        return search_vaults(searched, SearchRequest(query, limit=6), settings, QueryDeadline(30))
+
+
+def test_a_word_of_a_vault_with_another_model_is_no_misspelling(three: Three) -> None:
+    vaults, _ = three
+    found = _search_two_models(vaults, "statin")
+    assert found.corrections == ()
+    assert not [notice for notice in found.notices if "also searched" in notice]
+
+
+def test_hits_of_different_models_are_ordered_by_relevance(three: Three) -> None:
+    vaults, _ = three
+    found = _search_two_models(vaults, "march")
     # Each vault keeps its own order, and a hit counts for no more than those before.
     least = {"a": 1.0, "b": 1.0}
     counted = []

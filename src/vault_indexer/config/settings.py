@@ -414,8 +414,7 @@ class Settings(Table):
     vault: OptionalFolder = None
     """The vault of commands that run outside any vault without --vault or INDEXER_VAULT."""
     vaults: Annotated[VaultEntries, PUBLIC] = Field(default_factory=dict)
-    """The vaults of one daemon, by name: the name precedes the paths of hits, and filters them
-    ("vault:work")."""
+    """The vaults of one daemon, by name: it precedes the paths of hits, and "vault:work" filters by it."""
     files: FilesSettings = FilesSettings.defaults()
     documents: DocumentsSettings = DocumentsSettings.defaults()
     links: LinksSettings = LinksSettings.defaults()

@@ -137,7 +137,10 @@ def search_vaults(
     """
     try:
         synonyms = settings.synonyms.groups
-        groups = [prepare_query(group, request, deadline, synonyms) for group in _by_model(vaults)]
+        groups = [
+            prepare_query(group, request, deadline, synonyms, [one for one in vaults if one not in group])
+            for group in _by_model(vaults)
+        ]
     except QueryError as error:
         if not request.as_you_type:
             raise

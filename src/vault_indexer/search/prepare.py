@@ -296,10 +296,12 @@ def prepare_query(
     request: SearchRequest,
     deadline: QueryDeadline,
     synonym_groups: Groups = (),
+    others: Sequence[SearchedVault] = (),
 ) -> list[PreparedQuery]:
     """Prepares a query for each of the vaults, whose models must be comparable.
 
     The vaults form one collection of words (`WordStatistics`): a word is corrected in all of them or in none.
+    A word that occurs in `others`, the vaults of other models in the same search, is not corrected.
     Raises QueryError for an invalid or empty query. If a model is unavailable, only words and links are
     searched, and a notice reports this.
     """
@@ -313,7 +315,8 @@ def prepare_query(
     synonyms = find_synonyms(synonym_groups, statistics.languages, words)
     # A word for which the user has set synonyms is spelt correctly.
     spelt = {word.word for synonym in synonyms for word in synonym.written_words}
-    doubtful = [word for word in words if word.word not in spelt]
+    elsewhere = WordStatistics([vault.snapshot for vault in others])
+    doubtful = [word for word in words if word.word not in spelt and not elsewhere.knows(word)]
     first: dict[str, Correction] = {}
     for vault in vaults if request.correct else ():
         for correction in find_corrections(vault.snapshot, statistics, query, doubtful):

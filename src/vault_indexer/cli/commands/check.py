@@ -16,7 +16,12 @@ from vault_indexer.cli.known_vaults import KnownVault, left_over_indices
 from vault_indexer.cli.output.columns import from_home, print_row, unread_documents
 from vault_indexer.cli.output.terminal import out, print_json, print_warnings, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import named_or_enclosing_vault, vaults_meant, vaults_to_choose
+from vault_indexer.cli.vault_folder import (
+    named_or_enclosing_vault,
+    only_vault,
+    vaults_meant,
+    vaults_to_choose,
+)
 from vault_indexer.parse.dispatch import missing_from_sample
 from vault_indexer.serve.api.endpoints import HEALTH, ORPHANS, STATUS, VERIFY
 from vault_indexer.system import quoted_word
@@ -87,7 +92,12 @@ def check(
 def _places(selection: VaultSelection) -> dict[str, VaultSelection]:
     """The vaults to check, by name; a single vault needs no name."""
     vaults = vaults_meant(selection, os.environ)
-    return {name: selection._replace(vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
+    if vaults:
+        return {name: selection._replace(vault=vaults[name]) for name in sorted(vaults)}
+    if named_or_enclosing_vault(selection, os.environ):
+        return {"": selection}
+    # Named, so that its own configuration and exclusions are checked.
+    return {"": selection._replace(vault=only_vault(selection, os.environ))}
 
 
 class _Report(NamedTuple):

@@ -56,7 +56,7 @@ def start(
 ) -> None:
     """Keep the index up to date in the background while you write.
 
-    The log is `daemon.log` in the index folder.
+    The log is `daemon.log` in the folder that it prints.
     """
     is_shared = all_vaults or keeps_all(selection, os.environ)
     folder, target = daemon_place(selection, is_shared=is_shared)

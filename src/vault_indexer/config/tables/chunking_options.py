@@ -159,7 +159,7 @@ class MarkdownOptions(VaultOptions):
     include_header_context: bool = True
     """Write the headings above a chunk into the chunk."""
     header_context_format: Literal["full", "breadcrumb", "prefix"] = "breadcrumb"
-    """How they are written: full as Markdown, breadcrumb in one line, prefix in the metadata only."""
+    """Form of the headings: full as Markdown, breadcrumb in one line, prefix in the metadata only."""
     overlap: Share = 0
     """Length of the text that a piece of a section repeats from the piece before."""
 
@@ -326,7 +326,7 @@ class HierarchicalOptions(VaultOptions):
     child_size: Size = 100
     """Size of a child, including the overlap."""
     child_overlap: Share = 0
-    """Length of the text repeated from the child before."""
+    """Length of the text repeated from the previous child."""
     parent_overlap: Share = 0
     """Length of the text repeated from the parent before."""
     size_unit: SizeUnit = "words"

@@ -285,7 +285,9 @@ class _Parser:
         if strict or ends or not self.text[argument].isspace():
             meant = f' ({name}:"" finds any task)' if name in _TASKS else ""
             raise QueryError(f"{name}: needs a value right after the colon{meant}", argument + 1)
-        self.notices.append(f"{name}: at column {self.at + 1} is followed by a space: taken as text")
+        self.notices.append(
+            f"the operator {name}: at column {self.at + 1} is followed by a space: taken as text"
+        )
         word = Word(self.text[self.at : argument], self.at + 1)
         self.at = argument
         return word
