@@ -7,20 +7,17 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from vault_indexer.arrays import unit_rows
+from vault_indexer.arrays import Vectors, unit_rows
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.remote import extra_needed
 from vault_indexer.system import batches
 from vault_indexer.text.control_characters import encodable
-
-if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
 
 
 class _Model:
