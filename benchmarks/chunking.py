@@ -39,7 +39,7 @@ from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.ports import Vectors
+    from vault_indexer.arrays import Vectors
 
     Floats = NDArray[np.float64]
     Vector = NDArray[np.float32]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from vault_evals.cases import AgentInput, AgentName
+from vault_indexer.arrays import Vectors
 from vault_indexer.chunk import import_function
 from vault_indexer.cli.connection.connect import Dispatcher
 from vault_indexer.contract.codec import encode
@@ -28,10 +29,6 @@ from vault_indexer.model import (
 from vault_indexer.model.ask import AskAnswer
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.system import record
-
-if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
-
 
 Json = Mapping[str, JsonValue]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
+from typing import Annotated, Literal, NamedTuple, cast
 
 import typer
 
@@ -30,6 +30,7 @@ from vault_evals.ranking_commands import (
 )
 from vault_evals.results import Baseline, json_report, markdown_report, summary_line
 from vault_evals.runner import SNAPSHOTS, SuiteOptions, run_suite
+from vault_evals.tables import EvalsSettings
 from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.connection.in_process import open_service, target_of
 from vault_indexer.cli.output.progress import CaseProgress
@@ -39,10 +40,6 @@ from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS
 from vault_indexer.text.control_characters import clean
 from vault_indexer.text.phrases import quantity
-
-if TYPE_CHECKING:
-    from vault_evals.tables import EvalsSettings
-
 
 Live = Annotated[
     bool, typer.Option("--live", help="Check citations against the files and the web as they are now.")

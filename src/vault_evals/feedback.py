@@ -9,10 +9,11 @@ import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from vault_evals.questions import GRADES, Judgements, clicks_folder, judged_folder, read_clicks
 from vault_evals.ranking import POOL_DEPTH, PooledNote, pool_of, pooled_notes
+from vault_evals.tables import EvalsSettings
 from vault_indexer.contract.marks import MAX_LIMIT, Key, Says, check_query
 from vault_indexer.contract.requests import NoteName, Query
 from vault_indexer.errors import UsageError
@@ -22,9 +23,6 @@ from vault_indexer.service import VaultService
 from vault_indexer.system import only_writer, open_to_append, record
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import iso_moment
-
-if TYPE_CHECKING:
-    from vault_evals.tables import EvalsSettings
 
 MAX_CLICK_BYTES = 1 << 20
 """The maximum size of the file of clicks. A full file replaces the previous full one, so there are at most

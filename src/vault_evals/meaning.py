@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from vault_evals.agents import AgentAnswer
 from vault_evals.cases import MeaningExpected
 from vault_evals.results import JudgeUse, Outcome
 from vault_evals.wording import holds
 from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
+from vault_indexer.arrays import Vectors
 from vault_indexer.config.settings import LlmSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.ports import Llm
@@ -25,9 +26,6 @@ from vault_indexer.providers import llm_for
 from vault_indexer.system import record
 from vault_indexer.text.language import detect_query
 from vault_indexer.text.sentences import sentences
-
-if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
 
 
 @record

@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_evals.cases import LAYERS, Layer
 from vault_evals.citations import vault_file_check
 from vault_evals.results import json_report
 from vault_evals.runner import SuiteOptions, run_suite
+from vault_evals.tables import EvalsSettings
 from vault_indexer.contract.parameters import Parameter, Value
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
@@ -22,9 +22,6 @@ from vault_indexer.serve.mcp.views import LONG_TIMEOUT_S, OFFSET, ExtensionTool,
 from vault_indexer.service import VaultService
 from vault_indexer.system import record
 from vault_indexer.vault import resolve_in_vault
-
-if TYPE_CHECKING:
-    from vault_evals.tables import EvalsSettings
 
 _LAYERS = re.compile(r"[123](,[123])*")
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 from vault_gateway.calls import MilvusCalls, SingleFlight
 from vault_gateway.milvus import CollectionMissingError, MilvusVaults, VaultState
 from vault_gateway.published_note import ReceivedNote, unpack_note
+from vault_indexer.arrays import Vectors
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import Embedder, EmbeddingModel
@@ -22,10 +23,6 @@ from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.keywords import Lexicon, snapshot_of_documents
 from vault_indexer.store.vectors import build_snapshot
 from vault_indexer.system import LruCache, record
-
-if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
-
 
 log = logging.getLogger("vault_indexer.gateway")
 

@@ -8,11 +8,11 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from vault_gateway.milvus import CollectionLayout, MilvusConnection, MilvusPublisher, MilvusVaults
 from vault_gateway.owner import IdentityFile, PublishedVault
 from vault_gateway.publication import CatalogPublisher, Publication, PublishedEpoch, PublishingWorker
+from vault_gateway.tables import MilvusSettings
 from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.retry import Retry
@@ -21,9 +21,6 @@ from vault_indexer.errors import IndexUnusableError, VaultIndexerError
 from vault_indexer.index.workers.budget import limits_of
 from vault_indexer.store import SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader
-
-if TYPE_CHECKING:
-    from vault_gateway.tables import MilvusSettings
 
 log = logging.getLogger("vault_indexer.daemon")
 

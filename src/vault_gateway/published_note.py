@@ -11,17 +11,13 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from vault_indexer.model import CHUNK_KEY_BITS, chunk_key
 from vault_indexer.store.catalog import NoteTableRows, StoredNote
 from vault_indexer.store.keywords import FIELDS, KeywordDocument, TermCounts, count_terms
 from vault_indexer.system import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 FORMAT = 1
 _COMPRESSION = 6

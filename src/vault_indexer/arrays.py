@@ -1,4 +1,4 @@
-"""Names for the arrays that several packages pass on. Only type checkers load this module: it loads numpy."""
+"""Names for the arrays that several packages pass on, and operations on them. It loads numpy."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ Matrix = NDArray[np.float32]
 
 Positions = NDArray[np.int64]
 """Indices of another array."""
+
+Vectors = NDArray[np.float32]
+"""Embeddings, of length 1."""
+
+WordNumbers = NDArray[np.uint16]
+"""Words of a static model."""
 
 
 # Ranges of positions. In every store, a note is a range of chunk keys.

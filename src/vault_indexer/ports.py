@@ -9,11 +9,7 @@ from vault_indexer.model import Chunk, Note
 from vault_indexer.system import record
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = NDArray[np.float32]
-    WordNumbers = NDArray[np.uint16]
+    from vault_indexer.arrays import Vectors, WordNumbers
 
 
 @record

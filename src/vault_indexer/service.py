@@ -103,7 +103,7 @@ from vault_indexer.vault import (
 if TYPE_CHECKING:
     from vault_indexer.answer import Answerer
     from vault_indexer.answer.sentences import Sentence
-    from vault_indexer.ports import Vectors
+    from vault_indexer.arrays import Vectors
     from vault_indexer.vault.read import ReadResult
 
 _PlaceT = TypeVar("_PlaceT", model.Backlink, model.Mention)

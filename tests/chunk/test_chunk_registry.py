@@ -26,7 +26,7 @@ from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.model import Chunk
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
+    from vault_indexer.arrays import Vectors
 
 FIXTURES = Path(__file__).parent / "fixtures"
 PYTHON = (FIXTURES / "hello.py.txt").read_text("utf-8")

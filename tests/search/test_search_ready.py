@@ -18,7 +18,7 @@ from vault_indexer.search.searcher import Searcher
 from vault_indexer.store.snapshot import SnapshotHolder
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
+    from vault_indexer.arrays import Vectors
 
 
 class Unreachable:

@@ -22,7 +22,7 @@ from vault_indexer.parse import parse_note
 from vault_indexer.ports import Chunker, EmbeddingModel
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
+    from vault_indexer.arrays import Vectors
 
 _OF_EACH_KIND = ("header_based", "token", "hierarchical", "semantic")
 """By headings, by size, in levels, by meaning."""

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import Keys
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.jobs import (
     KeywordsApplied,
@@ -27,9 +27,6 @@ from vault_indexer.store.keywords import KeywordIndex, KeywordSnapshot
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import fsync_dir, record, replace_file, temporary_prefix, trim_heap
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Keys
 
 
 def _snapshot_of(

@@ -12,10 +12,10 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import Vectors
 from vault_indexer.chunk import ChoosingChunker, CodeReader, chunks_of
 from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.config import Settings
@@ -61,9 +61,6 @@ from vault_indexer.text.language import detect_note
 from vault_indexer.vault.ignore import Decision, load_ignore_rules
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
 from vault_indexer.vault.walk import Scan, ScannedFile, scan
-
-if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
 
 _DEEPEST = 6
 _NOT_BLANK = re.compile(r"[ \t]*\S")

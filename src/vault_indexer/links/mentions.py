@@ -8,10 +8,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from vault_indexer.arrays import Keys
 from vault_indexer.links.note_links import excerpt
 from vault_indexer.model import Mention, MentionsAnswer, NoteRow, note_id_of
 from vault_indexer.parse.blocks import Leaf, LeafKind, scan_blocks
@@ -24,10 +25,6 @@ from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.terms import VARIANT_MARK
 from vault_indexer.text.tokens import LONGEST_TERM, RUN, WORD, run_terms
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Keys
-
 
 # Finds a name in texts by whole words, ignoring case and accents.
 

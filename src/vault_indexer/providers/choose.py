@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from vault_indexer.arrays import Vectors
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import Embedder, EmbeddingModel
@@ -15,10 +15,6 @@ from vault_indexer.providers.remote import is_installed
 from vault_indexer.providers.token_weights import TokenWeights
 from vault_indexer.providers.wordllama import WordLlamaEmbedder, wordllama_model
 from vault_indexer.system import record
-
-if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
-
 
 UNKNOWN_DIMENSION = 0
 """Stands for a dimension that is known only once the model is loaded."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from vault_indexer.arrays import unit_rows
+from vault_indexer.arrays import Vectors, unit_rows
 from vault_indexer.config.manifest import E5_PREFIXES
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
@@ -24,9 +24,6 @@ from vault_indexer.providers.remote import (
     require_setting,
 )
 from vault_indexer.text.control_characters import encodable
-
-if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
 
 MINILM = EmbeddingModel(provider="minilm", name="all-MiniLM-L6-v2", dimension=384)
 MINILM_LANGUAGES = frozenset({"en"})

@@ -9,18 +9,15 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from vault_indexer.config.settings import LlmSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import LanguageModel
+from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers.llamaindex import OLLAMA_URL, http_errors
 from vault_indexer.providers.remote import ProviderInfo, api_key, extra_needed, require_setting
-
-if TYPE_CHECKING:
-    from vault_indexer.ports import StreamingLlm
-
 
 # Asynchronous work that synchronous code can read and cancel at any time.
 

@@ -10,24 +10,19 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 from zipfile import ZipFile
 
 import numpy as np
 from numpy.lib import format as npy
 
-from vault_indexer.arrays import unit_rows
+from vault_indexer.arrays import Bytes, Positions, Vectors, unit_rows
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.remote import extra_needed
 from vault_indexer.system import batches
 from vault_indexer.text.control_characters import encodable
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from vault_indexer.ports import Vectors
 
 
 class _Model:
@@ -127,16 +122,16 @@ class _Table:
             npy.read_array_header_1_0(stream)
         self._read = [bytearray() for _ in self._streams]
 
-    def __getitem__(self, pieces: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    def __getitem__(self, pieces: Positions) -> Bytes:
         return np.stack([self._row(*divmod(int(piece), _BLOCKS)) for piece in pieces])
 
-    def _row(self, number: int, block: int) -> npt.NDArray[np.uint8]:
+    def _row(self, number: int, block: int) -> Bytes:
         read, start, end = self._read[block], number * self._width, (number + 1) * self._width
         if len(read) < end:
             read += self._streams[block].read(end - len(read))
         return np.frombuffer(bytes(read[start:end]), dtype=np.uint8)
 
-    def whole(self) -> npt.NDArray[np.uint8]:
+    def whole(self) -> Bytes:
         blocks = [read + stream.read() for read, stream in zip(self._read, self._streams, strict=True)]
         arrays = [np.frombuffer(block, dtype=np.uint8).reshape(-1, self._width) for block in blocks]
         return np.stack(arrays, axis=1).reshape(-1, self._width)

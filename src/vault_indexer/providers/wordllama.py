@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vault_indexer.arrays import unit_rows
+from vault_indexer.arrays import Vectors, WordNumbers, unit_rows
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.token_weights import (
@@ -24,12 +24,6 @@ from vault_indexer.providers.token_weights import (
 )
 from vault_indexer.system import batches
 from vault_indexer.text.scripts import LETTER_OR_DIGIT
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.ports import Vectors, WordNumbers
-
 
 DIMENSION = 256
 LANGUAGES = frozenset({"en"})

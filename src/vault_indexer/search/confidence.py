@@ -18,11 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice, pairwise
 from math import exp
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from vault_indexer.arrays import row_products
+from vault_indexer.arrays import Floats, Keys, Mask, row_products
 from vault_indexer.model import CHUNK_KEY_BITS, Verdict
 from vault_indexer.search.prepare import PreparedQuery, typed_word
 from vault_indexer.search.present import function_words
@@ -37,10 +37,6 @@ from vault_indexer.text.query import PART_WEIGHT, analyze_query, is_hyphenated, 
 from vault_indexer.text.scripts import UNSPACED_LETTERS
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN, clusters, compound_parts
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Floats, Keys, Mask
-
 
 # The weight of character pairs in alphabetic scripts without spaces: Thai, Lao, Khmer, Burmese, Tibetan.
 #

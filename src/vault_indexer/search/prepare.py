@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unicodedata import category
 
 import numpy as np
 
+from vault_indexer.arrays import Keys, Mask, Vectors
 from vault_indexer.errors import ProviderError, QueryError
 from vault_indexer.model import Correction, SearchRequest
 from vault_indexer.parse.frontmatter import separate_time
@@ -53,18 +53,13 @@ from vault_indexer.search.terms import (
     with_synonyms,
 )
 from vault_indexer.store import Snapshot
+from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import record
 from vault_indexer.text.fold import has_words, nearest_names, tag_name
 from vault_indexer.text.query import is_hyphenated
 from vault_indexer.text.scripts import SPACELESS
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Keys, Mask
-    from vault_indexer.ports import Vectors
-    from vault_indexer.store.catalog import CatalogReader
-
 
 # Searches the texts of notes for words as typed that the index does not contain as one word.
 #

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import Keys
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.model import Explanation, NoteRow, SearchRequest
@@ -32,9 +32,6 @@ from vault_indexer.store import Snapshot, SnapshotHolder
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.system import record
 from vault_indexer.text.phrases import quantity
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Keys
 
 # Explains the rank of a note in the results, or its absence.
 

@@ -10,19 +10,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import Matrix
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.catalog import CatalogReader, CountedLanguages
 from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.keywords import KeywordSnapshot, Vocabulary
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.system import record
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Matrix
 
 _HEADER = struct.Struct("<II")
 

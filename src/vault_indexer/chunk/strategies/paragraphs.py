@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_indexer.chunk.cutting.assemble import Draft, DraftChunker, NoteLayout
 from vault_indexer.chunk.cutting.blocks import Paragraph, ends_sentence, paragraph_numbers, sentence_pieces
@@ -21,9 +21,6 @@ from vault_indexer.model import JsonValue, Note
 from vault_indexer.ports import Tokenizer
 from vault_indexer.system import record
 from vault_indexer.text.scripts import LETTER
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 
 class ParagraphChunker(DraftChunker[ParagraphOptions]):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.arrays import first_of_each
+from vault_indexer.arrays import Keys, Mask, first_of_each
 from vault_indexer.search.filters.text_pattern import TextPattern, text_pattern
 from vault_indexer.search.query import (
     All,
@@ -25,10 +24,6 @@ from vault_indexer.search.query import (
 from vault_indexer.store import Snapshot
 from vault_indexer.system import record
 from vault_indexer.text.terms import VARIANT_MARK
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Keys, Mask
-
 
 Pattern = TextPattern | RegexMatcher
 

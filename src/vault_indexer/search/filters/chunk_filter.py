@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import Keys, Mask
 from vault_indexer.model import CHUNK_KEY_BITS, count_in_notes
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import Matches, Pattern, Span, pattern_of
@@ -37,10 +37,6 @@ from vault_indexer.search.query import (
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import batches
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Keys, Mask
-
 
 # Detects conditions that contradict themselves or are always true, without reading any text.
 #

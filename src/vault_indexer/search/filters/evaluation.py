@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from vault_indexer.arrays import first_of_each
+from vault_indexer.arrays import Keys, Mask, first_of_each
 from vault_indexer.errors import QueryError
 from vault_indexer.model import CHUNK_KEY_BITS, KINDS, doc_id_of
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
@@ -45,10 +45,6 @@ from vault_indexer.search.query import (
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import tag_condition
 from vault_indexer.text.fold import did_you_mean, tag_name
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Keys, Mask
-
 
 _FACTS: Mapping[str, tuple[str, Callable[[str, datetime], str | int]]] = {
     "before": ("mtime_ns < ?", moment_ns),

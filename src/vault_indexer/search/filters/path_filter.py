@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial, reduce
-from typing import TYPE_CHECKING
 from unicodedata import normalize as unicode_form
 
 import numpy as np
 
+from vault_indexer.arrays import Mask
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.candidates import Ids
 from vault_indexer.search.filters.text_pattern import plain
@@ -28,9 +28,6 @@ from vault_indexer.search.query import (
 )
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import JoinedTexts
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Mask
 
 _FEW_LEAVES = 2
 """Above this number of conditions all names are read once; up to it, SQLite searches. A rule of thumb."""

@@ -13,18 +13,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 from unicodedata import normalize as unicode_form
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vault_indexer.search.query import ByteScanner, byte_scanner, encode
 from vault_indexer.text.fold import NUKTAS, fold, is_made_sign, normalize, normalize_letters
 from vault_indexer.text.scripts import MARKS, SPACED_LETTER_OR_DIGIT, SPACELESS
 from vault_indexer.text.tokens import LONGEST_TERM, WORD, run_terms
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _LETTER = SPACED_LETTER_OR_DIGIT
 _PIECE = re.compile(

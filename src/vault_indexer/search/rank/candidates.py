@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from vault_indexer.arrays import Floats, Keys, Mask
+from vault_indexer.arrays import Positions as Ints
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.system import record
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Floats, Keys, Mask
-    from vault_indexer.arrays import Positions as Ints
 
 _KEY_BITS = 48
 """The bits of a key in its catalog: 20 for the chunk, and 28 for up to 268 million notes."""

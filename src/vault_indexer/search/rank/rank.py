@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import Positions
 from vault_indexer.config.settings import RecencySettings, SearchSettings
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.prepare import PreparedQuery
@@ -25,9 +25,6 @@ from vault_indexer.search.rank.retrieve import (
     weigh_notes,
 )
 from vault_indexer.store import Snapshot
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Positions
 
 CHANCE = 0.05
 """The share of a document's score lost with each doubling of its number of chunks: the best of many chunks is

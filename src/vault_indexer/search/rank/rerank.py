@@ -6,20 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from math import isnan
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from vault_indexer.arrays import Floats
 from vault_indexer.model import GraphReason, KeywordReason, NoteReason, VectorReason, Why
 from vault_indexer.search.prepare import PreparedQuery, words_with_signs
 from vault_indexer.search.rank.candidates import Candidates, RankRequest
 from vault_indexer.search.rank.retrieve import NOTE_MEANING, NOTE_WORDS
 from vault_indexer.search.terms import lacking_weight, vector_weight, weight_by_idf
 from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Floats
-
 
 _TYPED = 2.0
 """The weight of words with signs (see `_typed`): more than all evidence and age together."""

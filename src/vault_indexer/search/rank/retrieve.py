@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import Floats32, Keys, Mask, Vectors
 from vault_indexer.model import CHUNK_KEY_BITS, doc_id_of, note_id_of
+from vault_indexer.ports import WordVectors
 from vault_indexer.search.filters import ChunkFilter, plain, text_pattern
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates, HeldWords, RankRequest, global_keys
@@ -24,10 +25,6 @@ from vault_indexer.text.fold import normalize
 from vault_indexer.text.language import is_function_word
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm
 from vault_indexer.text.tokens import WORD
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Floats32, Keys, Mask
-    from vault_indexer.ports import Vectors, WordVectors
 
 _REACHES = (2, 16)
 """A filter is first checked on the best chunks only, up to these multiples of `k`. A rule of thumb."""

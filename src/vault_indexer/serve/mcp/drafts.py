@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from vault_indexer.answer.check import Claim, Evidence, Finding, check_claim, on_one_line
 from vault_indexer.answer.quotable import quotable
+from vault_indexer.answer.sentences import Sentence
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UnknownNoteError, UsageError
@@ -30,9 +31,6 @@ from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp.reading import section_of
 from vault_indexer.serve.mcp.views import ToolView
-
-if TYPE_CHECKING:
-    from vault_indexer.answer.sentences import Sentence
 
 _UNNAMED_DRAFT = "Draft.md"
 _FIRST_MARK = 0xF0000

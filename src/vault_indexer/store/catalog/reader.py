@@ -52,8 +52,7 @@ from vault_indexer.system import LruCache, batches
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.arrays import Keys
-    from vault_indexer.ports import WordNumbers
+    from vault_indexer.arrays import Keys, WordNumbers
 
 
 def folder_condition(column: str, folder: str) -> tuple[str, list[str]]:

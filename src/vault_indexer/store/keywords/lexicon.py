@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from vault_indexer.arrays import Bytes
 from vault_indexer.system import JoinedTexts
 from vault_indexer.text.fold import fold
 
@@ -167,13 +169,8 @@ def _words_with(segments: Sequence[WordSource], piece: str) -> tuple[Word, ...]:
     return tuple(Word(*item) for item in counts.items())
 
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Bytes
-
-    Letters = NDArray[np.uint64]
-    Numbers = NDArray[np.uint32]
+Letters = NDArray[np.uint64]
+Numbers = NDArray[np.uint32]
 
 LONGEST_WORD = 24
 """Longer words are neither corrected nor suggested."""

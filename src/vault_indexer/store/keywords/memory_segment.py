@@ -7,21 +7,17 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import Bytes, Keys
 from vault_indexer.store.keywords.lexicon import Lexicon, SegmentWords
 from vault_indexer.store.keywords.postings import LiveSegment
 from vault_indexer.store.keywords.schema import FIELDS
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
-from vault_indexer.store.keywords.whoosh_segment import Postings, is_longest, stored_lengths
+from vault_indexer.store.keywords.whoosh_segment import Ints, Postings, is_longest, stored_lengths
 from vault_indexer.system import LruCache
 from vault_indexer.text.terms import VARIANT_MARK
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Bytes, Keys
-    from vault_indexer.store.keywords.whoosh_segment import Ints
 
 TermCounts = Mapping[str, Mapping[str, int]]
 """Maps each field to the frequencies of its terms in one document."""

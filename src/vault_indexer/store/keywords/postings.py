@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vault_indexer.arrays import first_of_each
+from vault_indexer.arrays import Bytes, Floats32, Keys, Mask, first_of_each
 from vault_indexer.store.keywords.schema import FIELDS
+from vault_indexer.store.keywords.whoosh_segment import Counts, Ints, Postings
 from vault_indexer.system import LruCache
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Bytes, Floats32, Keys, Mask
-    from vault_indexer.store.keywords.whoosh_segment import Counts, Ints, Postings
 
 _DENSE = 4
 """Lists that together contain more than a quarter of all documents are summed in an array of all

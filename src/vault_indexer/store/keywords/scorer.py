@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from vault_indexer.arrays import Bytes, Floats32, Keys, Mask
 from vault_indexer.store.keywords.postings import (
     MOST_SUMMED,
     Dense,
@@ -26,12 +28,7 @@ from vault_indexer.store.keywords.whoosh_segment import stored_lengths
 from vault_indexer.system import LruCache, record
 from vault_indexer.text.terms import TermClass
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Bytes, Floats32, Keys, Mask
-
-    Positions = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
 
 # BM25F as Whoosh's scorer computes it, over arrays instead of one posting at a time.

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vault_indexer.arrays import row_products, spread_ranges
+from vault_indexer.arrays import Floats32, Keys, Mask, row_products, spread_ranges
 from vault_indexer.store.keywords.lexicon import Lexicon
 from vault_indexer.store.keywords.postings import LiveSegment, PostingsCache, TermPostings
 from vault_indexer.store.keywords.schema import FIELD_WEIGHTS, FIELDS, FieldWeights
 from vault_indexer.store.keywords.scorer import ROUNDED_FROM, Classes, Ranking, WordScores, best, may_be_best
+from vault_indexer.store.keywords.whoosh_segment import Ints
 from vault_indexer.system import record
 from vault_indexer.text.terms import QueryTerm
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Floats32, Keys, Mask
-    from vault_indexer.store.keywords.whoosh_segment import Ints
 
 
 class KeyOrder:

@@ -28,8 +28,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vault_indexer.arrays import spread_ranges
+from vault_indexer.arrays import Bytes, Keys, Mask, Positions, spread_ranges
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.keywords.lexicon import SegmentWords
 from vault_indexer.store.keywords.schema import (
@@ -43,16 +44,14 @@ from vault_indexer.text.terms import VARIANT_MARK
 from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from whoosh.codec.whoosh3 import W3PerDocWriter, W3Segment
     from whoosh.filedb.filestore import FileStorage
 
-    from vault_indexer.arrays import Bytes, Keys, Mask, Positions
-
-    Counts = NDArray[np.uint8] | NDArray[np.uint32]
-    Ints = NDArray[np.int32]
     Segment = W3Segment
     """A finished segment, for packages that pass it on and do not know the engine."""
+
+Counts = NDArray[np.uint8] | NDArray[np.uint32]
+Ints = NDArray[np.int32]
 
 _DIRECTORY_SLOT = struct.Struct("!qi")
 _HASH_SLOT = struct.Struct("!Iq")

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vault_indexer.arrays import first_of_each, row_products, spread_ranges
+from vault_indexer.arrays import Halves, Keys, Matrix, first_of_each, row_products, spread_ranges
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.vectors.prefilter import (
@@ -28,11 +29,6 @@ from vault_indexer.store.vectors.prefilter import (
     spread_evenly,
 )
 from vault_indexer.system import atomic_file, back_by_huge_pages, batches, record
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Halves, Keys, Matrix
 
 # The file of a base: a magic, the CRC-32 of everything after it (8 hexadecimal digits), a line of JSON, then
 # the keys as int64 and the vectors as float16 in their memory layout. It is written and read in pieces,

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from vault_indexer.arrays import first_of_each, row_products
+from vault_indexer.arrays import Bytes, Halves, Keys, Mask, Matrix, Positions, first_of_each, row_products
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.system import back_by_huge_pages
-
-if TYPE_CHECKING:
-    from vault_indexer.arrays import Bytes, Halves, Keys, Mask, Matrix, Positions
 
 _BATCH = 8192
 
