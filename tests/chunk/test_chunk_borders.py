@@ -32,7 +32,7 @@ pytestmark = [
 
 
 def notes() -> Iterator[tuple[str, bytes]]:
-    for file in sorted(HELP.rglob("*.md")):
+    for file in sorted(HELP.rglob("*.md"), key=lambda file: file.parts):
         yield file.relative_to(HELP).as_posix(), file.read_bytes()
     with tarfile.open(LARGE) as archive:
         members = (one for one in archive if one.isfile() and one.name.endswith(".md"))

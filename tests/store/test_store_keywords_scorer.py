@@ -48,6 +48,7 @@ def whoosh_scores(folder: Path, words: list[str], weights: FieldWeights) -> dict
         return {keys[hit.docnum]: hit.score for hit in searcher.search(query.Or(terms), limit=None)}
 
 
+@pytest.mark.posix("a file that is open is removed")
 @pytest.mark.long
 @given(Commits, st.lists(WORDS, min_size=1, max_size=4, unique=True), st.booleans())
 def test_scores_are_those_of_whoosh(
@@ -69,6 +70,7 @@ def test_scores_are_those_of_whoosh(
         assert top.keys.tolist() == order[:3]
 
 
+@pytest.mark.posix("a file that is open is removed")
 @pytest.mark.long
 @given(Commits, st.lists(WORDS, min_size=2, max_size=4, unique=True), st.sets(st.integers(-5, 30)))
 def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
@@ -128,6 +130,7 @@ VARIANTS = st.lists(WORDS, max_size=4, unique=True)
 Words = st.lists(st.builds(term_of, WORDS, VARIANTS, WORDS, st.floats(0.05, 1.0)), min_size=1, max_size=4)
 
 
+@pytest.mark.posix("a file that is open is removed")
 @pytest.mark.long
 @given(Commits, Words, st.integers(1, 12), st.sets(st.integers(-5, 30)))
 def test_rounded_scores_find_what_exact_ones_find_to_the_last_bit(
@@ -152,6 +155,7 @@ def test_rounded_scores_find_what_exact_ones_find_to_the_last_bit(
         assert rounded.knows(term, WEIGHTS) == exact.knows(term, WEIGHTS)
 
 
+@pytest.mark.posix("a file that is open is removed")
 @pytest.mark.long
 @given(Commits, st.lists(WORDS, min_size=1, max_size=3, unique=True), st.data())
 def test_postings_that_are_kept_from_other_commits_are_those_that_are_read(
