@@ -33,7 +33,7 @@ from vault_indexer.cli.vault_folder import (
 )
 from vault_indexer.config import NamedVault
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.errors import UsageError
+from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.serve.api.endpoints import SEARCH, STATUS
 from vault_indexer.system import user_config_file
 
@@ -68,7 +68,10 @@ def test_folders_and_notes_are_found_as_the_golden_says(
     def meant(option: str, variable: str) -> str:
         monkeypatch.chdir(root)
         selection = VaultSelection(Path(option) if option else None)
-        found = named_or_enclosing_vault(selection, here.sandbox.environ | {"INDEXER_VAULT": variable})
+        try:
+            found = named_or_enclosing_vault(selection, here.sandbox.environ | {"INDEXER_VAULT": variable})
+        except VaultError as error:
+            return str(error)
         return str(found).replace(str(root), "/box")
 
     def note(written: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vault_indexer.cli.known_vaults import known_vaults
 from vault_indexer.cli.parameters import VaultSelection
-from vault_indexer.errors import UsageError
+from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.system import (
     VAULT_CONFIG_NAME,
     folder_slug,
@@ -142,11 +142,17 @@ def _top_level(file: Path) -> dict[str, object]:
 
 def _called(name: str, selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The folder of a vault by its name. `./NAME` is a folder, and so is the name of an indexed vault if a
-    folder of that name exists here."""
+    folder of that name exists here. Raises VaultError if neither exists but other vaults have names."""
     if os.sep in name:
         return None
-    named = vaults_in_config(selection, environ).get(name)
-    return named or (None if os.path.isdir(name) else known_vaults().get(name))  # noqa: PTH112
+    listed = vaults_in_config(selection, environ)
+    if name in listed or os.path.isdir(name):  # noqa: PTH112
+        return listed.get(name)
+    known = known_vaults()
+    names = sorted({*listed, *known})
+    if names and name not in known and not os.path.lexists(name):
+        raise VaultError(f"no such vault: {name}. Your vaults: {', '.join(names)}")
+    return known.get(name)
 
 
 def _resolved(folder: Path) -> Path:
