@@ -216,6 +216,7 @@ def print_and_exit(_connection: object) -> None:
     raise SystemExit(7)
 
 
+@pytest.mark.posix("line ends of streams")
 @pytest.mark.long
 def test_a_process_may_have_a_status_of_its_own_and_what_it_prints_goes_to_the_standard_error(
     capfd: pytest.CaptureFixture[str],
@@ -234,6 +235,7 @@ def wait_for_a_message(connection: Connection) -> None:
     connection.recv()
 
 
+@pytest.mark.posix("signals")
 @pytest.mark.long
 def test_a_process_that_is_ended_was_ended_by_a_signal() -> None:
     child = ChildProcess(wait_for_a_message)
@@ -302,6 +304,7 @@ def test_a_worker_keeps_to_one_core_whatever_its_libraries_would_take(library: s
     assert looked_up(library, ProcessLimits()) == (1, 0)
 
 
+@pytest.mark.posix("niceness")
 @pytest.mark.long
 def test_a_worker_gives_way() -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)

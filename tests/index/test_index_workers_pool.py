@@ -45,12 +45,14 @@ def results(pool: Pool, *jobs: str, fresh: bool = False) -> list[str | Died]:
     return [result if isinstance(result, Died) else result[0] for _, result in done]
 
 
+@pytest.mark.posix("signals")
 @pytest.mark.long
 def test_a_worker_killed_before_it_has_begun_is_replaced_and_its_job_done(tmp_path: Path) -> None:
     with pool_of(StartsSecond(tmp_path / "flag")) as pool:
         assert results(pool, "one", "two") == ["one", "two"]
 
 
+@pytest.mark.posix("signals")
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("start", "said"),
@@ -72,6 +74,7 @@ def test_a_worker_that_never_begins_ends_the_work_with_what_it_said(
     assert said in str(raised.value)
 
 
+@pytest.mark.posix("signals")
 @pytest.mark.long
 def test_a_worker_that_ends_without_a_word_does_not_wait_for_whoever_holds_its_standard_error() -> None:
     with pool_of(LeavesChildBeforeUnpickled()) as pool, pytest.raises(ProcessError) as raised:
@@ -95,6 +98,7 @@ def test_a_worker_that_never_begins_is_one_that_died_where_it_works_beside() -> 
         assert isinstance(died, Died) and "no such model" in died.reason
 
 
+@pytest.mark.posix("signals")
 @pytest.mark.long
 def test_a_job_that_ends_its_worker_is_told_and_the_others_are_done() -> None:
     with pool_of() as pool:
@@ -116,6 +120,7 @@ def test_an_error_that_is_not_foreseen_is_one_line(capfd: pytest.CaptureFixture[
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.posix("signals")
 @pytest.mark.long
 def test_an_idle_worker_that_was_killed_is_replaced() -> None:
     with pool_of() as pool:
