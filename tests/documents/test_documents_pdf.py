@@ -365,6 +365,7 @@ def mutated(pdf: bytes, chance: random.Random) -> bytes:
 MUTATIONS = 500
 
 
+@pytest.mark.posix("speed, which Wine lacks")
 @pytest.mark.long
 def test_damaged_pdfs_end_no_worker_and_stay_in_the_budget_of_a_note(tmp_path: Path) -> None:
     """In the processes that read the documents of a vault, with less time than they have there."""
